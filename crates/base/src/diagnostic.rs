@@ -1,0 +1,160 @@
+//! What the program has to say about a model: a code, a headline, the places, and what to do.
+//!
+//! Every stage reports with this one type, so that every message names the component, the file and the line.
+
+use std::fmt::Write as _;
+
+use crate::{SourceMap, Span};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+/// A place with what is to be said about it. The first label of a diagnostic is the primary one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    /// A stable short name such as `unknown-name`, to search for and to silence by.
+    pub code: &'static str,
+    /// One line that stands alone.
+    pub message: String,
+    pub labels: Vec<Label>,
+    /// The component path in which it happened (`motor.R1`), where there is one.
+    pub component: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Further lines, such as the list of equations of a singular system.
+    pub notes: Vec<String>,
+    /// The section of the Modelica specification that says so, such as `5.3.1`.
+    pub specification: Option<&'static str>,
+}
+
+impl Diagnostic {
+    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            component: None,
+            hint: None,
+            notes: Vec::new(),
+            specification: None,
+        }
+    }
+
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, message)
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, message)
+    }
+
+    /// Adds a place; the first one added is the primary place.
+    pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    pub fn in_component(mut self, path: impl Into<String>) -> Self {
+        self.component = Some(path.into());
+        self
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    pub fn specification(mut self, section: &'static str) -> Self {
+        self.specification = Some(section);
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The message with its places as text for a terminal, without colour:
+    ///
+    /// ```text
+    /// error[unknown-name]: there is no `Resistr` in scope
+    ///   --> circuit.mo:4:3 (in component `motor`)
+    ///    |
+    ///  4 |   Resistr R1;
+    ///    |   ^^^^^^^ not found
+    ///    = help: did you mean `Resistor`?
+    /// ```
+    pub fn render(&self, sources: &SourceMap) -> String {
+        let severity = match self.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        let mut out = format!("{severity}[{}]: {}\n", self.code, self.message);
+        for (index, label) in self.labels.iter().enumerate() {
+            self.render_label(&mut out, sources, label, index == 0);
+        }
+        if self.labels.is_empty()
+            && let Some(component) = &self.component
+        {
+            let _ = writeln!(out, "  in component `{component}`");
+        }
+        for note in &self.notes {
+            let _ = writeln!(out, "   = {}", note.replace('\n', "\n     "));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(out, "   = help: {hint}");
+        }
+        if let Some(section) = self.specification {
+            let _ = writeln!(out, "   = see: Modelica specification, section {section}");
+        }
+        out
+    }
+
+    fn render_label(&self, out: &mut String, sources: &SourceMap, label: &Label, primary: bool) {
+        let file = sources.file(label.span.file);
+        let start = file.position(label.span.start);
+        let end = file.position(label.span.end);
+        let arrow = if primary { "-->" } else { ":::" };
+        let component = match &self.component {
+            Some(component) if primary => format!(" (in component `{component}`)"),
+            _ => String::new(),
+        };
+        let line = file.line(start.line);
+        let last = if end.line == start.line { end.column } else { line.chars().count() as u32 + 1 };
+        let width = last.saturating_sub(start.column).max(1) as usize;
+        let number = start.line.to_string();
+        let margin = " ".repeat(number.len());
+        let indent: String =
+            line.chars().take(start.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let mark = if primary { "^" } else { "-" }.repeat(width);
+        let _ = writeln!(
+            out,
+            " {margin}{arrow} {}:{}:{}{component}\n {margin} |\n {number} | {line}\n {margin} | {indent}{mark} {}",
+            file.path.display(),
+            start.line,
+            start.column,
+            label.text
+        );
+        while out.ends_with(" \n") {
+            out.truncate(out.len() - 2);
+            out.push('\n');
+        }
+    }
+}

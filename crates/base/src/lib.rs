@@ -1,0 +1,11 @@
+//! What every stage speaks: typed ids, interned names, places in source text, and diagnostics.
+
+mod diagnostic;
+mod ids;
+mod name;
+mod source;
+
+pub use diagnostic::{Diagnostic, Label, Severity};
+pub use ids::{Id, IdVec};
+pub use name::Name;
+pub use source::{FileId, Position, SourceFile, SourceMap, Span};

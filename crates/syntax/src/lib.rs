@@ -1,0 +1,3 @@
+//! Modelica text ⇄ lossless tree → abstract syntax.
+
+pub mod ast;
