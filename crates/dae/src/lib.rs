@@ -1,1 +1,17 @@
+//! The flat hybrid DAE: scalar variables and equations over one arena of shared expressions, every entity with its
+//! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
+pub mod expr;
+pub mod function;
+pub mod model;
+pub mod path;
+pub mod value;
+
+pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
+pub use function::{Function, FunctionId, Functions};
+pub use model::{
+    Action, ActionKind, Attributes, Causality, EqId, Equation, EquationRole, Experiment, Model, Origin, OriginKind,
+    StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
+};
+pub use path::{PathId, Paths};
+pub use value::Value;

@@ -1,0 +1,286 @@
+//! Functions of the flat model: an imperative form with arrays and records of any size, names resolved and types
+//! checked. The same form is evaluated at translation time and at run time, compiled, and differentiated.
+
+use std::sync::Arc;
+
+use base::{IdVec, Name, Span};
+
+use crate::expr::{Builtin, CompareOp};
+
+base::id_type!(
+    /// A function of the model.
+    pub FunctionId, "fn"
+);
+base::id_type!(
+    /// An input, output or protected variable of a function, or an iterator.
+    pub LocalId, "local"
+);
+
+pub type Functions = IdVec<FunctionId, Arc<Function>>;
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The full class name.
+    pub name: Name,
+    pub inputs: Vec<LocalId>,
+    pub outputs: Vec<LocalId>,
+    pub locals: IdVec<LocalId, Local>,
+    pub body: Body,
+    pub pure: bool,
+    pub inline: Inline,
+    /// Annotations `derivative(order=…, zeroDerivative=…, noDerivative=…) = f`, in the order of the text.
+    pub derivatives: Vec<DerivativeAnnotation>,
+    /// `inverse(x = f_inv(y, …))`: the input, the function, and its inputs as positions among ours (`None`: our output).
+    pub inverses: Vec<(u32, FunctionId, Vec<Option<u32>>)>,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Inline {
+    #[default]
+    Unstated,
+    Never,
+    Early,
+    Late,
+}
+
+#[derive(Clone, Debug)]
+pub struct DerivativeAnnotation {
+    pub order: u32,
+    pub function: FunctionId,
+    /// Inputs, by position.
+    pub zero_derivative: Vec<u32>,
+    pub no_derivative: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: Name,
+    pub ty: Type,
+    /// `None` for `:`. Evaluated when the function is entered, in the order of the locals.
+    pub sizes: Vec<Option<Expr>>,
+    /// The binding: the default of an input, the first value of another.
+    pub default: Option<Expr>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Type {
+    Real,
+    Integer,
+    Boolean,
+    String,
+    Enumeration,
+    /// Fields with their names, types and sizes. Two records are the same type when this is equal.
+    Record(Arc<RecordType>),
+    Object,
+    Function,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordType {
+    pub name: Name,
+    pub fields: Vec<Field>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Field {
+    pub name: Name,
+    pub ty: Type,
+    /// `None` where the size is not constant.
+    pub sizes: Vec<Option<usize>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    Algorithm(Vec<Statement>),
+    External(External),
+    /// The constructor of a record: the inputs become its fields; the one output is the record.
+    RecordConstructor,
+}
+
+#[derive(Clone, Debug)]
+pub struct External {
+    pub language: Name,
+    /// The outside name, such as `dgesv`.
+    pub symbol: Name,
+    /// Locals that are outputs are written by the outside function.
+    pub arguments: Vec<Expr>,
+    pub result: Option<Target>,
+    /// From the annotations `Library`, `LibraryDirectory`.
+    pub libraries: Vec<Arc<str>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    Assign(Target, Expr),
+    /// `(a, , b) := f(…)`; the expression is `Expr::Call`.
+    AssignSeveral(Vec<Option<Target>>, Expr),
+    If {
+        branches: Vec<(Expr, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+    },
+    /// `for iterator in range`, the range an expression with an array value.
+    For {
+        iterator: LocalId,
+        range: Expr,
+        body: Vec<Statement>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Statement>,
+    },
+    Break,
+    Return,
+    Assert {
+        condition: Expr,
+        message: Expr,
+        warning: bool,
+    },
+    /// A call for its effect alone.
+    Call(Expr),
+}
+
+/// What is assigned: `x`, `x[i, :]`, `r.a[2].b`.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub local: LocalId,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// One for each dimension.
+    Index(Vec<Subscript>),
+    /// The position of a record's field.
+    Field(u32),
+}
+
+#[derive(Clone, Debug)]
+pub enum Subscript {
+    All,
+    /// A scalar or a vector of indices; Boolean and enumeration indices count from 1 (`false`, `true`) too.
+    Expr(Expr),
+}
+
+#[derive(Clone, Debug)]
+pub enum Expr {
+    Real(f64),
+    Integer(i64),
+    Boolean(bool),
+    String(Arc<str>),
+    /// The ordinal of an enumeration literal.
+    Enumeration(i64),
+    Local(LocalId),
+    /// `a[…]`; `end` was replaced by `size(a, k)`.
+    Index(Box<Expr>, Vec<Subscript>),
+    Field(Box<Expr>, u32),
+    Neg(Box<Expr>),
+    Not(Box<Expr>),
+    /// `+ - * / ^` by the rules for scalars, vectors and matrices (10.6).
+    Arithmetic(ArithmeticOp, Box<Expr>, Box<Expr>),
+    /// `.+ .- .* ./ .^`.
+    Elementwise(ArithmeticOp, Box<Expr>, Box<Expr>),
+    And(Box<Expr>, Box<Expr>),
+    Or(Box<Expr>, Box<Expr>),
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `{a, b}` of equal shapes.
+    Array(Vec<Expr>),
+    Range(Box<Expr>, Option<Box<Expr>>, Box<Expr>),
+    /// `{e for i in r, j in s}`; the last iterator is the outermost dimension's innermost loop as in 10.4.1.
+    ArrayFor {
+        element: Box<Expr>,
+        iterators: Vec<(LocalId, Expr)>,
+    },
+    /// `sum(e for i in r)`.
+    Reduction {
+        op: ReductionOp,
+        element: Box<Expr>,
+        iterators: Vec<(LocalId, Expr)>,
+    },
+    /// A record from its fields.
+    Record(Arc<RecordType>, Vec<Expr>),
+    /// Elementwise where the arguments are arrays.
+    Builtin(Builtin, Vec<Expr>),
+    /// A function on whole values.
+    Whole(ArrayFunction, Vec<Expr>),
+    /// All inputs given, defaults filled in. The value is the first output.
+    Call(FunctionId, Vec<Expr>),
+    /// A call of a function that is itself an input.
+    CallLocal(LocalId, Vec<Expr>),
+    /// A function as a value, with some inputs given by position.
+    FunctionValue(FunctionId, Vec<(u32, Expr)>),
+    /// A call that is applied to each element of the arguments marked (12.4.6).
+    Vectorized {
+        function: FunctionId,
+        arguments: Vec<Expr>,
+        over: Vec<bool>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArithmeticOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReductionOp {
+    Sum,
+    Product,
+    Min,
+    Max,
+}
+
+/// Functions on whole values (3.7 and 10.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrayFunction {
+    /// `size(A)` and `size(A, i)`.
+    Size,
+    Ndims,
+    Scalar,
+    Vector,
+    Matrix,
+    Identity,
+    Diagonal,
+    Zeros,
+    Ones,
+    Fill,
+    Linspace,
+    Min,
+    Max,
+    Sum,
+    Product,
+    Transpose,
+    OuterProduct,
+    Symmetric,
+    Cross,
+    Skew,
+    /// `cat(k, A, B, …)`; matrix brackets are promoted and joined with it.
+    Cat,
+    /// `promote(A, n)`.
+    Promote,
+    /// `Integer(e)`, `String(v, …)`, `abs`-like conversions that depend on the type of the argument.
+    Integer,
+    /// `String(x, significantDigits, minimumLength, leftJustified)` for Real.
+    StringReal,
+    /// `String(x, format)`.
+    StringFormat,
+    /// `String(i, minimumLength, leftJustified)`.
+    StringInteger,
+    StringBoolean,
+    /// The literals' names follow as String arguments behind (value, minimumLength, leftJustified).
+    StringEnumeration,
+    /// `+` of strings.
+    Concat,
+}

@@ -1,0 +1,108 @@
+//! Component paths such as `motor.R[2].p.v`, kept as a tree: a path is its parent, a name and subscripts.
+//!
+//! A model of a million scalars shares its prefixes instead of holding a million long strings.
+
+use std::fmt::Write as _;
+
+use base::{IdVec, Name};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+base::id_type!(
+    /// A component path. `Paths::ROOT` is the model itself.
+    pub PathId, "path"
+);
+
+type Subscripts = SmallVec<[u32; 2]>;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Segment {
+    parent: Option<PathId>,
+    name: Name,
+    subscripts: Subscripts,
+}
+
+/// All paths of a model, each once.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    segments: IdVec<PathId, Segment>,
+    index: FxHashMap<Segment, PathId>,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        let root = Segment { parent: None, name: Name::new(""), subscripts: Subscripts::new() };
+        Self { segments: IdVec::from(vec![root]), index: FxHashMap::default() }
+    }
+}
+
+impl Paths {
+    pub fn root(&self) -> PathId {
+        base::Id::from_index(0)
+    }
+
+    /// `parent.name[subscripts]`; subscripts count from 1.
+    pub fn child(&mut self, parent: PathId, name: Name, subscripts: &[u32]) -> PathId {
+        let segment = Segment { parent: Some(parent), name, subscripts: subscripts.into() };
+        if let Some(&known) = self.index.get(&segment) {
+            return known;
+        }
+        let id = self.segments.push(segment.clone());
+        self.index.insert(segment, id);
+        id
+    }
+
+    /// The path if it exists already.
+    pub fn find_child(&self, parent: PathId, name: Name, subscripts: &[u32]) -> Option<PathId> {
+        let segment = Segment { parent: Some(parent), name, subscripts: subscripts.into() };
+        self.index.get(&segment).copied()
+    }
+
+    /// `None` for the root.
+    pub fn parent(&self, path: PathId) -> Option<PathId> {
+        self.segments[path].parent
+    }
+
+    pub fn name(&self, path: PathId) -> Name {
+        self.segments[path].name
+    }
+
+    pub fn subscripts(&self, path: PathId) -> &[u32] {
+        &self.segments[path].subscripts
+    }
+
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The full dotted text, as in result files: `R1.p.v`, `x[2]`, `A[1,2].p.i`.
+    pub fn text(&self, path: PathId) -> String {
+        let mut chain: SmallVec<[PathId; 8]> = SmallVec::new();
+        let mut current = Some(path);
+        while let Some(id) = current {
+            current = self.segments[id].parent;
+            if current.is_some() {
+                chain.push(id);
+            }
+        }
+        let mut out = String::new();
+        for (position, &id) in chain.iter().rev().enumerate() {
+            let segment = &self.segments[id];
+            if position > 0 {
+                out.push('.');
+            }
+            out.push_str(segment.name.as_str());
+            for (k, subscript) in segment.subscripts.iter().enumerate() {
+                let _ = write!(out, "{}{subscript}", if k == 0 { '[' } else { ',' });
+            }
+            if !segment.subscripts.is_empty() {
+                out.push(']');
+            }
+        }
+        out
+    }
+}
