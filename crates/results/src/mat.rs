@@ -1,0 +1,418 @@
+//! Results as a MATLAB level 4 file in the layout that Dymola and OpenModelica write.
+//!
+//! The matrices, in this order: `Aclass` (the kind of file), `name`, `description`, `dataInfo` (where the values of a
+//! variable stand, negative for the opposite sign), `data_1` (what is constant over the run: two columns, start and
+//! end) and `data_2` (the trajectories). In the transposed variant (`binTrans`) a row of the run is a contiguous
+//! column of `data_2`, the last matrix, so rows are appended and only the number of columns in its header is
+//! overwritten after them: the file is complete whenever the run stops. Level 4 format: MATLAB MAT-File Format,
+//! chapter 2.
+
+use std::path::Path;
+
+use crate::column::Expansion;
+use crate::output::OutputFile;
+use crate::{Column, Kind, ResultError, ResultSink, Trajectories, Trajectory};
+
+const PIECE: usize = 1 << 18;
+
+const DOUBLE: i32 = 0;
+const INTEGER: i32 = 20;
+const TEXT: i32 = 51;
+
+pub struct MatSink {
+    output: OutputFile,
+    columns: Vec<Column>,
+    expansion: Expansion,
+    /// For each value of a row: whether it is constant and stands in `data_1`.
+    constant: Vec<bool>,
+    /// Where the number of columns of `data_2` and the end column of `data_1` stand in the file.
+    places: Option<Places>,
+    rows: i32,
+    last_time: f64,
+    pending: Vec<u8>,
+    pending_rows: i32,
+}
+
+struct Places {
+    row_count: u64,
+    end_time: u64,
+}
+
+impl MatSink {
+    pub fn create(path: &Path) -> Result<Self, ResultError> {
+        Ok(Self {
+            output: OutputFile::create(path)?,
+            columns: Vec::new(),
+            expansion: Expansion::default(),
+            constant: Vec::new(),
+            places: None,
+            rows: 0,
+            last_time: 0.0,
+            pending: Vec::new(),
+            pending_rows: 0,
+        })
+    }
+
+    /// Everything up to the first row of `data_2`; parameters get their values from the first row of the run.
+    fn write_head(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
+        let mut head = Vec::new();
+        push_header(&mut head, "Aclass", TEXT, 4, 11);
+        let class = ["Atrajectory", "1.1", "", "binTrans"].map(|line| format!("{line:11}").into_bytes());
+        head.extend((0..11).flat_map(|column| class.each_ref().map(|line| line[column])));
+        let columns = &self.columns;
+        let names = std::iter::once("time").chain(columns.iter().map(|column| column.name.as_str()));
+        push_texts(&mut head, "name", &names.map(str::to_owned).collect::<Vec<_>>());
+        let time_text = "Simulation time [s]".to_owned();
+        let descriptions = std::iter::once(time_text).chain(columns.iter().map(describe));
+        push_texts(&mut head, "description", &descriptions.collect::<Vec<_>>());
+
+        let (mut constants, mut variables) = (vec![time], 1);
+        let mut index_of = Vec::with_capacity(values.len());
+        for (&constant, &value) in self.constant.iter().zip(values) {
+            if constant {
+                constants.push(value);
+                index_of.push(constants.len() as i32);
+            } else {
+                variables += 1;
+                index_of.push(variables);
+            }
+        }
+        push_header(&mut head, "dataInfo", INTEGER, 4, columns.len() + 1);
+        let mut information = vec![0, 1, 0, -1];
+        for source in &self.expansion.sources {
+            let index = index_of[source.value];
+            let constant = self.constant[source.value];
+            let outside = if constant { 0 } else { -1 };
+            information.extend([2 - i32::from(constant), if source.negated { -index } else { index }, 0, outside]);
+        }
+        head.extend(information.iter().flat_map(|number: &i32| number.to_le_bytes()));
+        push_header(&mut head, "data_1", DOUBLE, constants.len(), 2);
+        push_doubles(&mut head, &constants);
+        let end_time = head.len() as u64;
+        push_doubles(&mut head, &constants);
+        let row_count = head.len() as u64 + 8;
+        push_header(&mut head, "data_2", DOUBLE, variables as usize, 0);
+        self.output.append(&head)?;
+        self.places = Some(Places { row_count, end_time });
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ResultError> {
+        let Some(places) = &self.places else { return Ok(()) };
+        let written = self.output.append(&self.pending);
+        self.pending.clear();
+        let rows = std::mem::take(&mut self.pending_rows);
+        written?;
+        self.rows = self.rows.saturating_add(rows);
+        self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
+        self.output.patch(places.end_time, &self.last_time.to_le_bytes())
+    }
+}
+
+impl ResultSink for MatSink {
+    fn begin(&mut self, columns: &[Column]) -> Result<(), ResultError> {
+        self.columns = columns.to_vec();
+        self.expansion = Expansion::new(columns)?;
+        self.constant = columns.iter().filter(|column| column.alias.is_none()).map(|column| column.parameter).collect();
+        Ok(())
+    }
+
+    fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
+        self.expansion.check(values)?;
+        if self.places.is_none() {
+            self.write_head(time, values)?;
+        }
+        self.last_time = time;
+        self.pending.extend_from_slice(&time.to_le_bytes());
+        for (&value, &constant) in values.iter().zip(&self.constant) {
+            if !constant {
+                self.pending.extend_from_slice(&value.to_le_bytes());
+            }
+        }
+        self.pending_rows += 1;
+        if self.pending.len() >= PIECE || self.output.is_stale() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), ResultError> {
+        if self.places.is_none() {
+            let unknown = vec![f64::NAN; self.expansion.width];
+            self.write_head(0.0, &unknown)?;
+        }
+        self.flush()
+    }
+}
+
+impl Drop for MatSink {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
+
+fn push_header(out: &mut Vec<u8>, name: &str, kind: i32, rows: usize, columns: usize) {
+    for number in [kind, rows as i32, columns as i32, 0, name.len() as i32 + 1] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(name.as_bytes());
+    out.push(0);
+}
+
+fn push_texts(out: &mut Vec<u8>, name: &str, texts: &[String]) {
+    let width = texts.iter().map(String::len).max().unwrap_or(0).max(1);
+    push_header(out, name, TEXT, width, texts.len());
+    for text in texts {
+        out.extend_from_slice(text.as_bytes());
+        out.resize(out.len() + width - text.len(), 0);
+    }
+}
+
+fn push_doubles(out: &mut Vec<u8>, numbers: &[f64]) {
+    out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+}
+
+/// `text [unit|displayUnit]`, as both tools write it. Booleans carry the mark `:#(type=Boolean)` of Dymola.
+fn describe(column: &Column) -> String {
+    let mut text = column.description.replace(['\n', '\r', '\0'], " ");
+    let mut inside = column.unit.clone();
+    if !column.unit.is_empty() && !column.display_unit.is_empty() && column.display_unit != column.unit {
+        inside = format!("{}|{}", column.unit, column.display_unit);
+    }
+    inside += match column.kind {
+        Kind::Boolean => ":#(type=Boolean)",
+        Kind::Integer => ":#(type=Integer)",
+        Kind::Real | Kind::Enumeration => "",
+    };
+    // A description that ends in brackets of its own needs the unit's brackets after it, even when they are empty.
+    if inside.is_empty() && !text.ends_with(']') {
+        return text;
+    }
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text + "[" + &inside + "]"
+}
+
+/// The reverse of [`describe`], tolerant of what other tools add after a colon inside the brackets.
+fn understand(name: String, text: &str) -> Column {
+    let mut column = Column::new(name);
+    let mut description = text.trim_end();
+    if let Some((before, inside)) = description.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+        let (units, mark) = inside.split_once(':').unwrap_or((inside, ""));
+        if mark.contains("type=Boolean") {
+            column.kind = Kind::Boolean;
+        } else if mark.contains("type=Integer") {
+            column.kind = Kind::Integer;
+        }
+        if !units.is_empty() {
+            let (unit, display) = units.split_once('|').unwrap_or((units, ""));
+            column.unit = unit.to_owned();
+            column.display_unit = display.to_owned();
+        }
+        description = before.trim_end();
+    }
+    column.description = description.to_owned();
+    column
+}
+
+/// A matrix of the file, not yet decoded. Element (row, column) stands at `row + column * rows`.
+struct Matrix<'a> {
+    precision: i32,
+    rows: usize,
+    columns: usize,
+    data: &'a [u8],
+}
+
+impl Matrix<'_> {
+    fn width(precision: i32) -> Option<usize> {
+        Some(match precision {
+            0 => 8,
+            1 | 2 => 4,
+            3 | 4 => 2,
+            5 => 1,
+            _ => return None,
+        })
+    }
+
+    fn number(&self, row: usize, column: usize) -> Option<f64> {
+        if row >= self.rows || column >= self.columns {
+            return None;
+        }
+        let width = Self::width(self.precision)?;
+        let offset = (row + column * self.rows) * width;
+        let bytes = self.data.get(offset..offset + width)?;
+        Some(match self.precision {
+            0 => f64::from_le_bytes(bytes.try_into().ok()?),
+            1 => f64::from(f32::from_le_bytes(bytes.try_into().ok()?)),
+            2 => f64::from(i32::from_le_bytes(bytes.try_into().ok()?)),
+            3 => f64::from(i16::from_le_bytes(bytes.try_into().ok()?)),
+            4 => f64::from(u16::from_le_bytes(bytes.try_into().ok()?)),
+            _ => f64::from(bytes[0]),
+        })
+    }
+
+    fn text(&self, line: usize, transposed: bool) -> String {
+        let length = if transposed { self.rows } else { self.columns };
+        let byte = |position| {
+            let (row, column) = if transposed { (position, line) } else { (line, position) };
+            self.number(row, column).map_or(0, |number| number as u8)
+        };
+        let bytes: Vec<u8> = (0..length).map(byte).take_while(|&byte| byte != 0).collect();
+        String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    }
+}
+
+/// The matrices by name. A matrix whose data end early (a run that was killed) keeps its complete columns.
+fn matrices<'a>(path: &Path, mut bytes: &'a [u8]) -> Result<Vec<(String, Matrix<'a>)>, ResultError> {
+    let wrong = |message: &str| ResultError::format(path, message);
+    let mut found = Vec::new();
+    while bytes.len() >= 20 {
+        let mut header = [0i32; 5];
+        for (number, bytes) in header.iter_mut().zip(bytes.chunks_exact(4)) {
+            *number = i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        let [kind, rows, columns, imaginary, name_length] = header;
+        let precision = (kind / 10) % 10;
+        let width = Matrix::width(precision).filter(|_| (0..1000).contains(&kind) && imaginary == 0);
+        let (Some(width), Ok(rows), Ok(columns), Ok(name_length)) =
+            (width, usize::try_from(rows), usize::try_from(columns), usize::try_from(name_length))
+        else {
+            return Err(wrong("this is no MATLAB level 4 file of real little-endian matrices"));
+        };
+        let name = bytes.get(20..20 + name_length).ok_or_else(|| wrong("the name of a matrix is cut off"))?;
+        let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+        let data = &bytes[20 + name_length..];
+        let size = rows.checked_mul(columns).and_then(|n| n.checked_mul(width));
+        let size = size.ok_or_else(|| wrong("a matrix is larger than the memory"))?;
+        let available = size.min(data.len());
+        let columns = if available < size { available / (rows * width).max(1) } else { columns };
+        found.push((name, Matrix { precision, rows, columns, data: &data[..available] }));
+        bytes = &data[available..];
+    }
+    Ok(found)
+}
+
+pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, ResultError> {
+    let matrices = matrices(path, bytes)?;
+    let matrix = |name: &str| {
+        let found = matrices.iter().find(|(found, _)| found == name).map(|(_, matrix)| matrix);
+        found.ok_or_else(|| ResultError::format(path, format!("the matrix `{name}` of a simulation result is missing")))
+    };
+    let (names, descriptions, information) = (matrix("name")?, matrix("description")?, matrix("dataInfo")?);
+    let transposed = match matrix("Aclass")?.text(3, false).as_str() {
+        "binTrans" => true,
+        "binNormal" => false,
+        other => return Err(ResultError::format(path, format!("unknown kind of result `{other}`"))),
+    };
+    let cell = |matrix: &Matrix, variable: usize, row: usize| {
+        if transposed { matrix.number(variable, row) } else { matrix.number(row, variable) }
+    };
+    let trajectories = matrix("data_2")?;
+    let count = if transposed { names.columns } else { names.rows };
+    let rows = if transposed { trajectories.columns } else { trajectories.rows };
+    let time: Vec<f64> = (0..rows).map(|row| cell(trajectories, 0, row).unwrap_or(f64::NAN)).collect();
+    let mut variables = Vec::new();
+    for index in 1..count {
+        let name = names.text(index, transposed);
+        if !wanted(&name) {
+            continue;
+        }
+        let table = cell(information, 0, index).filter(|_| transposed).or_else(|| information.number(index, 0));
+        let place = cell(information, 1, index).filter(|_| transposed).or_else(|| information.number(index, 1));
+        let (Some(table), Some(place)) = (table, place) else {
+            return Err(ResultError::format(path, format!("`dataInfo` says nothing of `{name}`")));
+        };
+        let position = (place.abs() as usize).wrapping_sub(1);
+        let sign = if place < 0.0 { -1.0 } else { 1.0 };
+        let parameter = table == 1.0;
+        let source = if parameter { matrix("data_1")? } else { trajectories };
+        let value = |row| {
+            let value = cell(source, position, if parameter { 0 } else { row });
+            value.map(|value| if value == 0.0 { value } else { sign * value })
+        };
+        let values: Option<Vec<f64>> = (0..rows).map(value).collect();
+        let Some(values) = values else {
+            return Err(ResultError::format(path, format!("the values of `{name}` are missing")));
+        };
+        let mut column = understand(name, &descriptions.text(index, transposed));
+        column.parameter = parameter;
+        variables.push(Trajectory { column, values });
+    }
+    Ok(Trajectories { time, variables })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::tests::TemporaryPath;
+
+    fn columns() -> Vec<Column> {
+        vec![
+            Column::new("R.i").unit("A").description("current"),
+            Column::new("R.p.i").unit("A").alias(0, false),
+            Column::new("R.n.i").unit("A").alias(0, true),
+            Column::new("phi").unit("rad").display_unit("deg"),
+            Column::new("R.R").unit("Ohm").description("Resistance [nominal]").parameter(),
+            Column::new("on").kind(Kind::Boolean),
+        ]
+    }
+
+    fn written(path: &TemporaryPath) -> MatSink {
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&columns()).unwrap();
+        sink.row(0.0, &[1.0, 0.0, 10.0, 0.0]).unwrap();
+        sink.row(0.5, &[2.0, 0.25, 10.0, 0.0]).unwrap();
+        sink.row(0.5, &[3.0, 0.5, 10.0, 1.0]).unwrap();
+        sink
+    }
+
+    fn check(result: &Trajectories) {
+        assert_eq!(result.time, [0.0, 0.5, 0.5]);
+        let values = |name: &str| result.get(name).unwrap().values.clone();
+        assert_eq!(values("R.p.i"), [1.0, 2.0, 3.0]);
+        assert_eq!(values("R.n.i"), [-1.0, -2.0, -3.0]);
+        assert_eq!(values("phi"), [0.0, 0.25, 0.5]);
+        assert_eq!(values("R.R"), [10.0, 10.0, 10.0]);
+        assert_eq!(values("on"), [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn reads_back_with_units_aliases_and_parameters() {
+        let path = TemporaryPath::new("plain.mat");
+        written(&path).finish().unwrap();
+        let result = crate::read(&path.0).unwrap();
+        check(&result);
+        for (column, read) in columns().iter().zip(&result.variables) {
+            assert_eq!(read.column, Column { alias: None, ..column.clone() });
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_cut_off_keeps_its_complete_rows() {
+        let path = TemporaryPath::new("cut.mat");
+        written(&path).finish().unwrap();
+        let bytes = std::fs::read(&path.0).unwrap();
+        let result = read(&path.0, &bytes[..bytes.len() - 4], &|_| true).unwrap();
+        assert_eq!(result.time, [0.0, 0.5]);
+    }
+
+    #[test]
+    fn no_prefix_of_a_file_panics() {
+        let path = TemporaryPath::new("prefix.mat");
+        written(&path).finish().unwrap();
+        let bytes = std::fs::read(&path.0).unwrap();
+        for length in 0..bytes.len() {
+            let _ = read(&path.0, &bytes[..length], &|_| true);
+        }
+    }
+
+    #[test]
+    fn a_run_without_rows_is_a_file() {
+        let path = TemporaryPath::new("empty.mat");
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&columns()).unwrap();
+        sink.finish().unwrap();
+        assert!(crate::read(&path.0).unwrap().time.is_empty());
+    }
+}

@@ -1,0 +1,65 @@
+//! A result in memory: one time axis, one column of values a variable. Event instants appear twice.
+
+use crate::Column;
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Trajectory {
+    /// Aliases are expanded: `column.alias` is `None`.
+    pub column: Column,
+    pub values: Vec<f64>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Trajectories {
+    pub time: Vec<f64>,
+    pub variables: Vec<Trajectory>,
+}
+
+impl Trajectories {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|variable| variable.column.name.as_str())
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Trajectory> {
+        self.variables.iter().find(|variable| variable.column.name == name)
+    }
+
+    /// The value of a variable at a time, linear between rows; at an event the right limit. `None` outside the run.
+    pub fn at(&self, name: &str, time: f64) -> Option<f64> {
+        Some(interpolate(&self.time, &self.get(name)?.values, time)?.1)
+    }
+
+    pub fn last(&self, name: &str) -> Option<f64> {
+        self.get(name)?.values.last().copied()
+    }
+}
+
+/// Left and right limit at a time; `None` outside of the rows.
+pub(crate) fn interpolate(time: &[f64], values: &[f64], at: f64) -> Option<(f64, f64)> {
+    let before = time.partition_point(|&t| t < at);
+    let after = time.partition_point(|&t| t <= at);
+    if before < after {
+        return Some((*values.get(before)?, *values.get(after - 1)?));
+    }
+    let (left, right) = (before.checked_sub(1)?, before);
+    let (t0, t1) = (*time.get(left)?, *time.get(right)?);
+    let (y0, y1) = (*values.get(left)?, *values.get(right)?);
+    let value = y0 + (y1 - y0) * ((at - t0) / (t1 - t0));
+    Some((value, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_limits_at_an_event() {
+        let (time, values) = ([0.0, 1.0, 1.0, 2.0], [0.0, 2.0, 5.0, 6.0]);
+        assert_eq!(interpolate(&time, &values, 0.5), Some((1.0, 1.0)));
+        assert_eq!(interpolate(&time, &values, 1.0), Some((2.0, 5.0)));
+        assert_eq!(interpolate(&time, &values, 2.0), Some((6.0, 6.0)));
+        assert_eq!(interpolate(&time, &values, 2.5), None);
+        assert_eq!(interpolate(&time, &values, -0.5), None);
+        assert_eq!(interpolate(&[], &[], 0.0), None);
+    }
+}
