@@ -27,10 +27,6 @@ impl OutputFile {
         Ok(Self { file, path: path.to_owned(), length: 0, last_append: Instant::now() })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Column, CsvSink, MatSink, ResultError, Trajectories, csv, mat};
+use crate::{Column, CsvSink, MatSink, ParquetSink, ResultError, Trajectories, csv, mat, parquet};
 
 /// Receives a run row by row: `begin` once, `row` for every output point, `finish` once.
 ///
@@ -90,6 +90,7 @@ pub fn sink_for(path: &Path) -> Result<Box<dyn ResultSink>, ResultError> {
     Ok(match ending(path)? {
         Ending::Csv => Box::new(CsvSink::create(path)?),
         Ending::Mat => Box::new(MatSink::create(path)?),
+        Ending::Parquet => Box::new(ParquetSink::create(path)?),
     })
 }
 
@@ -105,12 +106,14 @@ pub fn read_selected(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Traje
     match ending {
         Ending::Csv => csv::read(path, &bytes, wanted),
         Ending::Mat => mat::read(path, &bytes, wanted),
+        Ending::Parquet => parquet::read(path, &bytes, wanted),
     }
 }
 
 enum Ending {
     Csv,
     Mat,
+    Parquet,
 }
 
 fn ending(path: &Path) -> Result<Ending, ResultError> {
@@ -118,6 +121,7 @@ fn ending(path: &Path) -> Result<Ending, ResultError> {
     match ending.to_ascii_lowercase().as_str() {
         "csv" => Ok(Ending::Csv),
         "mat" => Ok(Ending::Mat),
+        "parquet" => Ok(Ending::Parquet),
         _ => Err(ResultError::format(path, "a result file ends in `.csv`, `.mat` or `.parquet`")),
     }
 }
