@@ -1,0 +1,134 @@
+//! The small interfaces between a problem and an integrator: right-hand side and Jacobian on one side; start, step,
+//! dense output and restart on the other.
+//!
+//! The problem is lent to each call instead of being owned, so that the event loop can change modes, relations and
+//! parameters between steps.
+
+use crate::error::{EvalError, StepError};
+use crate::sparse::Pattern;
+
+/// An explicit system of ordinary differential equations, `x' = f(t, x)`.
+pub trait OdeProblem {
+    fn size(&self) -> usize;
+
+    fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Where ∂f/∂x can be non-zero; `None` stands for everywhere.
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        None
+    }
+
+    /// Writes ∂f/∂x in the order of the pattern, or by columns when there is no pattern. `Ok(false)` says that there
+    /// is no analytic Jacobian; coloured finite differences take its place.
+    fn jacobian(&mut self, _t: f64, _x: &[f64], _values: &mut [f64]) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+}
+
+/// What every integrator is told at its creation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub relative_tolerance: f64,
+    /// One value for each component (tolerance times nominal value). A shorter list repeats its last value.
+    pub absolute_tolerance: Vec<f64>,
+    pub max_step: f64,
+    /// The step of fixed-step methods.
+    pub fixed_step: f64,
+    /// Largest order of the multistep methods.
+    pub max_order: usize,
+}
+
+impl Options {
+    /// The same relative tolerance for all; the absolute tolerance of a component is `tolerance · |nominal|`.
+    pub fn with_nominals(tolerance: f64, nominals: &[f64]) -> Self {
+        let absolute = nominals
+            .iter()
+            .map(|nominal| if *nominal == 0.0 || !nominal.is_finite() { tolerance } else { tolerance * nominal.abs() });
+        Options { relative_tolerance: tolerance, absolute_tolerance: absolute.collect(), ..Options::default() }
+    }
+
+    pub fn with_tolerances(relative: f64, absolute: f64) -> Self {
+        Options { relative_tolerance: relative, absolute_tolerance: vec![absolute], ..Options::default() }
+    }
+
+    pub fn absolute(&self, component: usize) -> f64 {
+        self.absolute_tolerance.get(component).or(self.absolute_tolerance.last()).copied().unwrap_or(1e-6)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            relative_tolerance: 1e-6,
+            absolute_tolerance: vec![1e-6],
+            max_step: f64::INFINITY,
+            fixed_step: 1e-3,
+            max_order: 5,
+        }
+    }
+}
+
+/// One accepted step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    pub t_old: f64,
+    pub t_new: f64,
+    /// `t_new` is exactly the limit that was given.
+    pub at_limit: bool,
+}
+
+/// Effort spent since creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    pub steps: u64,
+    /// Steps repeated because of the error estimate.
+    pub rejected: u64,
+    /// Steps repeated because the corrector failed or the problem could not be evaluated.
+    pub failed: u64,
+    /// Evaluations of the right-hand side, those for finite differences included.
+    pub rhs: u64,
+    pub jacobians: u64,
+    pub factorisations: u64,
+    pub newton_iterations: u64,
+    pub restarts: u64,
+}
+
+impl Statistics {
+    pub fn add(&mut self, other: &Statistics) {
+        self.steps += other.steps;
+        self.rejected += other.rejected;
+        self.failed += other.failed;
+        self.rhs += other.rhs;
+        self.jacobians += other.jacobians;
+        self.factorisations += other.factorisations;
+        self.newton_iterations += other.newton_iterations;
+        self.restarts += other.restarts;
+    }
+}
+
+/// A method that advances a problem in time.
+pub trait Integrator {
+    /// Begins at `(t, x)`; without `h0` the first step is estimated from the problem.
+    fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError>;
+
+    /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
+    fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError>;
+
+    /// The solution at a time of the last accepted step.
+    fn interpolate(&self, t: f64, out: &mut [f64]);
+
+    /// Continues from `(t, x)` after an event, where `t` lies in the last accepted step. Step size, order and the
+    /// factorised Jacobian are kept as far as the change allows.
+    fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError>;
+
+    /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
+    fn reset(&mut self, size: usize);
+
+    fn time(&self) -> f64;
+
+    fn state(&self) -> &[f64];
+
+    fn statistics(&self) -> Statistics;
+
+    fn name(&self) -> &'static str;
+}

@@ -1,0 +1,603 @@
+//! Location of the first event among many crossing functions over one accepted step of an integrator.
+//!
+//! Each function has a frozen status −1, 0 or +1, the sign it had at the restart. A function is *triggered* where its
+//! value no longer agrees with that status: a signed function when it reaches or passes zero, a function that was
+//! exactly zero when it leaves the interval ±1e-38. This is the rule of two shifted crossing functions (Elmqvist,
+//! Cellier and Otter, *Object-oriented modeling of hybrid systems*, 1993): zp = z + ε and zn = z − ε for a residue that
+//! starts at zero, zp = zn = z otherwise.
+//!
+//! A crossing and its return inside one step leave no sign change at the ends, so every step is also looked at in its
+//! middle; where the parabola through the three values comes near zero, the extreme is searched. Brackets are
+//! shrunk by the ITP method (Oliveira and Takahashi, ACM Trans. Math. Software 47, 2020) applied to the earliest
+//! triggered function.
+
+use crate::error::EvalError;
+use crate::ode::Integrator;
+
+/// Functions of time and state whose sign changes are events.
+pub trait CrossingFunctions {
+    fn count(&self) -> usize;
+
+    fn evaluate(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError>;
+}
+
+/// The half width of the interval in which a residue counts as zero.
+pub const ZERO_INTERVAL: f64 = 1e-38;
+
+/// Relative accuracy of the located time.
+const TIME_ACCURACY: f64 = 1e-12;
+
+/// Distance from the ends of a step, as a fraction of it, at which slopes are measured.
+const SLOPE_PROBE: f64 = 1e-4;
+
+/// The sign of a residue under the rule above.
+pub fn sign_of(value: f64) -> i8 {
+    if value > ZERO_INTERVAL {
+        1
+    } else if value < -ZERO_INTERVAL {
+        -1
+    } else {
+        0
+    }
+}
+
+fn triggered(status: i8, value: f64) -> bool {
+    match status {
+        1 => value <= 0.0,
+        -1 => value >= 0.0,
+        _ => value.abs() > ZERO_INTERVAL,
+    }
+}
+
+/// Functions that triggered at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// Last time at which nothing had triggered.
+    pub t_before: f64,
+    /// The time of the event, at most the accuracy after `t_before`; the functions have their new signs here.
+    pub t: f64,
+}
+
+/// A triggered function and the sign it has at the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    pub function: usize,
+    pub from: i8,
+    pub to: i8,
+}
+
+/// Watches crossing functions from step to step; owns the scratch space.
+#[derive(Clone, Debug, Default)]
+pub struct RootFinder {
+    status: Vec<i8>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    middle: Vec<f64>,
+    probe: Vec<f64>,
+    end: Vec<f64>,
+    x: Vec<f64>,
+    crossings: Vec<Crossing>,
+    evaluations: u64,
+}
+
+impl RootFinder {
+    pub fn new(functions: usize, states: usize) -> Self {
+        let zeros = || vec![0.0; functions];
+        RootFinder {
+            status: vec![0; functions],
+            left: zeros(),
+            right: zeros(),
+            middle: zeros(),
+            probe: zeros(),
+            end: zeros(),
+            x: vec![0.0; states],
+            crossings: Vec::with_capacity(functions),
+            evaluations: 0,
+        }
+    }
+
+    /// Freezes the signs at `(t, x)`, at the beginning and after each event.
+    pub fn restart(&mut self, functions: &mut dyn CrossingFunctions, t: f64, x: &[f64]) -> Result<(), EvalError> {
+        self.evaluations += 1;
+        functions.evaluate(t, x, &mut self.left)?;
+        for (status, value) in self.status.iter_mut().zip(&self.left) {
+            *status = sign_of(*value);
+        }
+        Ok(())
+    }
+
+    /// As [`restart`](Self::restart), with values the caller has already computed.
+    pub fn restart_with(&mut self, values: &[f64]) {
+        self.left.copy_from_slice(values);
+        for (status, value) in self.status.iter_mut().zip(values) {
+            *status = sign_of(*value);
+        }
+    }
+
+    /// Overrides one status, for relations whose value is kept by other means than the sign (hysteresis).
+    pub fn set_status(&mut self, function: usize, status: i8) {
+        if let Some(place) = self.status.get_mut(function) {
+            *place = status;
+        }
+    }
+
+    pub fn status(&self) -> &[i8] {
+        &self.status
+    }
+
+    /// The functions that triggered at the event found last.
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
+    }
+
+    /// Evaluations of the whole vector of functions.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Searches `[t_old, t_new]` of the integrator's last step for the first event. Without one, the values at the
+    /// end become the start of the next search. With one, the caller handles it and calls `restart`.
+    pub fn search(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        t_old: f64,
+        t_new: f64,
+    ) -> Result<Option<Event>, EvalError> {
+        self.crossings.clear();
+        if self.status.is_empty() || t_new <= t_old {
+            return Ok(None);
+        }
+        self.evaluate_at(functions, integrator, t_new, Values::End)?;
+        let t_middle = 0.5 * (t_old + t_new);
+        self.evaluate_at(functions, integrator, t_middle, Values::Middle)?;
+        if let Some(t) = self.triggered_inside(functions, integrator, t_old, t_middle, t_new)? {
+            return self.locate(functions, integrator, t_old, t).map(Some);
+        }
+        std::mem::swap(&mut self.left, &mut self.end);
+        Ok(None)
+    }
+
+    /// A time at which some function has triggered, as early as the checks can tell; its values are left in `right`.
+    fn triggered_inside(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        t_old: f64,
+        t_middle: f64,
+        t_new: f64,
+    ) -> Result<Option<f64>, EvalError> {
+        if self.any_triggered(&self.middle) {
+            self.right.copy_from_slice(&self.middle);
+            return Ok(Some(t_middle));
+        }
+        let mut found = None;
+        if self.any_triggered(&self.end) {
+            self.right.copy_from_slice(&self.end);
+            found = Some(t_new);
+        }
+        for function in 0..self.status.len() {
+            let end = found.unwrap_or(t_new);
+            if let Some(t) = self.touch(functions, integrator, function, t_old, end)? {
+                found = Some(t);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Searches the extreme of one function that heads for zero and returns within the step.
+    fn touch(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        function: usize,
+        t_old: f64,
+        t_end: f64,
+    ) -> Result<Option<f64>, EvalError> {
+        let status = self.status[function];
+        if status == 0 {
+            return Ok(None);
+        }
+        let sign = f64::from(status);
+        let t_new = integrator.time();
+        let (mut a, mut b, mut c) = (t_old, 0.5 * (t_old + t_new), t_new);
+        let (mut fa, mut fb, mut fc) =
+            (sign * self.left[function], sign * self.middle[function], sign * self.end[function]);
+        match parabola_vertex(a, fa, b, fb, c, fc) {
+            Some((vertex, _)) if vertex >= c && vertex < c + 0.5 * (c - a) => {
+                // The extreme may still lie just before the end: the slope there decides.
+                let near = c - SLOPE_PROBE * (c - a);
+                self.evaluate_at(functions, integrator, near, Values::Probe)?;
+                let value = sign * self.probe[function];
+                if value >= fc {
+                    return Ok(None);
+                }
+                (a, fa, b, fb) = (b, fb, near, value);
+            }
+            Some((vertex, _)) if vertex <= a && vertex > a - 0.5 * (c - a) => {
+                let near = a + SLOPE_PROBE * (c - a);
+                self.evaluate_at(functions, integrator, near, Values::Probe)?;
+                let value = sign * self.probe[function];
+                if value >= fa {
+                    return Ok(None);
+                }
+                (c, fc, b, fb) = (b, fb, near, value);
+            }
+            _ => {}
+        }
+        for _ in 0..24 {
+            let Some((vertex, value)) = parabola_minimum(a, fa, b, fb, c, fc) else { return Ok(None) };
+            // The parabola overstates or understates the dip by about the difference between chord and curve.
+            let spread = fa.max(fc).max(fb) - fa.min(fc).min(fb);
+            if value > 0.5 * spread || vertex <= t_old || vertex >= t_end || spread == 0.0 {
+                return Ok(None);
+            }
+            if (vertex - b).abs() <= 1e-9 * (c - a).abs().max(t_new - t_old) * 1e-3 || c - a <= 1e-9 * (t_new - t_old) {
+                return Ok(None);
+            }
+            self.evaluate_at(functions, integrator, vertex, Values::Probe)?;
+            let value = sign * self.probe[function];
+            if triggered(status, self.probe[function]) {
+                self.right.copy_from_slice(&self.probe);
+                return Ok(Some(vertex));
+            }
+            if (value - fb).abs() <= 1e-3 * value.min(fb) {
+                // The extreme is known to a fraction of its distance from zero: no touch.
+                return Ok(None);
+            }
+            // Keeps three points around the lowest value.
+            if vertex < b {
+                if value <= fb { (c, fc, b, fb) = (b, fb, vertex, value) } else { (a, fa) = (vertex, value) }
+            } else if value <= fb {
+                (a, fa, b, fb) = (b, fb, vertex, value);
+            } else {
+                (c, fc) = (vertex, value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Shrinks the bracket between `t_left` (nothing triggered) and `t_right` (values in `right`, something triggered).
+    fn locate(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        t_left: f64,
+        t_right: f64,
+    ) -> Result<Event, EvalError> {
+        let (mut a, mut b) = (t_left, t_right);
+        let tolerance = TIME_ACCURACY * b.abs().max(b - a).max(f64::MIN_POSITIVE);
+        let mut stale_side = 0_i32;
+        let (mut damp_left, mut damp_right) = (1.0, 1.0);
+        for iteration in 0..200 {
+            if b - a <= tolerance {
+                break;
+            }
+            let t = self.next_probe(a, b, tolerance, damp_left, damp_right, iteration);
+            if t <= a || t >= b {
+                break;
+            }
+            self.evaluate_at(functions, integrator, t, Values::Probe)?;
+            if self.any_triggered(&self.probe) {
+                b = t;
+                std::mem::swap(&mut self.right, &mut self.probe);
+                stale_side = stale_side.min(0) - 1;
+                damp_right = 1.0;
+                damp_left = if stale_side < -1 { damp_left * 0.5 } else { 1.0 };
+            } else {
+                a = t;
+                std::mem::swap(&mut self.left, &mut self.probe);
+                stale_side = stale_side.max(0) + 1;
+                damp_left = 1.0;
+                damp_right = if stale_side > 1 { damp_right * 0.5 } else { 1.0 };
+            }
+        }
+        b = self.pass_exact_zeros(functions, integrator, b, tolerance)?;
+        for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
+            if triggered(*status, *value) {
+                self.crossings.push(Crossing { function, from: *status, to: sign_of(*value) });
+            }
+        }
+        Ok(Event { t_before: a, t: b })
+    }
+
+    /// A secant step often hits zero exactly. Within the accuracy the far side is as good a time, and it spares the
+    /// second event at which the function would leave zero.
+    fn pass_exact_zeros(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        t: f64,
+        tolerance: f64,
+    ) -> Result<f64, EvalError> {
+        let hits = |status: &i8, value: &f64| *status != 0 && sign_of(*value) == 0;
+        if !self.status.iter().zip(&self.right).any(|(status, value)| hits(status, value)) {
+            return Ok(t);
+        }
+        let later = t + 0.5 * tolerance;
+        if later > integrator.time() {
+            return Ok(t);
+        }
+        self.evaluate_at(functions, integrator, later, Values::Probe)?;
+        let mut pairs = self.status.iter().zip(self.right.iter().zip(&self.probe));
+        let all_passed = pairs.all(|(status, (now, later))| !hits(status, now) || sign_of(*later) == -*status);
+        if all_passed {
+            std::mem::swap(&mut self.right, &mut self.probe);
+            return Ok(later);
+        }
+        Ok(t)
+    }
+
+    /// The next time to look at: the earliest secant estimate over the triggered functions, pushed by half the
+    /// tolerance to its far side so that both ends of the bracket move; every third time the middle.
+    fn next_probe(&self, a: f64, b: f64, tolerance: f64, damp_left: f64, damp_right: f64, iteration: usize) -> f64 {
+        let middle = 0.5 * (a + b);
+        if iteration % 4 == 3 {
+            return middle;
+        }
+        let mut earliest = 1.0_f64;
+        for ((status, left), right) in self.status.iter().zip(&self.left).zip(&self.right) {
+            if !triggered(*status, *right) {
+                continue;
+            }
+            // A function that was zero leaves at once: bisect. So does one whose left value is no use.
+            let (l, r) = (left.abs() * damp_left, right.abs() * damp_right);
+            let fraction = if *status == 0 || l + r == 0.0 { 0.5 } else { l / (l + r) };
+            earliest = earliest.min(fraction);
+        }
+        let estimate = a + earliest * (b - a);
+        let push = 0.5 * tolerance;
+        let t = if iteration.is_multiple_of(2) { estimate + push } else { estimate - push };
+        t.clamp(a + push.min(0.5 * (b - a)), b - push.min(0.5 * (b - a)))
+    }
+
+    fn any_triggered(&self, values: &[f64]) -> bool {
+        self.status.iter().zip(values).any(|(status, value)| triggered(*status, *value))
+    }
+
+    fn evaluate_at(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        integrator: &dyn Integrator,
+        t: f64,
+        target: Values,
+    ) -> Result<(), EvalError> {
+        self.evaluations += 1;
+        integrator.interpolate(t, &mut self.x);
+        let values = match target {
+            Values::End => &mut self.end,
+            Values::Middle => &mut self.middle,
+            Values::Probe => &mut self.probe,
+        };
+        functions.evaluate(t, &self.x, values)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Values {
+    End,
+    Middle,
+    Probe,
+}
+
+/// The lowest point of the parabola through three points, if it opens upwards and has it strictly inside.
+fn parabola_minimum(a: f64, fa: f64, b: f64, fb: f64, c: f64, fc: f64) -> Option<(f64, f64)> {
+    parabola_vertex(a, fa, b, fb, c, fc).filter(|(vertex, _)| *vertex > a && *vertex < c)
+}
+
+/// The lowest point of the parabola through three points, if it opens upwards.
+fn parabola_vertex(a: f64, fa: f64, b: f64, fb: f64, c: f64, fc: f64) -> Option<(f64, f64)> {
+    let left = (fb - fa) / (b - a);
+    let right = (fc - fb) / (c - b);
+    let curvature = (right - left) / (c - a);
+    if !(curvature > 0.0) {
+        return None;
+    }
+    let vertex = 0.5 * (a + b) - 0.5 * left / curvature;
+    Some((vertex, fa + (vertex - a) * (left + curvature * (vertex - b))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ode::{OdeProblem, Options, Statistics, Step};
+    use crate::{StepError, tsit5::Tsit5};
+
+    /// An "integrator" whose dense output is time itself, so that functions of time are seen exactly.
+    struct Clock {
+        t: f64,
+    }
+
+    impl Integrator for Clock {
+        fn start(&mut self, _: &mut dyn OdeProblem, t: f64, _: &[f64], _: Option<f64>) -> Result<(), StepError> {
+            self.t = t;
+            Ok(())
+        }
+        fn step(&mut self, _: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+            let t_old = std::mem::replace(&mut self.t, t_limit);
+            Ok(Step { t_old, t_new: t_limit, at_limit: true })
+        }
+        fn interpolate(&self, t: f64, out: &mut [f64]) {
+            out.fill(t);
+        }
+        fn restart(&mut self, _: &mut dyn OdeProblem, t: f64, _: &[f64]) -> Result<(), StepError> {
+            self.t = t;
+            Ok(())
+        }
+        fn reset(&mut self, _: usize) {}
+        fn time(&self) -> f64 {
+            self.t
+        }
+        fn state(&self) -> &[f64] {
+            &[]
+        }
+        fn statistics(&self) -> Statistics {
+            Statistics::default()
+        }
+        fn name(&self) -> &'static str {
+            "clock"
+        }
+    }
+
+    struct Functions<F: Fn(f64, &mut [f64])>(usize, F);
+
+    impl<F: Fn(f64, &mut [f64])> CrossingFunctions for Functions<F> {
+        fn count(&self) -> usize {
+            self.0
+        }
+        fn evaluate(&mut self, t: f64, _: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+            (self.1)(t, values);
+            Ok(())
+        }
+    }
+
+    /// All events in [0, end] with one step of the given length each, restarted at each event.
+    fn events(count: usize, end: f64, h: f64, function: impl Fn(f64, &mut [f64])) -> Vec<(f64, Vec<(usize, i8, i8)>)> {
+        let mut functions = Functions(count, function);
+        let mut finder = RootFinder::new(count, 1);
+        let mut t = 0.0;
+        finder.restart(&mut functions, t, &[0.0]).unwrap();
+        let mut found = Vec::new();
+        while t < end {
+            let t_new = (t + h).min(end);
+            let clock = Clock { t: t_new };
+            match finder.search(&mut functions, &clock, t, t_new).unwrap() {
+                None => t = t_new,
+                Some(event) => {
+                    assert!(event.t - event.t_before <= 1e-12 * event.t.max(h) * 1.6, "{event:?}");
+                    found.push((event.t, finder.crossings().iter().map(|c| (c.function, c.from, c.to)).collect()));
+                    t = event.t;
+                    finder.restart(&mut functions, t, &[t]).unwrap();
+                }
+            }
+            assert!(found.len() < 100, "{found:?}");
+        }
+        found
+    }
+
+    #[test]
+    fn several_roots_in_one_step_come_in_order() {
+        let found = events(3, 1.0, 1.0, |t, z| {
+            z[0] = t - 0.7;
+            z[1] = 0.2 - t;
+            z[2] = (t - 0.7) * 1e-6;
+        });
+        assert_eq!(found.len(), 2);
+        assert!((found[0].0 - 0.2).abs() < 1e-12);
+        assert_eq!(found[0].1, [(1, 1, -1)]);
+        assert!((found[1].0 - 0.7).abs() < 1e-12);
+        assert_eq!(found[1].1.iter().map(|c| c.0).collect::<Vec<_>>(), [0, 2]);
+    }
+
+    #[test]
+    fn crossing_and_return_inside_one_step() {
+        // Negative only between 0.30 and 0.31.
+        let found = events(1, 1.0, 1.0, |t, z| z[0] = (t - 0.30) * (t - 0.31));
+        let times: Vec<f64> = found.iter().map(|f| f.0).collect();
+        assert_eq!(times.len(), 2);
+        assert!((times[0] - 0.30).abs() < 1e-12 && (times[1] - 0.31).abs() < 1e-12);
+        // Almost touching is none.
+        assert!(events(1, 1.0, 1.0, |t, z| z[0] = (t - 0.3) * (t - 0.3) + 1e-6).is_empty());
+        // A cosine that dips below zero in the middle of a step.
+        let found = events(1, 7.0, 1.6, |t, z| z[0] = t.cos() + 0.999);
+        assert_eq!(found.len(), 2);
+        assert!((found[0].0 - (-0.999_f64).acos()).abs() < 1e-11);
+    }
+
+    #[test]
+    fn residue_that_starts_at_zero() {
+        // Stays zero until 0.5, then leaves in either direction.
+        for direction in [1.0, -1.0] {
+            let found = events(1, 1.0, 0.25, |t, z| z[0] = direction * (t - 0.5).max(0.0));
+            assert_eq!(found.len(), 1);
+            assert!((found[0].0 - 0.5).abs() < 1e-11);
+            assert_eq!(found[0].1, [(0, 0, direction as i8)]);
+        }
+        // Leaves at once: one event at the start, then silence.
+        let found = events(1, 1.0, 0.25, |t, z| z[0] = t);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].0 < 1e-11);
+    }
+
+    #[test]
+    fn exact_zero_at_the_end_of_a_step_is_an_event() {
+        let found = events(1, 1.0, 0.5, |t, z| z[0] = t - 0.5);
+        assert_eq!(found[0].1, [(0, -1, 0)]);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].1, [(0, 0, 1)]);
+    }
+
+    #[test]
+    fn steep_flat_and_discontinuous_functions() {
+        let cases: [(&dyn Fn(f64) -> f64, f64); 4] = [
+            (&|t| (t - 0.123).powi(9), 0.123),
+            (&|t| ((t - 0.9) * 1e3).tanh(), 0.9),
+            (&|t| if t < 1.0 / 3.0 { -1.0 } else { 1e-300 }, 1.0 / 3.0),
+            (&|t| t.exp() - 1.5, 1.5_f64.ln()),
+        ];
+        for (function, root) in cases {
+            let found = events(1, 1.0, 1.0, |t, z| z[0] = function(t));
+            // Near the ninth-order root the function underflows to the zero interval on a finite piece.
+            assert!(!found.is_empty() && (found[0].0 - root).abs() < 2e-4, "{found:?} {root}");
+        }
+        let found = events(1, 1.0, 1.0, |t, z| z[0] = t.exp() - 1.5);
+        assert!((found[0].0 - 1.5_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn effort_for_a_smooth_root_is_small() {
+        let mut functions = Functions(1, |t: f64, z: &mut [f64]| z[0] = (t - 0.3).sin());
+        let mut finder = RootFinder::new(1, 1);
+        finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+        finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
+        assert!(finder.evaluations() <= 14, "{}", finder.evaluations());
+    }
+
+    #[test]
+    fn bouncing_ball_by_dense_output() {
+        struct Ball;
+        impl OdeProblem for Ball {
+            fn size(&self) -> usize {
+                2
+            }
+            fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+                dx[0] = x[1];
+                dx[1] = -9.81;
+                Ok(())
+            }
+        }
+        struct Height;
+        impl CrossingFunctions for Height {
+            fn count(&self) -> usize {
+                1
+            }
+            fn evaluate(&mut self, _: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+                values[0] = x[0];
+                Ok(())
+            }
+        }
+        let mut ball = Tsit5::new(2, Options::with_tolerances(1e-8, 1e-8));
+        let mut finder = RootFinder::new(1, 2);
+        ball.start(&mut Ball, 0.0, &[1.0, 0.0], None).unwrap();
+        finder.restart(&mut Height, 0.0, &[1.0, 0.0]).unwrap();
+        let fall = (2.0_f64 / 9.81).sqrt();
+        let (mut expected, mut flight) = (fall, 2.0 * fall);
+        for _ in 0..10 {
+            let event = loop {
+                let step = ball.step(&mut Ball, 10.0).unwrap();
+                if let Some(event) = finder.search(&mut Height, &ball, step.t_old, step.t_new).unwrap() {
+                    break event;
+                }
+            };
+            assert!((event.t - expected).abs() < 1e-7, "{} {expected}", event.t);
+            let mut x = [0.0; 2];
+            ball.interpolate(event.t, &mut x);
+            x = [0.0, -0.5 * x[1]];
+            ball.restart(&mut Ball, event.t, &x).unwrap();
+            // The impact happened: the ball is above the ground from here on.
+            finder.restart_with(&[1e-20]);
+            flight *= 0.5;
+            expected += flight;
+        }
+    }
+}
