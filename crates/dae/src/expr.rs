@@ -289,6 +289,11 @@ impl Exprs {
         id
     }
 
+    /// The id of a node that exists already.
+    pub fn find(&self, node: Node) -> Option<ExprId> {
+        self.node_index.find(FxBuildHasher.hash_one(node), |&id| self.nodes[id] == node).copied()
+    }
+
     pub fn node(&self, id: ExprId) -> Node {
         self.nodes[id]
     }

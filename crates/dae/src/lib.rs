@@ -5,6 +5,10 @@ pub mod expr;
 pub mod function;
 pub mod model;
 pub mod path;
+pub mod rewrite;
+pub mod scalar;
+pub mod simplify;
+pub mod solve_for;
 pub mod value;
 
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
@@ -14,4 +18,6 @@ pub use model::{
     StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
 pub use path::{PathId, Paths};
+pub use rewrite::{Dependencies, Memo};
+pub use solve_for::{Pivot, Solution};
 pub use value::Value;

@@ -1,0 +1,113 @@
+//! Arithmetic of scalars, in one place for constant folding, the evaluation of expressions and of functions
+//! (specification 3.7.1 and 3.7.2). `None` is an error at run time: outside of the domain, division by zero, overflow.
+
+use std::cmp::Ordering;
+
+use crate::expr::{Builtin, CompareOp};
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+pub fn compare(op: CompareOp, order: Ordering) -> bool {
+    match op {
+        CompareOp::Less => order == Ordering::Less,
+        CompareOp::LessEqual => order != Ordering::Greater,
+        CompareOp::Greater => order == Ordering::Greater,
+        CompareOp::GreaterEqual => order != Ordering::Less,
+        CompareOp::Equal => order == Ordering::Equal,
+        CompareOp::NotEqual => order != Ordering::Equal,
+    }
+}
+
+pub fn power(base: f64, exponent: f64) -> Option<f64> {
+    let value = match exponent as i32 {
+        // Small whole exponents by multiplication, as compiled code does it.
+        whole if f64::from(whole) == exponent && whole.abs() <= 16 => base.powi(whole),
+        _ => base.powf(exponent),
+    };
+    finite(value)
+}
+
+pub fn sign(value: f64) -> i64 {
+    if value > 0.0 {
+        1
+    } else if value < 0.0 {
+        -1
+    } else {
+        0
+    }
+}
+
+/// Functions of one number.
+pub fn unary(op: Builtin, x: f64) -> Option<f64> {
+    finite(match op {
+        Builtin::Sin => x.sin(),
+        Builtin::Cos => x.cos(),
+        Builtin::Tan => x.tan(),
+        Builtin::Asin => x.asin(),
+        Builtin::Acos => x.acos(),
+        Builtin::Atan => x.atan(),
+        Builtin::Sinh => x.sinh(),
+        Builtin::Cosh => x.cosh(),
+        Builtin::Tanh => x.tanh(),
+        Builtin::Exp => x.exp(),
+        Builtin::Log => x.ln(),
+        Builtin::Log10 => x.log10(),
+        Builtin::Sqrt => x.sqrt(),
+        Builtin::Sign => sign(x) as f64,
+        Builtin::Abs => x.abs(),
+        Builtin::Floor | Builtin::FloorEvent => x.floor(),
+        Builtin::Ceil | Builtin::CeilEvent => x.ceil(),
+        _ => return None,
+    })
+}
+
+/// Functions of two numbers.
+pub fn binary(op: Builtin, x: f64, y: f64) -> Option<f64> {
+    if is_quotient(op) && y == 0.0 {
+        return None;
+    }
+    finite(match op {
+        Builtin::Atan2 => x.atan2(y),
+        Builtin::Min => x.min(y),
+        Builtin::Max => x.max(y),
+        Builtin::Div | Builtin::DivEvent => (x / y).trunc(),
+        Builtin::Mod | Builtin::ModEvent => x - (x / y).floor() * y,
+        Builtin::Rem | Builtin::RemEvent => x - (x / y).trunc() * y,
+        _ => return None,
+    })
+}
+
+/// `div`, `mod`, `rem`: the functions that are of type Integer for two Integers.
+pub fn is_quotient(op: Builtin) -> bool {
+    matches!(op, Builtin::Div | Builtin::DivEvent | Builtin::Mod | Builtin::ModEvent | Builtin::Rem | Builtin::RemEvent)
+}
+
+pub fn integer_quotient(op: Builtin, x: i64, y: i64) -> Option<i64> {
+    match op {
+        Builtin::Div | Builtin::DivEvent => x.checked_div(y),
+        Builtin::Rem | Builtin::RemEvent => x.checked_rem(y),
+        Builtin::Mod | Builtin::ModEvent => {
+            let remainder = x.checked_rem(y)?;
+            Some(if remainder != 0 && (remainder < 0) != (y < 0) { remainder + y } else { remainder })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_follow_the_tables_of_the_specification() {
+        assert_eq!(integer_quotient(Builtin::Div, -7, 3), Some(-2));
+        assert_eq!(integer_quotient(Builtin::Rem, -7, 3), Some(-1));
+        assert_eq!(integer_quotient(Builtin::Mod, -7, 3), Some(2));
+        assert_eq!(integer_quotient(Builtin::Mod, 7, -3), Some(-2));
+        assert_eq!(binary(Builtin::Mod, -3.0, 1.4), Some(-3.0 + 3.0 * 1.4));
+        assert_eq!(binary(Builtin::Rem, -3.0, 1.4), Some(-3.0 + 2.0 * 1.4));
+        assert_eq!(integer_quotient(Builtin::Mod, 7, 0), None);
+    }
+}
