@@ -1,0 +1,205 @@
+//! The log of a run's events: what triggered, which discrete variables changed to what in which iteration, and the
+//! restart, as in the rectifier run of Elmqvist, Cellier and Otter (1993). As text for people or as JSON lines.
+
+use std::io::{self, Write};
+
+/// One thing that happened.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Entry<'a> {
+    Initialised {
+        time: f64,
+    },
+    /// A relation's residue became positive, negative or zero.
+    Crossing {
+        time: f64,
+        expression: &'a str,
+        sign: i8,
+    },
+    /// A `sample` or another event known in advance.
+    TimeEvent {
+        time: f64,
+        expression: &'a str,
+    },
+    /// A discrete variable changed in an iteration of the event.
+    Change {
+        time: f64,
+        iteration: u32,
+        variable: &'a str,
+        from: &'a str,
+        to: &'a str,
+    },
+    Reinit {
+        time: f64,
+        state: &'a str,
+        from: f64,
+        to: f64,
+    },
+    /// A variable jumped by an impulse of another.
+    Impulse {
+        time: f64,
+        variable: &'a str,
+        value: f64,
+    },
+    Message {
+        time: f64,
+        text: &'a str,
+    },
+    /// Integration goes on.
+    Restart {
+        time: f64,
+        iterations: u32,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    Text,
+    JsonLines,
+}
+
+/// Writes entries as they come. The first error of the writer is kept and told at the end.
+pub struct EventLog<'w> {
+    out: Option<Box<dyn Write + 'w>>,
+    format: Format,
+    error: Option<io::Error>,
+}
+
+impl<'w> EventLog<'w> {
+    pub fn new(out: impl Write + 'w, format: Format) -> Self {
+        Self { out: Some(Box::new(out)), format, error: None }
+    }
+
+    /// A log that nobody reads.
+    pub fn none() -> Self {
+        Self { out: None, format: Format::Text, error: None }
+    }
+
+    /// Whether entries are worth being made.
+    pub fn is_active(&self) -> bool {
+        self.out.is_some() && self.error.is_none()
+    }
+
+    pub fn write(&mut self, entry: &Entry) {
+        let Some(out) = self.out.as_mut().filter(|_| self.error.is_none()) else { return };
+        let line = match self.format {
+            Format::Text => text(entry),
+            Format::JsonLines => json(entry),
+        };
+        self.error = writeln!(out, "{line}").err();
+    }
+
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.out.as_mut().map_or(Ok(()), |out| out.flush())
+    }
+}
+
+fn text(entry: &Entry) -> String {
+    match entry {
+        Entry::Initialised { time } => format!("{time:<22} initialised"),
+        Entry::Crossing { time, expression, sign } => {
+            let became = ["negative", "zero", "positive"][(sign.signum() + 1) as usize];
+            format!("{time:<22} expression {expression} became {became}")
+        }
+        Entry::TimeEvent { time, expression } => format!("{time:<22} time event {expression}"),
+        Entry::Change { iteration, variable, from, to, .. } => {
+            format!("{:<22} iteration {iteration}: {variable} changed from {from} to {to}", "")
+        }
+        Entry::Reinit { state, from, to, .. } => format!("{:<22} {state} set from {from} to {to}", ""),
+        Entry::Impulse { variable, value, .. } => format!("{:<22} impulse of {value} in {variable}", ""),
+        Entry::Message { time, text } => format!("{time:<22} {text}"),
+        Entry::Restart { iterations, .. } => format!("{:<22} restart after {iterations} iterations", ""),
+    }
+}
+
+fn json(entry: &Entry) -> String {
+    match entry {
+        Entry::Initialised { time } => format!(r#"{{"event":"initialised","time":{time}}}"#),
+        Entry::Crossing { time, expression, sign } => {
+            format!(r#"{{"event":"crossing","time":{time},"expression":{},"sign":{sign}}}"#, quoted(expression))
+        }
+        Entry::TimeEvent { time, expression } => {
+            format!(r#"{{"event":"time","time":{time},"expression":{}}}"#, quoted(expression))
+        }
+        Entry::Change { time, iteration, variable, from, to } => format!(
+            r#"{{"event":"change","time":{time},"iteration":{iteration},"variable":{},"from":{},"to":{}}}"#,
+            quoted(variable),
+            quoted(from),
+            quoted(to)
+        ),
+        Entry::Reinit { time, state, from, to } => format!(
+            r#"{{"event":"reinit","time":{time},"state":{},"from":{},"to":{}}}"#,
+            quoted(state),
+            number(*from),
+            number(*to)
+        ),
+        Entry::Impulse { time, variable, value } => {
+            format!(r#"{{"event":"impulse","time":{time},"variable":{},"value":{}}}"#, quoted(variable), number(*value))
+        }
+        Entry::Message { time, text } => {
+            format!(r#"{{"event":"message","time":{time},"text":{}}}"#, quoted(text))
+        }
+        Entry::Restart { time, iterations } => {
+            format!(r#"{{"event":"restart","time":{time},"iterations":{iterations}}}"#)
+        }
+    }
+}
+
+fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value}") } else { "null".into() }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn log(format: Format) -> String {
+        let mut bytes = Vec::new();
+        let mut log = EventLog::new(&mut bytes, format);
+        log.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1 });
+        log.write(&Entry::Change { time: 0.5, iteration: 1, variable: "diode.off", from: "false", to: "true" });
+        log.write(&Entry::Reinit { time: 0.5, state: "v", from: -2.0, to: 1.0 });
+        log.write(&Entry::Restart { time: 0.5, iterations: 2 });
+        log.finish().unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn for_people() {
+        expect![[r#"
+            0.5                    expression diode.s became negative
+                                   iteration 1: diode.off changed from false to true
+                                   v set from -2 to 1
+                                   restart after 2 iterations
+        "#]]
+        .assert_eq(&log(Format::Text));
+    }
+
+    #[test]
+    fn for_programs() {
+        expect![[r#"
+            {"event":"crossing","time":0.5,"expression":"diode.s","sign":-1}
+            {"event":"change","time":0.5,"iteration":1,"variable":"diode.off","from":"false","to":"true"}
+            {"event":"reinit","time":0.5,"state":"v","from":-2,"to":1}
+            {"event":"restart","time":0.5,"iterations":2}
+        "#]]
+        .assert_eq(&log(Format::JsonLines));
+    }
+}
