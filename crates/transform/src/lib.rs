@@ -2,5 +2,6 @@
 //! simultaneous system is solved.
 
 pub mod schedule;
+pub mod structure;
 
 pub use schedule::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};

@@ -1,0 +1,198 @@
+//! The structure algorithms against brute force on random graphs.
+
+use proptest::prelude::*;
+
+use super::offsets::{OffsetMethod, Pantelides, SigmaMethod, Signature};
+use super::tearing::{exact, tear};
+use super::*;
+
+/// A random square pattern of up to `size` rows with a share of entries.
+fn pattern(size: usize) -> impl Strategy<Value = (usize, Vec<Vec<u32>>)> {
+    (1..=size, 1..=4u32).prop_flat_map(|(n, density)| {
+        let row = proptest::collection::vec(0..8u32, n).prop_map(move |draws| {
+            draws.iter().enumerate().filter(|&(_, &draw)| draw < density).map(|(column, _)| column as u32).collect()
+        });
+        (Just(n), proptest::collection::vec(row, n))
+    })
+}
+
+/// The size of a maximum matching by dynamic programming over sets of columns.
+fn brute_force_matching(rows: &[Vec<u32>], columns: usize) -> usize {
+    let mut best = vec![0usize; 1 << columns];
+    for row in rows {
+        let mut next = best.clone();
+        for (set, &size) in best.iter().enumerate() {
+            for &column in row {
+                if set & (1 << column) == 0 {
+                    let with = set | (1 << column);
+                    next[with] = next[with].max(size + 1);
+                }
+            }
+        }
+        best = next;
+    }
+    best.into_iter().max().unwrap_or(0)
+}
+
+/// `reach[a][b]`: row `a` needs row `b`, by Floyd and Warshall.
+fn brute_force_reach(rows: &[Vec<u32>], matching: &Matching) -> Vec<Vec<bool>> {
+    let n = rows.len();
+    let mut reach = vec![vec![false; n]; n];
+    for (row, columns) in rows.iter().enumerate() {
+        for &column in columns {
+            let owner = matching.row_of_column[column as usize];
+            if owner != NONE {
+                reach[row][owner as usize] = true;
+            }
+        }
+    }
+    for via in 0..n {
+        for from in 0..n {
+            for to in 0..n {
+                reach[from][to] |= reach[from][via] && reach[via][to];
+            }
+        }
+    }
+    reach
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn matching_is_maximum((n, rows) in pattern(9)) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let matching = Matching::maximum(&incidence);
+        for row in 0..n {
+            let column = matching.column_of_row[row];
+            if column != NONE {
+                prop_assert!(rows[row].contains(&column));
+                prop_assert_eq!(matching.row_of_column[column as usize], row as u32);
+            }
+        }
+        prop_assert_eq!(matching.size(), brute_force_matching(&rows, n));
+    }
+
+    #[test]
+    fn components_are_sorted_and_strong((n, rows) in pattern(9)) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let matching = Matching::maximum(&incidence);
+        let components = strong_components(&incidence, &matching);
+        let reach = brute_force_reach(&rows, &matching);
+        let mut place = vec![usize::MAX; n];
+        for (index, group) in components.iter().enumerate() {
+            for &row in group {
+                prop_assert_eq!(place[row as usize], usize::MAX);
+                place[row as usize] = index;
+            }
+        }
+        for a in 0..n {
+            for b in 0..n {
+                if a != b {
+                    prop_assert_eq!(place[a] == place[b], reach[a][b] && reach[b][a]);
+                    prop_assert!(!reach[a][b] || place[b] <= place[a]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn over_determined_set_is_minimal((n, rows) in pattern(8)) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let matching = Matching::maximum(&incidence);
+        let Some((set, columns)) = dulmage::smallest_over_determined(&incidence, &matching) else {
+            prop_assert_eq!(matching.size(), n);
+            return Ok(());
+        };
+        prop_assert_eq!(set.len(), columns.len() + 1);
+        for left_out in 0..set.len() {
+            let rest: Vec<Vec<u32>> =
+                set.iter().enumerate().filter(|&(k, _)| k != left_out).map(|(_, &row)| rows[row as usize].clone()).collect();
+            prop_assert_eq!(brute_force_matching(&rest, n), rest.len());
+        }
+        let parts = dulmage::decompose(&incidence, &matching);
+        prop_assert_eq!(parts.over_rows.len() - parts.over_columns.len(), n - matching.size());
+        prop_assert_eq!(parts.under_columns.len() - parts.under_rows.len(), n - matching.size());
+    }
+
+    #[test]
+    fn pantelides_and_sigma_agree((n, rows) in pattern(8), draws in proptest::collection::vec(0..3u32, 64)) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let orders = (0..incidence.len()).map(|entry| draws[entry % draws.len()]).collect();
+        let signature = Signature { incidence, orders };
+        let (one, other) = (Pantelides.offsets(&signature), SigmaMethod.offsets(&signature));
+        prop_assert_eq!(one.is_some(), other.is_some());
+        if let (Some(one), Some(other)) = (one, other) {
+            prop_assert_eq!(&one.equations, &other.equations);
+            prop_assert_eq!(&one.variables, &other.variables);
+            prop_assert!(one.matching.is_perfect());
+        }
+    }
+
+    #[test]
+    fn tearing_is_valid_and_near_the_minimum((n, rows) in pattern(8), marks in any::<u64>()) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let solvable: Vec<bool> = (0..incidence.len()).map(|entry| marks >> (entry % 61) & 3 != 0).collect();
+        let torn = tear(&incidence, &solvable, &vec![0; n]);
+        let mut known = vec![false; n];
+        for &column in &torn.iteration {
+            prop_assert!(!std::mem::replace(&mut known[column as usize], true));
+        }
+        for &(row, column) in &torn.inner {
+            let entry = incidence.range(row as usize).find(|&e| incidence.column_of(e) == column);
+            prop_assert!(entry.is_some_and(|e| solvable[e]));
+            prop_assert!(incidence.row(row as usize).iter().all(|&c| c == column || known[c as usize]));
+            prop_assert!(!std::mem::replace(&mut known[column as usize], true));
+        }
+        prop_assert!(known.iter().all(|&k| k));
+        prop_assert_eq!(torn.residual.len(), torn.iteration.len());
+        // Greedy: never worse than one guess more on systems of this size.
+        let least = exact(&incidence, &solvable);
+        prop_assert!(torn.iteration.len() >= least && torn.iteration.len() <= least + 1, "{} of {}", torn.iteration.len(), least);
+    }
+}
+
+#[test]
+fn long_chains_are_linear() {
+    // Row i holds columns i and i+1; the greedy start has to be turned over along the whole chain.
+    let n = 200_000u32;
+    let rows: Vec<Vec<u32>> = (0..n).map(|i| if i + 1 < n { vec![i + 1, i] } else { vec![n - 1] }).collect();
+    let incidence = Incidence::from_rows(&rows, n as usize);
+    let matching = Matching::maximum(&incidence);
+    assert!(matching.is_perfect());
+    let components = strong_components(&incidence, &matching);
+    assert_eq!(components.len(), n as usize);
+    assert_eq!(components.group(0), [n - 1]);
+}
+
+#[test]
+fn by_hand_example_of_five_equations() {
+    // f1(z3,z4) f2(z2) f3(z2,z3,z5) f4(z1,z2) f5(z1,z3,z5)
+    let rows = vec![vec![2, 3], vec![1], vec![1, 2, 4], vec![0, 1], vec![0, 2, 4]];
+    let incidence = Incidence::from_rows(&rows, 5);
+    let matching = Matching::maximum(&incidence);
+    let components = strong_components(&incidence, &matching);
+    let groups: Vec<Vec<u32>> = components
+        .iter()
+        .map(|group| {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            group
+        })
+        .collect();
+    assert_eq!(groups, [vec![1], vec![3], vec![2, 4], vec![0]]);
+}
+
+#[test]
+fn by_hand_example_of_tearing() {
+    // z1=f1(z5), z2=f2(z1), z3=f3(z1,z2), z4=f4(z2,z3), z5=f5(z4,z1); only the left sides are solvable.
+    let rows = vec![vec![0, 4], vec![1, 0], vec![2, 0, 1], vec![3, 1, 2], vec![4, 3, 0]];
+    let incidence = Incidence::from_rows(&rows, 5);
+    let mut solvable = vec![false; incidence.len()];
+    for row in 0..5 {
+        solvable[incidence.range(row).start] = true;
+    }
+    let torn = tear(&incidence, &solvable, &[0; 5]);
+    assert_eq!(torn.iteration.len(), 1);
+    assert_eq!(torn.inner.len(), 4);
+}
