@@ -11,6 +11,7 @@ mod mat;
 mod memory;
 mod output;
 mod parquet;
+pub mod plot;
 mod select;
 mod sink;
 mod trajectories;

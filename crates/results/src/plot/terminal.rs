@@ -1,0 +1,231 @@
+//! A figure as text: curves in Braille dots (two by four a character), with axes and a legend.
+
+use std::fmt::Write as _;
+
+use super::axis::{Range, Tick, ticks};
+use super::{Figure, Panel, thinned};
+
+/// What the terminal can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    pub columns: usize,
+    /// Lines of one panel, without its axis and legend.
+    pub lines: usize,
+    /// Without colour each curve gets a panel of its own.
+    pub colour: bool,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Self { columns: 80, lines: 14, colour: false }
+    }
+}
+
+const COLOURS: [u8; 6] = [34, 31, 32, 35, 33, 36];
+
+pub fn terminal(figure: &Figure, terminal: Terminal) -> String {
+    let alone;
+    let mut lines = terminal.lines;
+    let figure = if terminal.colour {
+        figure
+    } else {
+        alone = figure.one_curve_a_panel();
+        if alone.panels.len() > 1 {
+            lines = lines.min(8);
+        }
+        &alone
+    };
+    let time = Range::of(figure.time.iter().copied());
+    let mut out = String::new();
+    if !figure.title.is_empty() {
+        let _ = writeln!(out, "{}", figure.title);
+    }
+    let y_ranges: Vec<Range> = figure
+        .panels
+        .iter()
+        .map(|panel| Range::of(panel.curves.iter().flat_map(|curve| curve.values.iter().copied())))
+        .collect();
+    let marks: Vec<Vec<Tick>> = y_ranges.iter().map(|&range| ticks(range, (lines / 2).max(2))).collect();
+    let margin = marks.iter().flatten().map(|tick| tick.label.chars().count()).max().unwrap_or(1);
+    let width = terminal.columns.saturating_sub(margin + 3).max(10);
+    for ((panel, &range), marks) in figure.panels.iter().zip(&y_ranges).zip(&marks) {
+        push_legend(&mut out, panel, margin, width, terminal.colour);
+        let grid = Grid::draw(figure, panel, time, range, width, lines);
+        push_panel(&mut out, &grid, range, marks, margin, terminal.colour);
+    }
+    push_time_axis(&mut out, time, margin, width);
+    out
+}
+
+fn painted(text: &str, curve: usize, colour: bool) -> String {
+    if colour { format!("\x1b[{}m{text}\x1b[0m", COLOURS[curve % COLOURS.len()]) } else { text.to_owned() }
+}
+
+/// The names in as many lines as they need, the unit after the last one.
+fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, colour: bool) {
+    let indent = " ".repeat(margin + 3);
+    let mut used = 0;
+    out.push_str(&indent);
+    for (number, curve) in panel.curves.iter().enumerate() {
+        let length = curve.name.chars().count();
+        if number > 0 && used + 2 + length > width {
+            out.push('\n');
+            out.push_str(&indent);
+            used = 0;
+        } else if number > 0 {
+            out.push_str("  ");
+            used += 2;
+        }
+        out.push_str(&painted(&curve.name, number, colour));
+        used += length;
+    }
+    if !panel.unit.is_empty() {
+        let _ = write!(out, " ({})", panel.unit);
+    }
+    out.push('\n');
+}
+
+fn push_panel(out: &mut String, grid: &Grid, range: Range, marks: &[Tick], margin: usize, colour: bool) {
+    let mut labels = vec![""; grid.lines];
+    for tick in marks {
+        let line = ((1.0 - range.fraction(tick.value)) * (grid.lines as f64 - 1.0)).round() as usize;
+        if let Some(label) = labels.get_mut(line) {
+            *label = &tick.label;
+        }
+    }
+    for (line, label) in labels.iter().enumerate() {
+        let edge = if label.is_empty() { '│' } else { '┤' };
+        let text = grid.line_text(line, colour);
+        let _ = writeln!(out, "{label:>margin$} {edge}{}", text.trim_end());
+    }
+}
+
+fn push_time_axis(out: &mut String, time: Range, margin: usize, width: usize) {
+    let mut rule = vec!['─'; width];
+    let mut labels = vec![' '; margin + 2 + width];
+    let mut free = 0;
+    for tick in ticks(time, (width / 12).max(2)) {
+        let column = ((time.fraction(tick.value) * (width as f64 - 1.0)).round() as usize).min(width - 1);
+        rule[column] = '┬';
+        let length = tick.label.chars().count();
+        let start = (margin + 2 + column).saturating_sub(length / 2).min((margin + 2 + width).saturating_sub(length));
+        if start >= free {
+            labels[start..start + length].iter_mut().zip(tick.label.chars()).for_each(|(cell, c)| *cell = c);
+            free = start + length + 1;
+        }
+    }
+    let _ = writeln!(out, "{:margin$} └{}", "", rule.into_iter().collect::<String>());
+    let labels: String = labels.into_iter().collect();
+    let _ = writeln!(out, "{}\n{:>centre$}", labels.trim_end(), "time (s)", centre = margin + 2 + width / 2 + 4);
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    dots: u8,
+    /// The curve that was drawn here last.
+    curve: usize,
+}
+
+struct Grid {
+    columns: usize,
+    lines: usize,
+    cells: Vec<Cell>,
+}
+
+impl Grid {
+    fn draw(figure: &Figure, panel: &Panel, time: Range, range: Range, columns: usize, lines: usize) -> Self {
+        let mut grid = Self { columns, lines, cells: vec![Cell::default(); columns * lines] };
+        let (right, bottom) = ((columns * 2 - 1) as f64, (lines * 4 - 1) as f64);
+        for (number, curve) in panel.curves.iter().enumerate() {
+            for run in thinned(&figure.time, &curve.values, time, columns * 2) {
+                let place = |(t, y): (f64, f64)| {
+                    ((time.fraction(t) * right).round() as i64, ((1.0 - range.fraction(y)) * bottom).round() as i64)
+                };
+                let mut last = None;
+                for point in run.into_iter().map(place) {
+                    grid.line(last.unwrap_or(point), point, number);
+                    last = Some(point);
+                }
+            }
+        }
+        grid
+    }
+
+    /// One line of characters; neighbours of one curve share their colour code.
+    fn line_text(&self, line: usize, colour: bool) -> String {
+        let cells = &self.cells[line * self.columns..(line + 1) * self.columns];
+        let same = |a: &Cell, b: &Cell| (a.dots == 0) == (b.dots == 0) && (a.dots == 0 || a.curve == b.curve);
+        let mut text = String::new();
+        for part in cells.chunk_by(same) {
+            if part[0].dots == 0 {
+                text.extend(part.iter().map(|_| ' '));
+            } else {
+                let dots = part.iter().filter_map(|cell| char::from_u32(0x2800 + u32::from(cell.dots)));
+                text.push_str(&painted(&dots.collect::<String>(), part[0].curve, colour));
+            }
+        }
+        text
+    }
+
+    fn line(&mut self, from: (i64, i64), to: (i64, i64), curve: usize) {
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).max(1);
+        for step in 0..=steps {
+            let between = |a: i64, b: i64| a + ((b - a) as f64 * step as f64 / steps as f64).round() as i64;
+            self.dot(between(from.0, to.0), between(from.1, to.1), curve);
+        }
+    }
+
+    fn dot(&mut self, x: i64, y: i64, curve: usize) {
+        const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
+        if x / 2 < self.columns
+            && let Some(cell) = self.cells.get_mut(y / 4 * self.columns + x / 2)
+        {
+            cell.dots |= DOTS[y % 4][x % 2];
+            cell.curve = curve;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::plot::Curve;
+
+    #[test]
+    fn a_step_in_a_small_terminal() {
+        let figure = Figure {
+            title: String::new(),
+            time: vec![0.0, 1.0, 1.0, 2.0],
+            panels: vec![Panel {
+                unit: "V".to_owned(),
+                curves: vec![Curve { name: "u".to_owned(), values: vec![0.0, 0.0, 1.0, 1.0] }],
+            }],
+        };
+        let text = terminal(&figure, Terminal { columns: 40, lines: 5, colour: false });
+        expect![[r#"
+                  u (V)
+              1 ┤                 ⡏⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
+                │                 ⡇
+            0.5 ┤                 ⡇
+                │                 ⡇
+              0 ┤⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⡇
+                └┬────────────────┬───────────────┬
+                 0                1               2
+                              time (s)
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn eighty_columns_are_enough() {
+        let text = terminal(&crate::plot::tests::figure(), Terminal::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 80));
+        assert!(!text.contains('\x1b'));
+        assert!(
+            terminal(&crate::plot::tests::figure(), Terminal { colour: true, ..Terminal::default() }).contains('\x1b')
+        );
+    }
+}
