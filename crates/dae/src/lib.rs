@@ -9,6 +9,7 @@ pub mod rewrite;
 pub mod scalar;
 pub mod simplify;
 pub mod solve_for;
+pub mod testing;
 pub mod value;
 
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
