@@ -1,0 +1,93 @@
+//! Inner and outer (specification 5.4): an outer component stands for the inner one of that name that is nearest above it.
+
+use base::{Diagnostic, Name};
+use syntax::ast;
+
+use crate::instance::{ClassId, CompId, Instances, Member, Outcome};
+
+/// The inner component for an outer one. Where the model has none, one is made at its top (5.4: implicit inner).
+pub fn inner_of(instances: &mut Instances, component: CompId) -> Outcome<CompId> {
+    let name = instances.component(component).name;
+    // A component that is inner and outer refers to the one above; start above its own class.
+    let mut class = instances.component(component).parent;
+    let mut first = true;
+    let top = loop {
+        if !first && let Some(found) = inner_member(instances, class, name) {
+            return instances.resolve_outer(found);
+        }
+        if first
+            && !instances.component(component).prefixes.inner
+            && let Some(found) = inner_member(instances, class, name)
+            && found != component
+        {
+            return instances.resolve_outer(found);
+        }
+        first = false;
+        match instances.class(class).owner {
+            Some(owner) => class = instances.component(owner).parent,
+            None => break class,
+        }
+    };
+    implicit_inner(instances, component, top)
+}
+
+fn inner_member(instances: &mut Instances, class: ClassId, name: Name) -> Option<CompId> {
+    match instances.member(class, name)? {
+        Member::Component(found) if instances.component(found).prefixes.inner => Some(found),
+        _ => None,
+    }
+}
+
+/// An inner component that nobody declared, at the top of the model, of the type that the outer one has.
+fn implicit_inner(instances: &mut Instances, component: CompId, top: ClassId) -> Outcome<CompId> {
+    let node = instances.component(component);
+    let (name, path, span) = (node.name, instances.path(component), instances.span(component));
+    let known = instances.implicit_inner.get(&(top, name)).copied();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let class = instances.lookup_type(node.type_scope, &node.declaration.type_name.clone())?;
+    if instances.definition(class).partial {
+        return Err(Box::new(
+            Diagnostic::error("missing-inner", format!("there is no inner `{name}` for the outer component `{path}`"))
+                .at(span, "an inner component is needed")
+                .hint(format!("declare `inner {} {name};` in a class above", instances.class_name(class)))
+                .specification("5.4"),
+        ));
+    }
+    let mut declaration: ast::Component = (*instances.component(component).declaration).clone();
+    declaration.prefixes.outer = false;
+    declaration.prefixes.inner = true;
+    declaration.modification = None;
+    let message = missing_inner_message(instances, class);
+    let inner = instances.add_implicit_component(top, component, declaration);
+    instances.implicit_inner.insert((top, name), inner);
+    let mut diagnostic = Diagnostic::warning(
+        "implicit-inner",
+        format!("there is no inner `{name}`: one with default values was added at the top of the model"),
+    )
+    .at(span, "for this outer component")
+    .specification("5.4");
+    if let Some(message) = message {
+        diagnostic = diagnostic.note(message);
+    }
+    instances.report(Box::new(diagnostic));
+    Ok(inner)
+}
+
+/// `annotation(missingInnerMessage = "…")` of the class.
+fn missing_inner_message(instances: &Instances, class: ClassId) -> Option<String> {
+    let annotation = instances.definition(class).annotation.clone()?;
+    annotation.arguments.iter().find_map(|argument| match argument {
+        ast::Argument::Element(element) if element.path.len() == 1 && element.path[0].name == "missingInnerMessage" => {
+            match &element.modification.as_ref()?.value {
+                Some(ast::ModificationValue::Expr(expr)) => match &expr.kind {
+                    ast::ExprKind::String(text) => Some(text.to_string()),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}

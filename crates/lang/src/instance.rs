@@ -1,0 +1,269 @@
+//! The instance tree: classes with their modifiers, and components, both in arenas and made when they are asked for.
+//!
+//! A class instance is a definition, the class instance around its text (so that redeclarations are seen), and modifiers.
+//! A base class is a class instance of its own that shares its elements with the class that inherits it. An array of
+//! components is one component; its element numbers come in only when equations are expanded.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, IdVec, Name, Span};
+use rustc_hash::FxHashMap;
+use syntax::ast;
+
+use crate::library::{DefId, Libraries};
+use crate::modifier::{Binding, Modifier};
+
+base::id_type!(
+    /// A class instance.
+    pub ClassId, "class"
+);
+base::id_type!(
+    /// A component, which may be an array.
+    pub CompId, "comp"
+);
+base::id_type!(
+    /// A class that is declared in a class instance, made a `ClassId` when it is first asked for.
+    pub ClassMemberId, "member"
+);
+
+/// A failed lookup or instantiation says why.
+pub type Outcome<T> = Result<T, Box<Diagnostic>>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Builtin {
+    Real,
+    Integer,
+    Boolean,
+    String,
+    Clock,
+    /// The base of external objects.
+    ExternalObject,
+    /// The class that lists the literals.
+    Enumeration(DefId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Member {
+    Component(CompId),
+    Class(ClassMemberId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Expansion {
+    Unexpanded,
+    Busy,
+    Done,
+}
+
+#[derive(Debug)]
+pub struct ClassNode {
+    pub def: DefId,
+    /// The class instance in which the text stands; `None` for the root.
+    pub scope: Option<ClassId>,
+    /// The component whose type it is. Base classes have the owner of the class that inherits them.
+    pub owner: Option<CompId>,
+    /// The class that inherits this one as a base class, the outermost of them; itself if there is none.
+    pub instance: ClassId,
+    /// For a base class, the class whose extends clause it stands in.
+    pub(crate) derived: Option<ClassId>,
+    pub modifier: Arc<Modifier>,
+    /// Predefined types and enumerations.
+    pub builtin: Option<Builtin>,
+    /// What a class extension (`redeclare model extends M`) extends.
+    pub(crate) extended: Option<ClassMemberId>,
+    pub(crate) expansion: Expansion,
+    /// Own and inherited elements by name.
+    pub(crate) members: FxHashMap<Name, Member>,
+    /// The names of `members`: inherited ones stand where the extends clause stands.
+    pub(crate) order: Vec<Name>,
+    /// One for each extends clause, in order.
+    pub bases: Vec<ClassId>,
+    pub(crate) simple: Option<Option<Arc<SimpleType>>>,
+    /// Elements and connections removed with `break` in the extends clause.
+    pub broken: Vec<ast::Argument>,
+}
+
+/// A class that stands for a predefined type: `type Voltage = Real(unit = "V")`.
+#[derive(Debug, Default)]
+pub struct SimpleType {
+    pub builtin: Option<Builtin>,
+    pub attributes: Arc<Modifier>,
+    pub dimensions: Vec<Dimension>,
+    pub prefixes: ast::TypePrefixes,
+}
+
+/// One dimension of a component.
+#[derive(Clone, Debug)]
+pub struct Dimension {
+    pub subscript: ast::Subscript,
+    /// Where the subscript is resolved.
+    pub scope: ClassId,
+}
+
+#[derive(Debug)]
+pub struct ClassMember {
+    pub name: Name,
+    /// The class instance whose text declares it.
+    pub declared_in: ClassId,
+    /// `None` while its file was not read.
+    pub declaration: Option<Arc<ast::ClassDef>>,
+    pub modifier: Arc<Modifier>,
+    pub protected: bool,
+    pub(crate) node: MemberNode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MemberNode {
+    Unknown,
+    Busy,
+    Known(ClassId),
+}
+
+#[derive(Clone, Debug)]
+pub enum ComponentType {
+    /// A scalar of a predefined type (or an array of it); the children of `attributes` are `start`, `unit` ….
+    Builtin {
+        builtin: Builtin,
+        attributes: Arc<Modifier>,
+    },
+    /// An external object of that class.
+    Object(ClassId),
+    Class(ClassId),
+}
+
+#[derive(Debug)]
+pub struct ComponentNode {
+    pub name: Name,
+    /// The class instance of which it is an element (never a base class).
+    pub parent: ClassId,
+    /// The class instance, perhaps a base class of `parent`, whose text declares it: its condition and the
+    /// subscripts at its name are resolved there.
+    pub declared_in: ClassId,
+    /// The declaration, after redeclaration.
+    pub declaration: Arc<ast::Component>,
+    /// Where the type name is resolved.
+    pub type_scope: ClassId,
+    /// All that is said about it: the binding and what goes to its elements or attributes.
+    pub modifier: Arc<Modifier>,
+    /// As declared, with those of the original declaration where a redeclaration says nothing. Those of the type are
+    /// added when it is known.
+    pub type_prefixes: ast::TypePrefixes,
+    pub prefixes: ast::ElementPrefixes,
+    pub condition: Option<Arc<ast::Expr>>,
+    /// Those at the name; those of the type behind them when it is known.
+    pub(crate) dimensions: Vec<Dimension>,
+    pub(crate) ty: TypeState,
+    pub(crate) sizes: SizeState,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TypeState {
+    Unknown,
+    Busy,
+    Known(ComponentType),
+    Failed(Box<Diagnostic>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum SizeState {
+    Unknown,
+    Busy,
+    Known(Arc<[usize]>),
+    Failed(Box<Diagnostic>),
+}
+
+/// Where the value of a component comes from.
+#[derive(Clone, Debug)]
+pub enum BindingSource {
+    /// An expression of a declaration or modifier.
+    Expression(Binding),
+    /// The field of that name of the record `parent`, which has a binding as a whole.
+    Field(CompId),
+}
+
+/// The class instance in which an expression stands, with the element numbers (from 1) of the arrays of components
+/// above it, outermost first.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Frame {
+    pub class: ClassId,
+    pub indices: smallvec::SmallVec<[u32; 4]>,
+}
+
+/// The instance tree with what it is made from.
+pub struct Instances {
+    pub libraries: Libraries,
+    pub(crate) classes: IdVec<ClassId, ClassNode>,
+    pub(crate) components: IdVec<CompId, ComponentNode>,
+    pub(crate) members: IdVec<ClassMemberId, ClassMember>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) predefined: FxHashMap<Name, ClassId>,
+    /// Inner components that were added because an outer one found none.
+    pub(crate) implicit_inner: FxHashMap<(ClassId, Name), CompId>,
+}
+
+impl Instances {
+    /// The class that holds the top-level classes.
+    pub fn root(&self) -> ClassId {
+        base::Id::from_index(0)
+    }
+
+    pub fn class(&self, id: ClassId) -> &ClassNode {
+        &self.classes[id]
+    }
+
+    pub fn component(&self, id: CompId) -> &ComponentNode {
+        &self.components[id]
+    }
+
+    pub fn class_member(&self, id: ClassMemberId) -> &ClassMember {
+        &self.members[id]
+    }
+
+    /// The syntax of a class.
+    pub fn definition(&self, id: ClassId) -> &Arc<ast::ClassDef> {
+        &self.libraries.get(self.classes[id].def).class
+    }
+
+    pub fn kind(&self, id: ClassId) -> ast::ClassKind {
+        self.definition(id).kind
+    }
+
+    /// The full name of a class as in the text.
+    pub fn class_name(&self, id: ClassId) -> Name {
+        self.libraries.get(self.classes[id].def).name
+    }
+
+    /// The components from the outermost to this one.
+    pub fn chain(&self, id: CompId) -> Vec<CompId> {
+        let mut chain = vec![id];
+        let mut current = id;
+        while let Some(owner) = self.classes[self.components[current].parent].owner {
+            chain.push(owner);
+            current = owner;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// `motor.R1.p`, without subscripts.
+    pub fn path(&self, id: CompId) -> String {
+        let names: Vec<&str> = self.chain(id).into_iter().map(|id| self.components[id].name.as_str()).collect();
+        names.join(".")
+    }
+
+    /// The path of the component in which a class instance stands; `None` for the model itself and for packages.
+    pub fn owner_path(&self, class: ClassId) -> Option<String> {
+        self.classes[class].owner.map(|owner| self.path(owner))
+    }
+
+    /// Where a component is declared.
+    pub fn span(&self, id: CompId) -> Span {
+        self.components[id].declaration.name.span
+    }
+
+    pub(crate) fn report(&mut self, diagnostic: Box<Diagnostic>) {
+        if !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(*diagnostic);
+        }
+    }
+}

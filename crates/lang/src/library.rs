@@ -1,0 +1,417 @@
+//! Libraries: the tree of class definitions, read from files when a name is first looked up (specification 13).
+//!
+//! A library costs the reading of its `package.mo` and a listing of its folder. Every class of the text is a `Definition`
+//! with an id; a class that stands in a file of its own is an entry with a path until somebody asks for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{Diagnostic, FileId, IdVec, Name, SourceMap, Span};
+use rustc_hash::FxHashMap;
+use syntax::ast;
+
+base::id_type!(
+    /// A class definition in the text.
+    pub DefId, "def"
+);
+
+/// What makes syntax of a text.
+pub type Parser = fn(&str, FileId) -> (ast::StoredDefinition, Vec<Diagnostic>);
+
+/// Access to files, so that tests and other programs can bring their own.
+pub trait Files {
+    fn read(&self, path: &Path) -> std::io::Result<String>;
+    /// The names in a folder with whether each is a folder; empty when there is none.
+    fn list(&self, path: &Path) -> Vec<(String, bool)>;
+    fn exists(&self, path: &Path) -> bool;
+}
+
+/// The files of the computer.
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        let bytes = std::fs::read(path)?;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn list(&self, path: &Path) -> Vec<(String, bool)> {
+        let Ok(entries) = std::fs::read_dir(path) else { return Vec::new() };
+        let mut names: Vec<(String, bool)> = entries
+            .flatten()
+            .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().is_dir()))
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+}
+
+/// A class of the text.
+#[derive(Debug)]
+pub struct Definition {
+    pub class: Arc<ast::ClassDef>,
+    /// The class around it; `None` for the root, which holds the top-level classes.
+    pub parent: Option<DefId>,
+    /// The full name, `Modelica.Blocks.Sources.Sine`.
+    pub name: Name,
+    /// The folder of a package that is one.
+    pub directory: Option<PathBuf>,
+    /// The classes declared in it.
+    classes: FxHashMap<Name, ClassSource>,
+    /// The names of `classes` in their order.
+    pub class_names: Vec<Name>,
+}
+
+#[derive(Clone, Debug)]
+enum ClassSource {
+    Text(Arc<ast::ClassDef>),
+    /// A file or a folder with `package.mo`, not read yet.
+    Path(PathBuf),
+    Known(DefId),
+    /// Its file could not be read or does not hold the class.
+    Broken,
+}
+
+impl Definition {
+    pub fn composition(&self) -> Option<&ast::Composition> {
+        match &self.class.body {
+            ast::ClassBody::Long(composition) => Some(composition),
+            _ => None,
+        }
+    }
+
+    pub fn has_class(&self, name: Name) -> bool {
+        self.classes.contains_key(&name)
+    }
+}
+
+/// Everything that was read, and where to look for more.
+pub struct Libraries {
+    pub files: Box<dyn Files>,
+    parser: Parser,
+    pub sources: SourceMap,
+    definitions: IdVec<DefId, Definition>,
+    /// By the address of the syntax node, which the definition keeps alive.
+    by_address: FxHashMap<usize, DefId>,
+    search_path: Vec<PathBuf>,
+    /// Of reading and parsing.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Libraries {
+    pub fn new(files: Box<dyn Files>, parser: Parser) -> Self {
+        let mut libraries = Self {
+            files,
+            parser,
+            sources: SourceMap::default(),
+            definitions: IdVec::new(),
+            by_address: FxHashMap::default(),
+            search_path: Vec::new(),
+            diagnostics: Vec::new(),
+        };
+        let file = libraries.sources.add("predefined.mo", crate::predefined::TEXT);
+        let span = Span::new(file, 0, 0);
+        libraries.define(Arc::new(empty_class("", ast::ClassKind::Package, span)), None, None);
+        let (definition, mut diagnostics) = parser(crate::predefined::TEXT, file);
+        libraries.diagnostics.append(&mut diagnostics);
+        for class in definition.classes {
+            libraries.insert_class(Self::ROOT, class);
+        }
+        libraries
+    }
+
+    /// A folder in which top-level classes are looked for when a name is not known: `Modelica/package.mo`,
+    /// `Modelica 4.1.0/package.mo`, `Complex.mo`. A folder that is itself a package stands for its parent.
+    pub fn add_search_path(&mut self, folder: impl AsRef<Path>) {
+        let folder = folder.as_ref();
+        let is_package = self.files.exists(&folder.join("package.mo"));
+        if is_package {
+            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = Name::new(class_of_folder(&name));
+            self.insert_source(Self::ROOT, name, ClassSource::Path(folder.to_owned()));
+        }
+        self.search_path.push(folder.to_owned());
+    }
+
+    /// Reads a file of the user (or the folder of a package) and returns the names of its top-level classes in order.
+    pub fn add_file(&mut self, path: impl AsRef<Path>) -> Vec<Name> {
+        let path = path.as_ref();
+        if self.files.exists(&path.join("package.mo")) {
+            let folder = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = Name::new(class_of_folder(&folder));
+            self.insert_source(Self::ROOT, name, ClassSource::Path(path.to_owned()));
+            return vec![name];
+        }
+        match self.read(path, None) {
+            Some(text) => self.add_text(path, text),
+            None => Vec::new(),
+        }
+    }
+
+    /// The text of a file; returns the full names of its classes in order. A `within` clause is obeyed.
+    pub fn add_text(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> Vec<Name> {
+        let definition = self.parse(path.as_ref(), text.into());
+        let mut parent = Self::ROOT;
+        if let Some(within) = &definition.within {
+            for part in &within.parts {
+                match self.class(parent, part.name) {
+                    Some(next) => parent = next,
+                    None => {
+                        self.diagnostics.push(
+                            Diagnostic::error("unknown-within", format!("there is no package `{}`", part.name))
+                                .at(within.span, "the classes of this file are to be within it")
+                                .hint("load the library that has it, or remove the within clause")
+                                .specification("13.3"),
+                        );
+                        break;
+                    }
+                }
+            }
+        }
+        let mut names = Vec::new();
+        for class in definition.classes {
+            let name = class.name.name;
+            self.insert_class(parent, class);
+            let prefix = self.definitions[parent].name;
+            names.push(if parent == Self::ROOT { name } else { Name::new(&format!("{prefix}.{name}")) });
+        }
+        names
+    }
+
+    pub const ROOT: DefId = DefId::ROOT;
+
+    pub fn get(&self, id: DefId) -> &Definition {
+        &self.definitions[id]
+    }
+
+    /// The class `name` that is declared in the text or folder of `parent`; read now if it was not yet.
+    pub fn class(&mut self, parent: DefId, name: Name) -> Option<DefId> {
+        let source = match self.definitions[parent].classes.get(&name) {
+            Some(source) => source.clone(),
+            None if parent == Self::ROOT => self.find_library(name)?,
+            None => return None,
+        };
+        let known = match source {
+            ClassSource::Known(id) => return Some(id),
+            ClassSource::Broken => None,
+            ClassSource::Text(class) => Some(self.define(class, Some(parent), None)),
+            ClassSource::Path(path) => self.load(&path, parent, name),
+        };
+        self.insert_source(parent, name, known.map_or(ClassSource::Broken, ClassSource::Known));
+        known
+    }
+
+    /// The definition of a class that stands in a modification (`redeclare model M = …`) in the text of `parent`.
+    pub fn definition_of(&mut self, class: &Arc<ast::ClassDef>, parent: DefId) -> DefId {
+        match self.by_address.get(&(Arc::as_ptr(class) as usize)) {
+            Some(&known) => known,
+            None => self.define(class.clone(), Some(parent), None),
+        }
+    }
+
+    /// A predefined type, which has no text.
+    pub(crate) fn predefined(&mut self, name: Name) -> DefId {
+        let span = self.definitions[Self::ROOT].class.span;
+        self.define(Arc::new(empty_class(name.as_str(), ast::ClassKind::Type, span)), Some(Self::ROOT), None)
+    }
+
+    /// The names of the top-level classes that are known or can be found.
+    pub fn top_level_names(&self) -> Vec<Name> {
+        let mut names = self.definitions[Self::ROOT].class_names.clone();
+        for folder in &self.search_path {
+            for (entry, is_folder) in self.files.list(folder) {
+                if let Some(name) = class_of_entry(&entry, is_folder) {
+                    names.push(Name::new(name));
+                }
+            }
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// `modelica://Modelica/Resources/x.txt` as a path.
+    pub fn resource(&mut self, uri: &str) -> Option<PathBuf> {
+        let rest = match uri.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("modelica") => rest,
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => return Some(PathBuf::from(rest)),
+            _ => return Some(PathBuf::from(uri)),
+        };
+        let (class, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut definition = Self::ROOT;
+        let mut directory = None;
+        for part in class.split('.') {
+            definition = self.class(definition, Name::new(part))?;
+            directory = self.definitions[definition].directory.clone().or(directory);
+        }
+        directory.map(|directory| directory.join(path))
+    }
+
+    fn define(&mut self, class: Arc<ast::ClassDef>, parent: Option<DefId>, directory: Option<PathBuf>) -> DefId {
+        let own = class.name.name;
+        let name = match parent {
+            Some(parent) if parent != Self::ROOT => Name::new(&format!("{}.{own}", self.definitions[parent].name)),
+            _ => own,
+        };
+        let mut classes = FxHashMap::default();
+        let mut class_names = Vec::new();
+        if let ast::ClassBody::Long(composition) = &class.body {
+            for element in &composition.elements {
+                if let ast::Element::Class(inner) = element {
+                    if classes.insert(inner.name.name, ClassSource::Text(inner.clone())).is_none() {
+                        class_names.push(inner.name.name);
+                    }
+                }
+            }
+        }
+        let address = Arc::as_ptr(&class) as usize;
+        let id = self.definitions.push(Definition { class, parent, name, directory: None, classes, class_names });
+        self.by_address.insert(address, id);
+        if let Some(directory) = directory {
+            self.add_folder(id, directory);
+        }
+        id
+    }
+
+    /// The classes of a package's folder that stand in files of their own, in the order of `package.order`.
+    fn add_folder(&mut self, package: DefId, directory: PathBuf) {
+        let mut entries: Vec<(Name, PathBuf)> = Vec::new();
+        for (entry, is_folder) in self.files.list(&directory) {
+            if let Some(name) = class_of_entry(&entry, is_folder)
+                && name != "package"
+                && (!is_folder || self.files.exists(&directory.join(&entry).join("package.mo")))
+            {
+                entries.push((Name::new(name), directory.join(&entry)));
+            }
+        }
+        let order = self.files.read(&directory.join("package.order")).unwrap_or_default();
+        let position = |name: Name| order.lines().position(|line| name == line.trim()).unwrap_or(usize::MAX);
+        entries.sort_by_key(|(name, _)| position(*name));
+        for (name, path) in entries {
+            if !self.definitions[package].classes.contains_key(&name) {
+                self.insert_source(package, name, ClassSource::Path(path));
+            }
+        }
+        self.definitions[package].directory = Some(directory);
+    }
+
+    fn insert_class(&mut self, parent: DefId, class: Arc<ast::ClassDef>) {
+        self.insert_source(parent, class.name.name, ClassSource::Text(class));
+    }
+
+    fn insert_source(&mut self, parent: DefId, name: Name, source: ClassSource) {
+        let parent = &mut self.definitions[parent];
+        if parent.classes.insert(name, source).is_none() {
+            parent.class_names.push(name);
+        }
+    }
+
+    /// Looks for a top-level class in the folders given.
+    fn find_library(&mut self, name: Name) -> Option<ClassSource> {
+        for folder in &self.search_path {
+            let mut best: Option<(String, PathBuf)> = None;
+            for (entry, is_folder) in self.files.list(folder) {
+                if class_of_entry(&entry, is_folder) != Some(name.as_str()) {
+                    continue;
+                }
+                let path = folder.join(&entry);
+                if is_folder && !self.files.exists(&path.join("package.mo")) {
+                    continue;
+                }
+                // A folder without a version counts before those with one, and of those the last in order.
+                let plain = !entry.contains(' ');
+                if plain || best.as_ref().is_none_or(|(known, _)| known.contains(' ')) {
+                    best = Some((entry, path));
+                }
+            }
+            if let Some((_, path)) = best {
+                return Some(ClassSource::Path(path));
+            }
+        }
+        None
+    }
+
+    fn load(&mut self, path: &Path, parent: DefId, name: Name) -> Option<DefId> {
+        let is_encrypted = path.extension().is_some_and(|ending| ending == "moc" || ending == "mol");
+        if is_encrypted {
+            self.diagnostics.push(
+                Diagnostic::error("encrypted", format!("`{}` is encrypted and cannot be read", path.display()))
+                    .hint("ask for the library in source form"),
+            );
+            return None;
+        }
+        let package = path.join("package.mo");
+        let (file, directory) =
+            if self.files.exists(&package) { (package, Some(path.to_owned())) } else { (path.to_owned(), None) };
+        let text = self.read(&file, Some(name))?;
+        let stored = self.parse(&file, text);
+        let Some(class) = stored.classes.into_iter().find(|class| class.name.name == name) else {
+            self.diagnostics.push(
+                Diagnostic::error("wrong-file", format!("`{}` does not hold the class `{name}`", file.display()))
+                    .hint("a file is named after the one class that it holds")
+                    .specification("13.4.2"),
+            );
+            return None;
+        };
+        Some(self.define(class, Some(parent), directory))
+    }
+
+    fn read(&mut self, path: &Path, class: Option<Name>) -> Option<Arc<str>> {
+        match self.files.read(path) {
+            Ok(text) => Some(text.into()),
+            Err(error) => {
+                let what = class.map(|name| format!(", which holds the class `{name}`")).unwrap_or_default();
+                self.diagnostics.push(Diagnostic::error(
+                    "unreadable-file",
+                    format!("cannot read `{}`{what}: {error}", path.display()),
+                ));
+                None
+            }
+        }
+    }
+
+    fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
+        let file = self.sources.add(path, text.clone());
+        let (definition, mut diagnostics) = (self.parser)(&text, file);
+        self.diagnostics.append(&mut diagnostics);
+        definition
+    }
+}
+
+fn empty_class(name: &str, kind: ast::ClassKind, span: Span) -> ast::ClassDef {
+    ast::ClassDef {
+        name: ast::Ident { name: Name::new(name), span },
+        kind,
+        purity: ast::Purity::Unstated,
+        encapsulated: false,
+        partial: false,
+        prefixes: ast::ElementPrefixes::default(),
+        body: ast::ClassBody::Long(ast::Composition::default()),
+        constraint: None,
+        description: None,
+        annotation: None,
+        span,
+    }
+}
+
+impl DefId {
+    const ROOT: DefId = DefId(0);
+}
+
+/// `Modelica 4.1.0` → `Modelica`.
+fn class_of_folder(folder: &str) -> &str {
+    folder.split(' ').next().unwrap_or(folder)
+}
+
+/// The class that a file or folder holds by its name.
+fn class_of_entry(entry: &str, is_folder: bool) -> Option<&str> {
+    if is_folder {
+        return Some(class_of_folder(entry));
+    }
+    let (stem, ending) = entry.rsplit_once('.')?;
+    matches!(ending, "mo" | "moc" | "mol").then(|| class_of_folder(stem))
+}

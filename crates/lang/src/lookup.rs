@@ -1,0 +1,415 @@
+//! Lookup of names (specification 5.3): from the innermost class outwards, through inherited elements and imports.
+
+use base::{Diagnostic, Name, Span};
+use syntax::ast;
+
+use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Instances, Member, Outcome};
+use crate::library::{DefId, Libraries};
+
+/// What a reference in an expression means.
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    /// A component or an element of one. `steps[k]` is the component of the k-th of the last `steps.len()` parts of the
+    /// reference; parts before it name classes. The element numbers of the components above `steps[0]` are those of the
+    /// frame in which the reference stands (none for a constant of a package).
+    Component {
+        steps: Vec<CompId>,
+    },
+    Class(ClassId),
+    /// The number from 1 of a literal of the enumeration that `definition` lists.
+    EnumerationLiteral {
+        definition: DefId,
+        index: u32,
+    },
+    /// The predefined variable.
+    Time,
+    /// `Connections.branch`, `Subtask.decouple`, `der` …: not declared anywhere, so perhaps an operator.
+    Unknown(Box<Diagnostic>),
+}
+
+/// A name found by lookup through enclosing classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    Member(Member),
+    Class(ClassId),
+}
+
+impl Instances {
+    /// The element `name` of a class, own or inherited; not through imports or enclosing classes.
+    pub fn member(&mut self, class: ClassId, name: Name) -> Option<Member> {
+        self.expand(class);
+        if let Some(&member) = self.class(class).members.get(&name) {
+            return Some(member);
+        }
+        if class == self.root() && self.libraries.class(Libraries::ROOT, name).is_some() {
+            return self.add_unread_class(class, name).map(Member::Class);
+        }
+        None
+    }
+
+    /// A single name, looked for in the class instance and then outwards.
+    pub fn find(&mut self, scope: ClassId, name: Name) -> Outcome<Option<Found>> {
+        let mut current = Some(scope);
+        while let Some(class) = current {
+            if let Some(member) = self.member(class, name) {
+                return Ok(Some(Found::Member(member)));
+            }
+            if let Some(found) = self.find_import(class, name)? {
+                return Ok(Some(found));
+            }
+            let encapsulated = self.definition(class).encapsulated;
+            current = self.class(class).scope;
+            if encapsulated {
+                break;
+            }
+        }
+        if let Some(&class) = self.predefined.get(&name) {
+            return Ok(Some(Found::Class(class)));
+        }
+        let is_predefined = matches!(name.as_str(), "StateSelect" | "AssertionLevel");
+        let root = self.root();
+        Ok(if is_predefined { self.member(root, name).map(Found::Member) } else { None })
+    }
+
+    fn find_import(&mut self, class: ClassId, name: Name) -> Outcome<Option<Found>> {
+        let definition = self.definition(class).clone();
+        let ast::ClassBody::Long(composition) = &definition.body else { return Ok(None) };
+        let imports = || {
+            composition.elements.iter().filter_map(|element| match element {
+                ast::Element::Import(import) => Some(import),
+                _ => None,
+            })
+        };
+        for import in imports() {
+            let (matches, last) = match &import.kind {
+                ast::ImportKind::Qualified => (import.path.parts.last().is_some_and(|last| last.name == name), None),
+                ast::ImportKind::Renamed(alias) => (alias.name == name, None),
+                ast::ImportKind::Several(names) => {
+                    let found = names.iter().find(|ident| ident.name == name);
+                    (found.is_some(), found)
+                }
+                ast::ImportKind::All => (false, None),
+            };
+            if matches {
+                return self.import(&import.path, last).map(Some);
+            }
+        }
+        for import in imports() {
+            if !matches!(import.kind, ast::ImportKind::All) {
+                continue;
+            }
+            let package = self.import(&import.path, None)?;
+            let Found::Class(package) = self.as_class(package)? else { continue };
+            if package != class
+                && let Some(member) = self.member(package, name)
+            {
+                return Ok(Some(Found::Member(member)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An imported name, always from the top.
+    fn import(&mut self, path: &ast::TypeName, last: Option<&ast::Ident>) -> Outcome<Found> {
+        let mut current = Found::Class(self.root());
+        let mut prefix = String::new();
+        for part in path.parts.iter().chain(last) {
+            let Found::Class(class) = self.as_class(current)? else {
+                return Err(not_a_class(part.span, &prefix));
+            };
+            let Some(member) = self.member(class, part.name) else {
+                return Err(self.unknown_member(class, *part, &prefix));
+            };
+            if !prefix.is_empty() {
+                prefix.push('.');
+            }
+            prefix.push_str(part.name.as_str());
+            current = Found::Member(member);
+        }
+        Ok(current)
+    }
+
+    /// A declared class as a class instance; components stay what they are.
+    fn as_class(&mut self, found: Found) -> Outcome<Found> {
+        match found {
+            Found::Member(Member::Class(member)) => self.class_of(member).map(Found::Class),
+            _ => Ok(found),
+        }
+    }
+
+    /// The class of a type name, as in declarations and extends clauses.
+    pub fn lookup_type(&mut self, scope: ClassId, name: &ast::TypeName) -> Outcome<ClassId> {
+        let Some((first, rest)) = name.parts.split_first() else {
+            return Err(Box::new(Diagnostic::error("missing-name", "a class name is missing").at(name.span, "here")));
+        };
+        let mut found = if name.global {
+            let root = self.root();
+            self.member(root, first.name).map(Found::Member)
+        } else {
+            self.find(scope, first.name)?
+        };
+        let mut prefix = first.name.as_str().to_owned();
+        for part in rest {
+            let Some(step) = found else { return Err(self.unknown_name(scope, *first, "class")) };
+            let class = match self.as_class(step)? {
+                Found::Class(class) => class,
+                Found::Member(_) => self.class_through_component(step, part.span, &prefix)?,
+            };
+            found = match self.member(class, part.name) {
+                Some(member) => Some(Found::Member(member)),
+                None => return Err(self.unknown_member(class, *part, &prefix)),
+            };
+            prefix.push('.');
+            prefix.push_str(part.name.as_str());
+        }
+        let Some(found) = found else { return Err(self.unknown_name(scope, *first, "class")) };
+        match self.as_class(found)? {
+            Found::Class(class) => Ok(class),
+            Found::Member(_) => Err(Box::new(
+                Diagnostic::error("not-a-class", format!("`{prefix}` is a component, not a class"))
+                    .at(name.span, "a class is needed here"),
+            )),
+        }
+    }
+
+    /// A base class; its name must not depend on what is inherited, which is not seen while the class is expanded.
+    pub(crate) fn lookup_base(&mut self, scope: ClassId, name: &ast::TypeName) -> Outcome<ClassId> {
+        self.lookup_type(scope, name)
+    }
+
+    fn class_through_component(&mut self, found: Found, span: Span, prefix: &str) -> Outcome<ClassId> {
+        if let Found::Member(Member::Component(component)) = found
+            && let ComponentType::Class(class) | ComponentType::Object(class) = self.component_type(component)?
+        {
+            return Ok(class);
+        }
+        Err(not_a_class(span, prefix))
+    }
+
+    /// What a reference in an expression that stands in the text of `scope` means. Iterators of loops are the caller's.
+    pub fn lookup_reference(&mut self, scope: ClassId, reference: &ast::ComponentRef) -> Outcome<Resolved> {
+        let Some((first, rest)) = reference.parts.split_first() else {
+            return Err(Box::new(Diagnostic::error("missing-name", "a name is missing").at(reference.span, "here")));
+        };
+        let found = if reference.global {
+            let root = self.root();
+            self.member(root, first.ident.name).map(Found::Member)
+        } else {
+            self.find(scope, first.ident.name)?
+        };
+        let Some(mut found) = found else {
+            if rest.is_empty() && first.ident.name == "time" {
+                return Ok(Resolved::Time);
+            }
+            return Ok(Resolved::Unknown(self.unknown_name(scope, first.ident, "name")));
+        };
+        let mut prefix = first.ident.name.as_str().to_owned();
+        let mut steps = Vec::new();
+        for part in rest {
+            let class = match self.as_class(found)? {
+                Found::Class(class) => {
+                    self.expand(class);
+                    if let Some(Builtin::Enumeration(definition)) = self.enumeration(class) {
+                        return self.enumeration_literal(definition, part.ident, &prefix);
+                    }
+                    class
+                }
+                Found::Member(Member::Component(component)) => {
+                    let component = self.resolve_outer(component)?;
+                    steps.push(component);
+                    match self.component_type(component)? {
+                        ComponentType::Class(class) | ComponentType::Object(class) => class,
+                        ComponentType::Builtin { .. } => {
+                            return Err(Box::new(
+                                Diagnostic::error("no-elements", format!("`{prefix}` has no elements"))
+                                    .at(part.ident.span, "it is of a predefined type"),
+                            ));
+                        }
+                    }
+                }
+                Found::Member(Member::Class(_)) => return Err(not_a_class(part.ident.span, &prefix)),
+            };
+            found = match self.member(class, part.ident.name) {
+                Some(member) => Found::Member(member),
+                None => return Err(self.unknown_member(class, part.ident, &prefix)),
+            };
+            if matches!(found, Found::Member(Member::Class(_))) {
+                steps.clear();
+            }
+            prefix.push('.');
+            prefix.push_str(part.ident.name.as_str());
+        }
+        Ok(match self.as_class(found)? {
+            Found::Class(class) => Resolved::Class(class),
+            Found::Member(Member::Component(component)) => {
+                steps.push(self.resolve_outer(component)?);
+                Resolved::Component { steps }
+            }
+            Found::Member(Member::Class(_)) => return Err(not_a_class(reference.span, &prefix)),
+        })
+    }
+
+    /// The enumeration that a class stands for.
+    fn enumeration(&mut self, class: ClassId) -> Option<Builtin> {
+        match self.simple_type(class)?.builtin? {
+            enumeration @ Builtin::Enumeration(_) => Some(enumeration),
+            _ => None,
+        }
+    }
+
+    fn enumeration_literal(&mut self, definition: DefId, literal: ast::Ident, prefix: &str) -> Outcome<Resolved> {
+        let names = self.enumeration_literals(definition);
+        match names.iter().position(|&name| name == literal.name) {
+            Some(index) => Ok(Resolved::EnumerationLiteral { definition, index: index as u32 + 1 }),
+            None => {
+                let mut diagnostic = Diagnostic::error(
+                    "unknown-literal",
+                    format!("the enumeration `{prefix}` has no literal `{}`", literal.name),
+                )
+                .at(literal.span, "not found");
+                if let Some(near) = nearest(literal.name.as_str(), names.iter().map(|name| name.as_str())) {
+                    diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+                }
+                Err(Box::new(diagnostic))
+            }
+        }
+    }
+
+    /// The literals of an enumeration in order.
+    pub fn enumeration_literals(&self, definition: DefId) -> Vec<Name> {
+        match &self.libraries.get(definition).class.body {
+            ast::ClassBody::Enumeration(Some(literals)) => literals.iter().map(|literal| literal.name.name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The inner component that an outer one stands for; any other component is itself.
+    pub fn resolve_outer(&mut self, component: CompId) -> Outcome<CompId> {
+        if !self.component(component).prefixes.outer {
+            return Ok(component);
+        }
+        crate::inner_outer::inner_of(self, component)
+    }
+
+    fn unknown_name(&mut self, scope: ClassId, name: ast::Ident, what: &str) -> Box<Diagnostic> {
+        let mut diagnostic = Diagnostic::error("unknown-name", format!("there is no {what} `{}` in scope", name.name))
+            .at(name.span, "not found")
+            .specification("5.3");
+        if let Some(component) = self.owner_path(scope) {
+            diagnostic = diagnostic.in_component(component);
+        }
+        if let Some(near) = self.nearest_in_scope(scope, name.name) {
+            diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+        } else if self.class(scope).scope.is_some() && what == "class" && name.name == "Modelica" {
+            diagnostic = diagnostic.hint("load the Modelica Standard Library with --library or MODELICAPATH");
+        }
+        Box::new(diagnostic)
+    }
+
+    fn unknown_member(&mut self, class: ClassId, name: ast::Ident, prefix: &str) -> Box<Diagnostic> {
+        if class == self.root() {
+            return Box::new(
+                Diagnostic::error("unknown-library", format!("there is no library or class `{}`", name.name))
+                    .at(name.span, "not found")
+                    .hint("give the folder that holds it with --library, or in MODELICAPATH"),
+            );
+        }
+        let mut diagnostic = Diagnostic::error("unknown-name", format!("`{prefix}` has no element `{}`", name.name))
+            .at(name.span, "not found")
+            .specification("5.3.2");
+        if let Some(near) = self.nearest_member(class, name.name) {
+            diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+        }
+        Box::new(diagnostic)
+    }
+
+    /// The element of a class whose name is most like this one.
+    pub fn nearest_member(&mut self, class: ClassId, name: Name) -> Option<Name> {
+        let names: Vec<Name> = self.members(class).into_iter().map(|(name, _)| name).collect();
+        nearest(name.as_str(), names.iter().map(|name| name.as_str())).map(Name::new)
+    }
+
+    fn nearest_in_scope(&mut self, scope: ClassId, name: Name) -> Option<Name> {
+        let mut names: Vec<Name> = self.predefined.keys().copied().collect();
+        let mut current = Some(scope);
+        while let Some(class) = current {
+            names.extend(self.members(class).into_iter().map(|(name, _)| name));
+            current = self.class(class).scope;
+        }
+        names.sort();
+        nearest(name.as_str(), names.iter().map(|name| name.as_str())).map(Name::new)
+    }
+
+    /// A class by its full name, from the top.
+    pub fn class_by_name(&mut self, name: &str) -> Outcome<ClassId> {
+        let mut class = self.root();
+        let mut prefix = String::new();
+        for part in name.split('.') {
+            let member = self.member(class, Name::new(part));
+            let Some(Member::Class(member)) = member else {
+                let what =
+                    if prefix.is_empty() { "there is no class".to_owned() } else { format!("`{prefix}` has no class") };
+                let mut diagnostic = Diagnostic::error("unknown-class", format!("{what} `{part}`"));
+                if let Some(near) = self.nearest_member(class, Name::new(part)) {
+                    diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+                } else if prefix.is_empty() {
+                    diagnostic = diagnostic.hint("give the folder that holds it with --library, or in MODELICAPATH");
+                }
+                return Err(Box::new(diagnostic));
+            };
+            class = self.class_of(member)?;
+            if !prefix.is_empty() {
+                prefix.push('.');
+            }
+            prefix.push_str(part);
+        }
+        Ok(class)
+    }
+
+    /// The class instance of a declared class; components give nothing.
+    pub fn member_class(&mut self, member: ClassMemberId) -> Option<ClassId> {
+        self.class_of(member).ok()
+    }
+}
+
+fn not_a_class(span: Span, prefix: &str) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("not-a-class", format!("`{prefix}` is not a class in which names can be looked up"))
+            .at(span, "looked up here")
+            .specification("5.3.2"),
+    )
+}
+
+/// The candidate that differs least from `name`, if it differs little.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|&(distance, candidate)| distance <= limit && distance < candidate.chars().count())
+        .min_by_key(|&(distance, candidate)| (distance, candidate.len()))
+        .map(|(_, candidate)| candidate)
+}
+
+/// The number of letters to insert, remove, exchange or swap with the next (Damerau, restricted).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 4 {
+        return usize::MAX;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1])) * 2
+                + usize::from(a[i - 1] != b[j - 1] && a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut best = (last[j] + 1).min(row[j - 1] + 1).min(last[j - 1] + change.min(1));
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}

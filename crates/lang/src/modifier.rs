@@ -1,0 +1,281 @@
+//! Modifiers (specification 7.2 and 7.3): a tree of names with bindings and redeclarations, each with the class
+//! instance in which its text is to be resolved.
+//!
+//! Modifiers are merged from the outside in: an outer one wins over an inner one, leaf by leaf. Trees are shared.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name, Span};
+use syntax::ast;
+
+use crate::instance::ClassId;
+
+/// What is said about one element.
+#[derive(Clone, Debug, Default)]
+pub struct Modifier {
+    pub binding: Option<Binding>,
+    /// In the order of the text; each name once.
+    pub children: Vec<(Name, Arc<Modifier>)>,
+    pub redeclare: Option<Arc<Redeclare>>,
+    pub is_final: bool,
+    pub each: bool,
+    pub span: Option<Span>,
+}
+
+/// `= expression`, resolved in `scope`.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// `None` for `= break`, which removes the binding.
+    pub expr: Option<Arc<ast::Expr>>,
+    /// The class instance in whose text the expression stands.
+    pub scope: ClassId,
+    /// Holds for every element of the arrays of components it goes through, instead of being taken apart over them.
+    pub each: bool,
+    /// The binding of a declaration itself, not one of a modifier around it.
+    pub declared: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Redeclare {
+    pub declaration: Declaration,
+    /// The class instance in whose text the redeclaration stands.
+    pub scope: ClassId,
+    /// Modifiers of lower priority than those of the redeclaration itself.
+    pub below: Arc<Modifier>,
+    /// For a class extension (`redeclare model extends M`): the redeclaration that it extends, if that is one.
+    pub inner: Option<Arc<Redeclare>>,
+    /// Written as an element of a class, not as an argument of a modification.
+    pub element: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Declaration {
+    Class(Arc<ast::ClassDef>),
+    Component(Arc<ast::Component>),
+}
+
+impl Redeclare {
+    /// A class extension, `redeclare model extends M`.
+    pub fn is_extension(&self) -> bool {
+        match &self.declaration {
+            Declaration::Class(class) => is_extension(class),
+            Declaration::Component(_) => false,
+        }
+    }
+}
+
+pub fn is_extension(class: &ast::ClassDef) -> bool {
+    matches!(&class.body, ast::ClassBody::Long(composition) if composition.extension.is_some())
+}
+
+impl Modifier {
+    pub fn is_empty(&self) -> bool {
+        self.binding.is_none() && self.children.is_empty() && self.redeclare.is_none()
+    }
+
+    pub fn child(&self, name: Name) -> Option<&Arc<Modifier>> {
+        self.children.iter().find(|(child, _)| *child == name).map(|(_, modifier)| modifier)
+    }
+
+    /// The same without the binding: what goes to the elements of a class.
+    pub fn without_binding(&self) -> Modifier {
+        Modifier { binding: None, redeclare: None, ..self.clone() }
+    }
+
+    /// Adds or merges a child of lower priority than what is there.
+    pub fn add_below(&mut self, name: Name, below: &Arc<Modifier>, diagnostics: &mut Vec<Diagnostic>) {
+        match self.children.iter_mut().find(|(child, _)| *child == name) {
+            Some((_, own)) => *own = merge(own, below, diagnostics),
+            None => self.children.push((name, below.clone())),
+        }
+    }
+}
+
+/// `outer` over `inner`.
+pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+    if outer.is_empty() && !outer.is_final {
+        return inner.clone();
+    }
+    if inner.is_empty() && !inner.is_final {
+        return outer.clone();
+    }
+    if inner.is_final && outer.span != inner.span && (outer.binding.is_some() || outer.redeclare.is_some()) {
+        report_final(outer, inner, diagnostics);
+        return inner.clone();
+    }
+    let mut result = Modifier {
+        binding: outer.binding.clone().or_else(|| inner.binding.clone()),
+        children: outer.children.clone(),
+        redeclare: None,
+        is_final: outer.is_final || inner.is_final,
+        each: outer.each || inner.each,
+        span: outer.span.or(inner.span),
+    };
+    match (&outer.redeclare, &inner.redeclare) {
+        (Some(redeclare), _) => {
+            let mut own = (**redeclare).clone();
+            if own.is_extension() {
+                own.inner = match own.inner {
+                    Some(below) => Some(push_inner(&below, inner.redeclare.clone())),
+                    None => inner.redeclare.clone(),
+                };
+            }
+            let below = Arc::new(Modifier { redeclare: None, binding: None, is_final: false, ..(**inner).clone() });
+            own.below = merge(&own.below, &below, diagnostics);
+            if result.binding.is_none() {
+                result.binding = inner.binding.clone();
+            }
+            result.redeclare = Some(Arc::new(own));
+        }
+        (None, Some(redeclare)) => {
+            result.redeclare = Some(redeclare.clone());
+            merge_children(&mut result, inner, diagnostics);
+        }
+        (None, None) => merge_children(&mut result, inner, diagnostics),
+    }
+    Arc::new(result)
+}
+
+fn push_inner(outer: &Arc<Redeclare>, inner: Option<Arc<Redeclare>>) -> Arc<Redeclare> {
+    let Some(inner) = inner else { return outer.clone() };
+    if !outer.is_extension() {
+        return outer.clone();
+    }
+    let mut own = (**outer).clone();
+    own.inner = match own.inner {
+        Some(below) => Some(push_inner(&below, Some(inner))),
+        None => Some(inner),
+    };
+    Arc::new(own)
+}
+
+fn merge_children(result: &mut Modifier, inner: &Modifier, diagnostics: &mut Vec<Diagnostic>) {
+    for (name, below) in &inner.children {
+        result.add_below(*name, below, diagnostics);
+    }
+}
+
+fn report_final(outer: &Modifier, inner: &Modifier, diagnostics: &mut Vec<Diagnostic>) {
+    let mut diagnostic = Diagnostic::error("final-modified", "an element that is declared final is modified")
+        .hint("remove this modification, or the prefix `final` of the declaration")
+        .specification("7.2.6");
+    if let Some(span) = outer.span {
+        diagnostic = diagnostic.at(span, "modified here");
+    }
+    if let Some(span) = inner.span {
+        diagnostic = diagnostic.at(span, "final here");
+    }
+    diagnostics.push(diagnostic);
+}
+
+/// The tree of `(a = 1, b(c = 2), redeclare …)` as written in the text of `scope`.
+pub fn from_class_modification(
+    modification: &ast::ClassModification,
+    scope: ClassId,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Modifier {
+    let mut result = Modifier { span: Some(modification.span), ..Modifier::default() };
+    for argument in &modification.arguments {
+        match argument {
+            ast::Argument::Element(element) => add_element(&mut result, element, scope, diagnostics),
+            ast::Argument::RedeclareClass { each, class } => {
+                let child = redeclaration(
+                    Declaration::Class(class.clone()),
+                    *each,
+                    class.prefixes.is_final,
+                    class.name.span,
+                    scope,
+                );
+                add(&mut result, class.name, child, diagnostics);
+            }
+            ast::Argument::RedeclareComponent { each, component } => {
+                let (prefixes, span) = (component.prefixes, component.name.span);
+                let child =
+                    redeclaration(Declaration::Component(component.clone()), *each, prefixes.is_final, span, scope);
+                add(&mut result, component.name, child, diagnostics);
+            }
+            // Removed elements are read from the extends clause itself.
+            ast::Argument::BreakElement(_) | ast::Argument::BreakConnect(..) => {}
+        }
+    }
+    result
+}
+
+fn redeclaration(declaration: Declaration, each: bool, is_final: bool, span: Span, scope: ClassId) -> Modifier {
+    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: false, span };
+    Modifier { redeclare: Some(Arc::new(redeclare)), each, is_final, span: Some(span), ..Modifier::default() }
+}
+
+/// A redeclaration that is written as an element of the class `scope`.
+pub fn from_redeclared_element(declaration: Declaration, scope: ClassId, span: Span) -> Modifier {
+    let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: true, span };
+    Modifier { redeclare: Some(Arc::new(redeclare)), span: Some(span), ..Modifier::default() }
+}
+
+fn add_element(
+    result: &mut Modifier,
+    element: &ast::ElementModification,
+    scope: ClassId,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Some((first, rest)) = element.path.split_first() else { return };
+    let mut child = match &element.modification {
+        Some(modification) => from_modification(modification, scope, element.each, false, diagnostics),
+        None => Modifier::default(),
+    };
+    child.is_final = element.is_final;
+    child.each = element.each;
+    child.span = Some(element.span);
+    for name in rest.iter().rev() {
+        let children = vec![(name.name, Arc::new(child))];
+        child = Modifier { children, span: Some(element.span), ..Modifier::default() };
+    }
+    add(result, *first, child, diagnostics);
+}
+
+/// The tree of `(…) = e` as written in the text of `scope`. `declared`: behind the name of a declaration.
+pub fn from_modification(
+    modification: &ast::Modification,
+    scope: ClassId,
+    each: bool,
+    declared: bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Modifier {
+    let mut result = match &modification.arguments {
+        Some(arguments) => from_class_modification(arguments, scope, diagnostics),
+        None => Modifier::default(),
+    };
+    result.span = Some(modification.span);
+    result.binding = modification.value.as_ref().map(|value| match value {
+        ast::ModificationValue::Expr(expr) => {
+            Binding { expr: Some(expr.clone()), scope, each, declared, span: expr.span }
+        }
+        ast::ModificationValue::Break(span) => Binding { expr: None, scope, each, declared, span: *span },
+    });
+    result
+}
+
+fn add(result: &mut Modifier, name: ast::Ident, child: Modifier, diagnostics: &mut Vec<Diagnostic>) {
+    match result.children.iter_mut().find(|(known, _)| *known == name.name) {
+        Some((_, known)) => {
+            let twice = (known.binding.is_some() && child.binding.is_some())
+                || (known.redeclare.is_some() && child.redeclare.is_some())
+                || known.children.iter().any(|(own, _)| child.child(*own).is_some());
+            if twice {
+                let mut diagnostic =
+                    Diagnostic::error("duplicate-modifier", format!("`{}` is modified twice", name.name))
+                        .at(name.span, "the second time here")
+                        .specification("7.2.4");
+                if let Some(span) = known.span {
+                    diagnostic = diagnostic.at(span, "the first time here");
+                }
+                diagnostics.push(diagnostic);
+            }
+            let both = merge(known, &Arc::new(child), diagnostics);
+            *known = both;
+        }
+        None => result.children.push((name.name, Arc::new(child))),
+    }
+}
