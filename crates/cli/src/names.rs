@@ -1,0 +1,56 @@
+//! Names of variables as they are given on the command line.
+
+use crate::exit::Failure;
+
+/// Splits `a,x[1,2],der(y)` at the commas outside of brackets.
+pub fn split(list: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut depth = 0;
+    for character in list.chars() {
+        match character {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
+            _ => {}
+        }
+        match names.last_mut() {
+            Some(_) if character == ',' && depth == 0 => names.push(String::new()),
+            Some(name) => name.push(character),
+            None => {}
+        }
+    }
+    names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+/// The nearest of the known names, when it is near enough to be meant.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distances = known.map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
+    let (distance, candidate) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 1 + name.chars().count() / 4).then_some(candidate)
+}
+
+/// The message for a variable that is not there.
+pub fn unknown<'a>(name: &str, place: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let hint = match nearest(name, known) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    Failure::call(format!("there is no variable `{name}` in {place}{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_brackets_do_not_split() {
+        assert_eq!(split("a, x[1,2],der(y)"), ["a", "x[1,2]", "der(y)"]);
+        assert_eq!(split(""), Vec::<String>::new());
+        assert_eq!(split("a]],b"), ["a]],b"]);
+    }
+
+    #[test]
+    fn the_nearest_name() {
+        assert_eq!(nearest("C.vv", ["L.i", "C.v"].into_iter()), Some("C.v"));
+        assert_eq!(nearest("motor", ["L.i", "C.v"].into_iter()), None);
+    }
+}
