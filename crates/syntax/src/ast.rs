@@ -3,6 +3,9 @@
 //! The lossless tree is the truth about a file; this is the form that `lang` reads. It is made from the tree of one
 //! file at a time. Nodes that many instances refer to (classes, components, expressions of modifiers) are behind `Arc`, so
 //! that instantiation shares instead of copying. Every node that a message may point at has a span.
+//!
+//! Types that contain themselves implement `Drop`, `Clone` and `Debug` in `deep.rs`, so that deep nesting cannot overflow the
+//! stack; for that reason their fields cannot be moved out, only borrowed or replaced.
 
 use std::sync::Arc;
 
@@ -27,7 +30,6 @@ pub struct TypeName {
 pub struct StoredDefinition {
     /// `None` without a within clause; `Some` with an empty list for `within;`.
     pub within: Option<TypeName>,
-    pub within_top: bool,
     pub classes: Vec<Arc<ClassDef>>,
 }
 
@@ -67,7 +69,7 @@ pub struct ElementPrefixes {
     pub protected: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClassDef {
     pub name: Ident,
     pub kind: ClassKind,
@@ -225,7 +227,7 @@ pub enum ModificationValue {
     Break(Span),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClassModification {
     pub arguments: Vec<Argument>,
     pub span: Span,
@@ -282,7 +284,6 @@ pub struct External {
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
 pub struct Equation {
     pub kind: EquationKind,
     pub description: Option<Arc<str>>,
@@ -310,7 +311,6 @@ pub enum EquationKind {
     Call(Expr),
 }
 
-#[derive(Clone, Debug)]
 pub struct Statement {
     pub kind: StatementKind,
     pub span: Span,
@@ -348,7 +348,6 @@ pub struct Iterator {
     pub range: Option<Expr>,
 }
 
-#[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,

@@ -1,0 +1,144 @@
+//! Modifications, redeclarations, descriptions and annotations (specification, section A.2.5).
+
+use super::classes::class_definition;
+use super::elements::{component_clause, constraining_clause, declaration_tail, element_prefixes, type_prefixes};
+use super::equations::connect_arguments;
+use super::expressions::{expression, type_specifier};
+use crate::kind::SyntaxKind::*;
+use crate::parser::Parser;
+
+/// `(…)`, `(…) = e`, `= e` or `:= e`; stands on the first token of it.
+pub(super) fn modification(p: &mut Parser) {
+    let mark = p.open();
+    if p.at(LeftParen) {
+        class_modification(p);
+    }
+    if matches!(p.current(), Equals | Assign | EqualEqual) {
+        p.bump();
+        if p.at(BreakKw) {
+            p.bump();
+        } else {
+            expression(p);
+        }
+    }
+    p.close(mark, Modification);
+}
+
+/// `( arguments )`, also the arguments of an annotation.
+pub(super) fn class_modification(p: &mut Parser) {
+    p.nested(|p| {
+        let mark = p.open();
+        let open = p.position();
+        p.bump();
+        if !p.at(RightParen) {
+            argument(p);
+            while p.eat(Comma) {
+                argument(p);
+            }
+        }
+        p.expect_closing(RightParen, open, "`,` or ");
+        p.close(mark, ClassModification);
+    });
+}
+
+fn argument(p: &mut Parser) {
+    match p.current() {
+        RedeclareKw | ReplaceableKw => redeclaration(p),
+        EachKw | FinalKw if has_replaceable(p) => redeclaration(p),
+        BreakKw => break_modification(p),
+        _ => element_modification(p),
+    }
+}
+
+fn has_replaceable(p: &Parser) -> bool {
+    let mut ahead = 0;
+    while matches!(p.nth(ahead), EachKw | FinalKw) && ahead < 4 {
+        ahead += 1;
+    }
+    p.nth(ahead) == ReplaceableKw
+}
+
+fn redeclaration(p: &mut Parser) {
+    let mark = p.open();
+    element_prefixes(p, &[RedeclareKw, EachKw, FinalKw, ReplaceableKw]);
+    if p.current().starts_class() {
+        class_definition(p, mark);
+        return;
+    }
+    type_prefixes(p);
+    if p.current().is_element_prefix() {
+        // The wrong order is reported where component clauses are read.
+        component_clause(p, mark);
+        return;
+    }
+    type_specifier(p, "a type");
+    if p.at(LeftBracket) {
+        super::expressions::subscripts(p);
+    }
+    let declaration = p.open();
+    if p.expect_name("the name of a component") || !p.is_recovering() {
+        declaration_tail(p);
+    }
+    p.close(declaration, Declaration);
+    if p.at(ConstrainedbyKw) {
+        constraining_clause(p);
+        description(p);
+    }
+    p.close(mark, ComponentClause);
+}
+
+/// `break x` and `break connect(a, b)` of an extends clause (3.7).
+fn break_modification(p: &mut Parser) {
+    let mark = p.open();
+    p.bump();
+    if p.at(ConnectKw) {
+        connect_arguments(p);
+    } else {
+        p.expect_name("the name of a component or `connect`");
+    }
+    p.close(mark, BreakModification);
+}
+
+fn element_modification(p: &mut Parser) {
+    let mark = p.open();
+    element_prefixes(p, &[EachKw, FinalKw]);
+    type_specifier(p, "the name of an element to modify");
+    if matches!(p.current(), LeftParen | Equals | Assign) {
+        modification(p);
+    }
+    description_string(p);
+    p.close(mark, ElementModification);
+}
+
+/// `"…" + "…"`.
+pub(super) fn description_string(p: &mut Parser) {
+    if !p.at(String) {
+        return;
+    }
+    let mark = p.open();
+    p.bump();
+    while p.at(Plus) {
+        p.bump();
+        p.expect(String, "a string");
+    }
+    p.close(mark, Description);
+}
+
+/// A description with the annotation that belongs to it.
+pub(super) fn description(p: &mut Parser) {
+    description_string(p);
+    if p.at(AnnotationKw) {
+        annotation(p);
+    }
+}
+
+pub(super) fn annotation(p: &mut Parser) {
+    let mark = p.open();
+    p.bump();
+    if p.at(LeftParen) {
+        class_modification(p);
+    } else {
+        p.unexpected("`(` behind `annotation`");
+    }
+    p.close(mark, Annotation);
+}
