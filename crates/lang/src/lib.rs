@@ -1,8 +1,9 @@
 //! The Modelica language: libraries, lookup, instantiation, modifiers, types, arrays, functions, connections → `dae::Model`.
 
-pub mod expand;
+pub mod flat;
 mod inner_outer;
 pub mod instance;
+pub mod instantiate;
 pub mod library;
 pub mod lookup;
 pub mod modifier;

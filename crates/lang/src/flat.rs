@@ -1,0 +1,77 @@
+//! The flat model while it is made: which scalar variable stands for which element of which component.
+
+use std::sync::Arc;
+
+use dae::VarId;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::instance::CompId;
+
+/// Element numbers from 1 along a path, outermost component first; the last ones are those of the component itself.
+pub type Indices = SmallVec<[u32; 4]>;
+
+/// The scalars of one component of a predefined type.
+#[derive(Clone, Debug)]
+pub struct Scalars {
+    /// The sizes of the components above it and its own, outermost first.
+    pub sizes: Arc<[usize]>,
+    /// In row-major order over `sizes`; `None` where a conditional component above it is absent.
+    pub variables: Vec<Option<VarId>>,
+}
+
+/// The flat model under construction.
+#[derive(Default)]
+pub struct Flat {
+    pub model: dae::Model,
+    pub scalars: FxHashMap<CompId, Scalars>,
+}
+
+impl Scalars {
+    /// The position in `variables` of the element with these numbers.
+    pub fn position(&self, indices: &[u32]) -> Option<usize> {
+        if indices.len() != self.sizes.len() {
+            return None;
+        }
+        let mut position = 0;
+        for (&index, &size) in indices.iter().zip(self.sizes.iter()) {
+            let index = index as usize;
+            if index == 0 || index > size {
+                return None;
+            }
+            position = position * size + index - 1;
+        }
+        Some(position)
+    }
+}
+
+impl Flat {
+    /// The variable of one scalar; `None` when it is not part of the model (absent, or out of bounds).
+    pub fn variable(&self, component: CompId, indices: &[u32]) -> Option<VarId> {
+        let scalars = self.scalars.get(&component)?;
+        scalars.variables.get(scalars.position(indices)?).copied().flatten()
+    }
+}
+
+/// Calls `visit` for all element numbers of an array of these sizes in row-major order; once, with none, for a scalar.
+pub fn for_each_index(sizes: &[usize], mut visit: impl FnMut(&[u32])) {
+    if sizes.contains(&0) {
+        return;
+    }
+    let mut indices: Indices = SmallVec::from_elem(1, sizes.len());
+    loop {
+        visit(&indices);
+        let mut dimension = sizes.len();
+        loop {
+            if dimension == 0 {
+                return;
+            }
+            dimension -= 1;
+            if (indices[dimension] as usize) < sizes[dimension] {
+                indices[dimension] += 1;
+                break;
+            }
+            indices[dimension] = 1;
+        }
+    }
+}
