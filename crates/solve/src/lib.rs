@@ -1,20 +1,30 @@
 //! Numerical methods over small interfaces: integrators, root location, Newton's method, dense and sparse linear
 //! algebra. Nothing here knows what a model is; positions in vectors are what is reported.
 
-// Negated comparisons are how a value that is not a number is caught together with one that is too small, and
-// coefficients are written with the digits their papers give.
-#![allow(clippy::neg_cmp_op_on_partial_ord, clippy::excessive_precision)]
+// Negated comparisons are how a value that is not a number is caught together with one that is too small, coefficients
+// are written with the digits their papers give, and loops over several matrices at once read best with indices.
+#![allow(clippy::neg_cmp_op_on_partial_ord, clippy::excessive_precision, clippy::needless_range_loop)]
 
+pub mod block_triangular;
 pub mod colouring;
 pub mod dense;
 pub mod error;
+pub mod finite_differences;
+pub mod homotopy;
+pub mod iteration_matrix;
+pub mod linear;
+pub mod minimum_degree;
+pub mod newton;
 pub mod ode;
 pub mod roots;
 pub mod sparse;
+pub mod sparse_lu;
 pub mod tsit5;
 pub mod weights;
 
 pub use error::{EvalError, Singular, StepError};
+pub use linear::LinearSolver;
+pub use newton::{NewtonError, NewtonSolver, NonlinearSystem};
 pub use ode::{Integrator, OdeProblem, Options, Statistics, Step};
 pub use roots::{CrossingFunctions, RootFinder};
 pub use sparse::{Pattern, SparseMatrix};

@@ -451,8 +451,10 @@ mod tests {
         }
     }
 
+    type Found = (f64, Vec<(usize, i8, i8)>);
+
     /// All events in [0, end] with one step of the given length each, restarted at each event.
-    fn events(count: usize, end: f64, h: f64, function: impl Fn(f64, &mut [f64])) -> Vec<(f64, Vec<(usize, i8, i8)>)> {
+    fn events(count: usize, end: f64, h: f64, function: impl Fn(f64, &mut [f64])) -> Vec<Found> {
         let mut functions = Functions(count, function);
         let mut finder = RootFinder::new(count, 1);
         let mut t = 0.0;

@@ -1,0 +1,153 @@
+//! The matrix `c·I − J` of the implicit integrators: the Jacobian J, evaluated rarely; the factorisation, renewed when c
+//! has drifted; and the solve.
+
+use crate::error::Singular;
+use crate::finite_differences::FiniteDifferences;
+use crate::linear::LinearSolver;
+use crate::ode::{OdeProblem, Options, Statistics};
+use crate::sparse::Pattern;
+use crate::weights::Failure;
+
+#[derive(Clone, Debug)]
+pub struct IterationMatrix {
+    size: usize,
+    pattern: Option<Pattern>,
+    jacobian: Vec<f64>,
+    matrix: Vec<f64>,
+    /// Where each entry of the Jacobian goes in the matrix, and where the diagonal is; for sparse matrices only.
+    places: Vec<u32>,
+    diagonal: Vec<u32>,
+    solver: LinearSolver,
+    differences: Option<FiniteDifferences>,
+    sizes: Vec<f64>,
+}
+
+impl IterationMatrix {
+    pub fn new(problem: &dyn OdeProblem) -> Result<Self, Singular> {
+        let size = problem.size();
+        let pattern = problem.jacobian_pattern().cloned();
+        let Some(own) = &pattern else {
+            return Ok(IterationMatrix {
+                size,
+                jacobian: vec![0.0; size * size],
+                matrix: vec![0.0; size * size],
+                places: Vec::new(),
+                diagonal: Vec::new(),
+                solver: LinearSolver::new(size, None)?,
+                differences: None,
+                sizes: vec![0.0; size],
+                pattern,
+            });
+        };
+        let whole = own.with_diagonal();
+        let place = |i: usize, j: usize| whole.position(i, j).unwrap_or(0) as u32;
+        let places = (0..size).flat_map(|j| own.column(j).iter().map(move |i| (*i as usize, j)));
+        Ok(IterationMatrix {
+            size,
+            jacobian: vec![0.0; own.entries()],
+            matrix: vec![0.0; whole.entries()],
+            places: places.map(|(i, j)| place(i, j)).collect(),
+            diagonal: (0..size).map(|j| place(j, j)).collect(),
+            solver: LinearSolver::new(size, Some(&whole))?,
+            differences: None,
+            sizes: vec![0.0; size],
+            pattern,
+        })
+    }
+
+    /// Evaluates the Jacobian at `(t, x)`, where the right-hand side is `f`. `h` is the current step, which tells how
+    /// far the state moves.
+    #[allow(clippy::too_many_arguments)]
+    pub fn evaluate(
+        &mut self,
+        problem: &mut dyn OdeProblem,
+        t: f64,
+        x: &[f64],
+        f: &[f64],
+        h: f64,
+        options: &Options,
+        statistics: &mut Statistics,
+    ) -> Result<(), Failure> {
+        statistics.jacobians += 1;
+        if self.differences.is_none() {
+            if problem.jacobian(t, x, &mut self.jacobian).map_err(Failure::Evaluation)? {
+                return self.check();
+            }
+            self.differences = Some(FiniteDifferences::new(self.size, self.pattern.as_ref()));
+        }
+        for (i, (size, f)) in self.sizes.iter_mut().zip(f).enumerate() {
+            *size = (h * f).abs().max(options.absolute(i) / options.relative_tolerance.max(1e-12)).min(1e30);
+        }
+        if let Some(differences) = &mut self.differences {
+            let pattern = self.pattern.as_ref();
+            differences
+                .jacobian(pattern, x, f, &self.sizes, &mut self.jacobian, |x, f| {
+                    statistics.rhs += 1;
+                    problem.rhs(t, x, f)
+                })
+                .map_err(Failure::Evaluation)?;
+        }
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        match self.jacobian.iter().position(|v| !v.is_finite()) {
+            None => Ok(()),
+            Some(place) => {
+                let component = match &self.pattern {
+                    Some(pattern) => pattern.indices.get(place).map_or(0, |i| *i as usize),
+                    None => place % self.size.max(1),
+                };
+                Err(Failure::NotFinite { component })
+            }
+        }
+    }
+
+    /// Factorises `c·I − J` with the Jacobian evaluated last.
+    pub fn factor(&mut self, c: f64, statistics: &mut Statistics) -> Result<(), Singular> {
+        statistics.factorisations += 1;
+        if self.pattern.is_some() {
+            self.matrix.fill(0.0);
+            for (place, value) in self.places.iter().zip(&self.jacobian) {
+                self.matrix[*place as usize] = -value;
+            }
+            for place in &self.diagonal {
+                self.matrix[*place as usize] += c;
+            }
+        } else {
+            for (m, j) in self.matrix.iter_mut().zip(&self.jacobian) {
+                *m = -j;
+            }
+            for j in 0..self.size {
+                self.matrix[j * self.size + j] += c;
+            }
+        }
+        self.solver.factor(&self.matrix)
+    }
+
+    /// Overwrites `b` by `(c·I − J)⁻¹ b`.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        self.solver.solve(b);
+    }
+
+    /// `out = J · v`
+    pub fn multiply(&self, v: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        match &self.pattern {
+            Some(pattern) => {
+                for j in 0..self.size {
+                    for p in pattern.starts[j]..pattern.starts[j + 1] {
+                        out[pattern.indices[p] as usize] += self.jacobian[p] * v[j];
+                    }
+                }
+            }
+            None => {
+                for (column, v) in self.jacobian.chunks_exact(self.size.max(1)).zip(v) {
+                    for (o, a) in out.iter_mut().zip(column) {
+                        *o += a * v;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! One linear solver for a square matrix whose values change and whose pattern does not: dense or sparse LU, whichever
+//! is faster for the size and density.
+
+use crate::dense::DenseLu;
+use crate::error::Singular;
+use crate::sparse::Pattern;
+use crate::sparse_lu::SparseLu;
+
+/// Below this size the dense factorisation wins whatever the pattern.
+const SMALLEST_SPARSE: usize = 12;
+/// Above this fraction of non-zeros fill-in makes the factors full anyway.
+const DENSEST_SPARSE: f64 = 0.25;
+
+#[derive(Clone, Debug)]
+pub enum LinearSolver {
+    Dense {
+        lu: DenseLu,
+        /// Where each value of the pattern goes in the full matrix; empty when values come by full columns.
+        places: Vec<u32>,
+        full: Vec<f64>,
+    },
+    Sparse(Box<SparseLu>),
+}
+
+impl LinearSolver {
+    /// Values come in the order of the pattern, or by full columns without one.
+    pub fn new(size: usize, pattern: Option<&Pattern>) -> Result<Self, Singular> {
+        let Some(pattern) = pattern else {
+            return Ok(LinearSolver::Dense { lu: DenseLu::new(size), places: Vec::new(), full: Vec::new() });
+        };
+        if size >= SMALLEST_SPARSE && pattern.density() <= DENSEST_SPARSE {
+            return Ok(LinearSolver::Sparse(Box::new(SparseLu::new(pattern)?)));
+        }
+        let columns = (0..pattern.columns).flat_map(|j| pattern.column(j).iter().map(move |i| (j * size) as u32 + i));
+        Ok(LinearSolver::Dense { lu: DenseLu::new(size), places: columns.collect(), full: vec![0.0; size * size] })
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, LinearSolver::Sparse(_))
+    }
+
+    pub fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
+        match self {
+            LinearSolver::Dense { lu, full, .. } if full.is_empty() => lu.factor(values),
+            LinearSolver::Dense { lu, places, full } => {
+                for (place, value) in places.iter().zip(values) {
+                    full[*place as usize] = *value;
+                }
+                lu.factor(full)
+            }
+            LinearSolver::Sparse(lu) => lu.factor(values),
+        }
+    }
+
+    /// Overwrites `b` by the solution.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match self {
+            LinearSolver::Dense { lu, .. } => lu.solve(b),
+            LinearSolver::Sparse(lu) => lu.solve(b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chooses_by_size_and_density() {
+        let tridiagonal = |n: usize| {
+            Pattern::from_entries(n, n, (0..n).flat_map(|j| (j.saturating_sub(1)..(j + 2).min(n)).map(move |i| (i, j))))
+        };
+        for n in [3, 100] {
+            let pattern = tridiagonal(n);
+            let mut solver = LinearSolver::new(n, Some(&pattern)).unwrap();
+            assert_eq!(solver.is_sparse(), n == 100);
+            let values: Vec<f64> = (0..n)
+                .flat_map(|j| pattern.column(j).iter().map(move |i| if *i as usize == j { 2.0 } else { -1.0 }))
+                .collect();
+            solver.factor(&values).unwrap();
+            // −u'' = 2 with zero boundary values: u = i (n + 1 − i).
+            let mut b = vec![2.0; n];
+            solver.solve(&mut b);
+            for (i, x) in b.iter().enumerate() {
+                let exact = ((i + 1) * (n - i)) as f64;
+                assert!((x - exact).abs() < 1e-9 * exact);
+            }
+        }
+        assert!(!LinearSolver::new(50, Some(&Pattern::full(50, 50))).unwrap().is_sparse());
+        assert!(!LinearSolver::new(50, None).unwrap().is_sparse());
+    }
+}
