@@ -272,6 +272,8 @@ pub enum ArrayFunction {
     Promote,
     /// `Integer(e)`, `String(v, …)`, `abs`-like conversions that depend on the type of the argument.
     Integer,
+    /// `E(i)`: the enumeration value with that ordinal.
+    Enumeration,
     /// `String(x, significantDigits, minimumLength, leftJustified)` for Real.
     StringReal,
     /// `String(x, format)`.
