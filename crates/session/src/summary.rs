@@ -1,0 +1,148 @@
+//! The machine-readable summary of a run (`--json`): what scripts outside of the project rely on.
+
+use dae::{EquationRole, Model, Node};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+use transform::{Block, Schedule, SystemKind};
+
+use crate::stage::{Seconds, Stage};
+
+/// Keys that do not apply are absent; all counts are of scalars.
+#[derive(Clone, Serialize, Debug)]
+pub struct Summary {
+    pub model: String,
+    pub status: Status,
+    /// Where it stopped; `done` when it went through.
+    pub stage: Stage,
+    /// The first error in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flat: Option<Flat>,
+    #[serde(flatten)]
+    pub structure: Option<Structure>,
+    pub seconds: Seconds,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Ok,
+    Failed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
+pub struct Flat {
+    pub equations: usize,
+    pub unknowns: usize,
+    pub parameters: usize,
+    pub discrete: usize,
+}
+
+/// What the transformations made of the model.
+#[derive(Clone, Serialize, Debug)]
+pub struct Structure {
+    pub aliases: usize,
+    pub states: Vec<String>,
+    pub dummy_states: Vec<String>,
+    pub differentiated: Vec<Differentiated>,
+    pub blocks: Vec<BlockSummary>,
+    pub events: Events,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct Differentiated {
+    pub equation: String,
+    pub order: u32,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct BlockSummary {
+    pub kind: &'static str,
+    pub size: usize,
+    /// The number of iteration variables.
+    pub torn: usize,
+    pub unknowns: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
+pub struct Events {
+    pub relations: usize,
+    pub whens: usize,
+    pub samples: usize,
+}
+
+/// The effort of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
+pub struct Statistics {
+    pub steps: u64,
+    pub rejected: u64,
+    pub rhs: u64,
+    pub jacobians: u64,
+    pub state_events: u64,
+    pub time_events: u64,
+    pub modes: u64,
+}
+
+impl Structure {
+    pub fn of(schedule: &Schedule, equation_text: impl Fn(&Model, dae::EqId) -> String) -> Self {
+        let model = &schedule.model;
+        let summary = &schedule.summary;
+        let differentiated = |&(equation, order)| Differentiated { equation: equation_text(model, equation), order };
+        Self {
+            aliases: summary.aliases,
+            states: schedule.states.iter().map(|state| model.variable_name(state.variable)).collect(),
+            dummy_states: summary.dummy_states.iter().map(|&variable| model.variable_name(variable)).collect(),
+            differentiated: summary.differentiated.iter().map(differentiated).collect(),
+            blocks: schedule.blocks.iter().map(|block| BlockSummary::of(model, block)).collect(),
+            events: Events::of(model),
+        }
+    }
+}
+
+impl BlockSummary {
+    fn of(model: &Model, block: &Block) -> Self {
+        match block {
+            Block::Assign { assignment, .. } => {
+                let unknowns = vec![model.variable_name(assignment.variable)];
+                Self { kind: "explicit", size: 1, torn: 0, unknowns }
+            }
+            Block::System { system, .. } => Self {
+                kind: match system.kind {
+                    SystemKind::Linear { .. } => "linear",
+                    SystemKind::Nonlinear => "nonlinear",
+                    SystemKind::Mixed { .. } => "mixed",
+                },
+                size: system.unknowns.len(),
+                torn: system.iteration.len(),
+                unknowns: system.unknowns.iter().map(|&variable| model.variable_name(variable)).collect(),
+            },
+        }
+    }
+}
+
+impl Events {
+    /// Counts the relations that make events, when clauses and samples that occur in the model, each once.
+    pub fn of(model: &Model) -> Self {
+        let mut roots: Vec<_> = model.equations.values().flat_map(|equation| [equation.left, equation.right]).collect();
+        roots.extend(model.actions.iter().filter_map(|action| action.condition));
+        let mut events = Self::default();
+        for expression in model.exprs.postorder(&roots) {
+            match model.exprs.node(expression) {
+                Node::Compare { event: true, .. } => events.relations += 1,
+                Node::Builtin(dae::Builtin::Sample, _) => events.samples += 1,
+                _ => {}
+            }
+        }
+        let clauses = model.equations.values().filter_map(|equation| match &equation.role {
+            EquationRole::When(clause) => Some(clause.clause),
+            _ => None,
+        });
+        events.whens = clauses.collect::<FxHashSet<_>>().len();
+        events
+    }
+}

@@ -1,0 +1,132 @@
+//! Which class is meant: a file, a package folder, or the name of a class in the libraries.
+
+use std::path::Path;
+
+use base::{Diagnostic, Name};
+use lang::{DefId, Libraries};
+use syntax::ast::ClassKind;
+
+/// A class to work on, by its full name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    pub class: String,
+}
+
+/// Why there is nothing to work on.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TargetError {
+    /// The call names something that does not exist or that the program cannot read.
+    Call(String),
+    /// The text has no such class, or none that can be simulated.
+    Model(Diagnostic),
+}
+
+impl Target {
+    /// Loads what the call names and picks the class: `model` if given, else the last one that can be simulated.
+    pub fn find(libraries: &mut Libraries, target: &str, model: Option<&str>) -> Result<Self, TargetError> {
+        let path = Path::new(target);
+        if libraries.files.exists(path) {
+            if let Some(ending) = foreign_ending(path) {
+                let message = format!("`{target}`: files ending in `.{ending}` cannot be read; a model ends in `.mo`");
+                return Err(TargetError::Call(message));
+            }
+            let names = libraries.add_file(path);
+            return Self::among(libraries, &names, target, model);
+        }
+        if !is_class_name(target) {
+            return Err(TargetError::Call(format!("there is no file `{target}`")));
+        }
+        let name = Name::new(target.split('.').next().unwrap_or(target));
+        if libraries.class(Libraries::ROOT, name).is_none() && target.ends_with(".mo") {
+            return Err(TargetError::Call(format!("there is no file `{target}`")));
+        }
+        let class = match model {
+            Some(model) => format!("{target}.{model}"),
+            None => target.to_owned(),
+        };
+        Ok(Self { class })
+    }
+
+    /// Picks from the top-level classes of a file.
+    fn among(libraries: &mut Libraries, names: &[Name], file: &str, model: Option<&str>) -> Result<Self, TargetError> {
+        if let Some(model) = model {
+            let inside = names.iter().map(|name| format!("{name}.{model}"));
+            let mut candidates = std::iter::once(model.to_owned()).chain(inside);
+            return match candidates.find(|candidate| lookup(libraries, candidate).is_some()) {
+                Some(class) => Ok(Self { class }),
+                None => Err(TargetError::Model(unknown_model(libraries, names, file, model))),
+            };
+        }
+        let top: Vec<DefId> = names.iter().rev().filter_map(|name| lookup(libraries, name.as_str())).collect();
+        let direct = top.iter().copied().find(|&class| can_be_simulated(libraries, class));
+        let class = direct.or_else(|| top.iter().find_map(|&package| last_inside(libraries, package)));
+        match class {
+            Some(class) => Ok(Self { class: libraries.get(class).name.to_string() }),
+            // Errors of the text come first: they may be the reason.
+            None if libraries.diagnostics.iter().any(Diagnostic::is_error) => Ok(Self { class: file.to_owned() }),
+            None => Err(TargetError::Model(
+                Diagnostic::error("no-model", format!("there is no model in `{file}` that can be simulated"))
+                    .hint("a model begins with `model NAME` and is not `partial`; or choose a class with `--model`"),
+            )),
+        }
+    }
+}
+
+fn foreign_ending(path: &Path) -> Option<&str> {
+    let ending = path.extension()?.to_str()?;
+    ["dym", "bond", "csv", "mat", "parquet", "txt", "json"].contains(&ending).then_some(ending)
+}
+
+/// `Modelica.Blocks.Examples.PID_Controller`.
+fn is_class_name(text: &str) -> bool {
+    let identifier = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    };
+    text.split('.').all(identifier)
+}
+
+fn lookup(libraries: &mut Libraries, name: &str) -> Option<DefId> {
+    name.split('.').try_fold(Libraries::ROOT, |parent, part| libraries.class(parent, Name::new(part)))
+}
+
+fn can_be_simulated(libraries: &Libraries, class: DefId) -> bool {
+    let class = &libraries.get(class).class;
+    matches!(class.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && !class.partial
+}
+
+/// The last class inside a package, at any depth, that can be simulated; nearer ones first.
+fn last_inside(libraries: &mut Libraries, package: DefId) -> Option<DefId> {
+    let mut level = vec![package];
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for package in level {
+            for name in libraries.get(package).class_names.clone().into_iter().rev() {
+                let Some(class) = libraries.class(package, name) else { continue };
+                if can_be_simulated(libraries, class) {
+                    return Some(class);
+                }
+                if libraries.get(class).class.kind == ClassKind::Package {
+                    next.push(class);
+                }
+            }
+        }
+        level = next;
+    }
+    None
+}
+
+fn unknown_model(libraries: &mut Libraries, names: &[Name], file: &str, model: &str) -> Diagnostic {
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        known.push(name.to_string());
+        if let Some(class) = lookup(libraries, name.as_str()) {
+            known.extend(libraries.get(class).class_names.iter().map(|inner| format!("{name}.{inner}")));
+        }
+    }
+    let message = format!("there is no class `{model}` in `{file}`");
+    match known.is_empty() {
+        true => Diagnostic::error("unknown-class", message),
+        false => Diagnostic::error("unknown-class", message).hint(format!("the file has {}", known.join(", "))),
+    }
+}
