@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Diagnostic, FileId, IdVec, Name, SourceMap, Span};
+use base::{Diagnostic, IdVec, Name, SourceMap, Span};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
@@ -14,9 +14,6 @@ base::id_type!(
     /// A class definition in the text.
     pub DefId, "def"
 );
-
-/// What makes syntax of a text.
-pub type Parser = fn(&str, FileId) -> (ast::StoredDefinition, Vec<Diagnostic>);
 
 /// Access to files, so that tests and other programs can bring their own.
 pub trait Files {
@@ -92,7 +89,6 @@ impl Definition {
 /// Everything that was read, and where to look for more.
 pub struct Libraries {
     pub files: Box<dyn Files>,
-    parser: Parser,
     pub sources: SourceMap,
     definitions: IdVec<DefId, Definition>,
     /// By the address of the syntax node, which the definition keeps alive.
@@ -102,11 +98,16 @@ pub struct Libraries {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Default for Libraries {
+    fn default() -> Self {
+        Self::new(Box::new(Disk))
+    }
+}
+
 impl Libraries {
-    pub fn new(files: Box<dyn Files>, parser: Parser) -> Self {
+    pub fn new(files: Box<dyn Files>) -> Self {
         let mut libraries = Self {
             files,
-            parser,
             sources: SourceMap::default(),
             definitions: IdVec::new(),
             by_address: FxHashMap::default(),
@@ -116,9 +117,7 @@ impl Libraries {
         let file = libraries.sources.add("predefined.mo", crate::predefined::TEXT);
         let span = Span::new(file, 0, 0);
         libraries.define(Arc::new(empty_class("", ast::ClassKind::Package, span)), None, None);
-        let (definition, mut diagnostics) = parser(crate::predefined::TEXT, file);
-        libraries.diagnostics.append(&mut diagnostics);
-        for class in definition.classes {
+        for class in syntax::parse(file, crate::predefined::TEXT).ast().classes {
             libraries.insert_class(Self::ROOT, class);
         }
         libraries
@@ -376,9 +375,9 @@ impl Libraries {
 
     fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
         let file = self.sources.add(path, text.clone());
-        let (definition, mut diagnostics) = (self.parser)(&text, file);
-        self.diagnostics.append(&mut diagnostics);
-        definition
+        let parse = syntax::parse_shared(file, text);
+        self.diagnostics.extend(parse.diagnostics.iter().cloned());
+        parse.ast()
     }
 }
 
