@@ -383,7 +383,7 @@ mod tests {
         let mut out = std::string::String::new();
         for (index, kind) in tokens.kinds.iter().enumerate().filter(|(_, kind)| **kind != Whitespace) {
             let range = tokens.starts[index] as usize..tokens.starts[index + 1] as usize;
-            out += &format!("{kind:?} {}\n", &text[range]);
+            out += &format!("{kind:?} {}\n", text[range].replace('\u{feff}', "BOM").replace('\u{a0}', "NBSP"));
         }
         for diagnostic in diagnostics {
             let span = diagnostic.labels[0].span;
@@ -408,9 +408,9 @@ mod tests {
                 Integer 1e
                 Integer 3x
                 Integer 99999999999999999999
-                25..27: `1e` is neither a number nor a name
-                28..30: `3x` is neither a number nor a name
-                31..51: this integer does not fit in 64 bits
+                24..26: `1e` is neither a number nor a name
+                27..29: `3x` is neither a number nor a name
+                30..50: this integer does not fit in 64 bits
             "#]],
         );
     }
@@ -461,11 +461,11 @@ mod tests {
         check(
             "\u{feff}größe § a\u{a0}b /* open",
             expect![[r#"
-                ByteOrderMark 
+                ByteOrderMark BOM
                 Ident größe
                 Unknown §
                 Ident a
-                Unknown  
+                Unknown NBSP
                 Ident b
                 BlockComment /* open
                 3..10: `größe` has letters other than a to z in a name

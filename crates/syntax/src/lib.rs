@@ -15,6 +15,7 @@ mod lexer;
 mod literal;
 mod lower;
 mod parser;
+mod print;
 pub mod tree;
 
 pub use deep::deep;
