@@ -261,7 +261,9 @@ impl<'t> Parser<'t> {
 
     /// A mistake that does not confuse the parser.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < DIAGNOSTIC_LIMIT && !self.recovering && !self.silenced {
+        // A character that is no part of the language was reported by the lexer.
+        let said = self.recovering || self.silenced || self.at(Unknown);
+        if self.diagnostics.len() < DIAGNOSTIC_LIMIT && !said {
             self.diagnostics.push(diagnostic);
             self.silenced = self.at_end();
         }
@@ -327,9 +329,10 @@ impl<'t> Parser<'t> {
         let closing = kind.fixed_text().unwrap_or_default();
         let opening = self.text_at(open);
         let stops = matches!(self.current(), Semicolon | EndOfFile | RightParen | RightBracket | RightBrace)
+            || self.at(Equals)
             || self.at_new_start()
             || self.line_break_before(self.position);
-        let diagnostic = if self.at(Equals) {
+        let diagnostic = if self.at(Equals) && kind != RightBracket {
             Diagnostic::error("unexpected-token", "unexpected `=` in an expression")
                 .at(self.current_span(), "")
                 .hint("a comparison is written `==`")

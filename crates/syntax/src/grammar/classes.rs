@@ -3,7 +3,7 @@
 use base::Diagnostic;
 
 use super::elements::{constraining_clause, element, starts_element, type_prefixes};
-use super::equations::{equation_items, looks_like_equation, statement_items};
+use super::equations::{equation_items, looks_like_equation, misplaced_equations, statement_items};
 use super::expressions::{component_reference, expression_list, subscripts, type_specifier};
 use super::modifications::{annotation, class_modification, description, description_string};
 use crate::kind::SyntaxKind::{self, *};
@@ -369,7 +369,7 @@ fn implicit_equation_section(p: &mut Parser) {
         .specification("4.5");
     p.report(diagnostic);
     let mark = p.open();
-    equation_items(p);
+    misplaced_equations(p);
     p.close(mark, EquationSection);
 }
 

@@ -40,9 +40,42 @@ pub(super) fn element(p: &mut Parser) {
         misspelled_class_definition(p, mark, kind);
         p.finish_item("the class definition");
     } else {
+        if let Some(kind) = misspelled_prefix(p) {
+            p.report_misspelled(p.position(), kind);
+            if matches!(kind, ImportKw | ExtendsKw) {
+                p.skip_to_semicolon();
+                return;
+            }
+            p.bump();
+        }
         component_clause(p, mark);
         p.finish_item("the declaration");
     }
+}
+
+/// `paramter Real x`: a name too many in front of a declaration, close to a keyword that can stand there.
+fn misspelled_prefix(p: &Parser) -> Option<SyntaxKind> {
+    const PREFIXES: &[SyntaxKind] = &[
+        ParameterKw,
+        ConstantKw,
+        DiscreteKw,
+        InputKw,
+        OutputKw,
+        FlowKw,
+        StreamKw,
+        FinalKw,
+        InnerKw,
+        OuterKw,
+        ReplaceableKw,
+        RedeclareKw,
+        ImportKw,
+        ExtendsKw,
+    ];
+    let follows = (p.nth_is_name(1) && (p.nth_is_name(2) || p.nth(2) == Dot)) || p.nth(1).is_type_prefix();
+    if !follows || p.line_break_before(p.position() + 1) {
+        return None;
+    }
+    p.misspelled(p.position(), PREFIXES)
 }
 
 /// Takes the prefixes among `order`, which must come in that order and once each.

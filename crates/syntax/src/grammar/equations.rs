@@ -28,6 +28,18 @@ pub(super) fn equation_items(p: &mut Parser) {
     items(p, Section::Equations, true);
 }
 
+/// Equations among declarations, up to the next declaration.
+pub(super) fn misplaced_equations(p: &mut Parser) {
+    while looks_like_equation(p) {
+        let start = p.position();
+        item(p, Section::Equations);
+        p.finish_item(Section::Equations.item());
+        if p.position() == start {
+            return;
+        }
+    }
+}
+
 pub(super) fn statement_items(p: &mut Parser) {
     items(p, Section::Statements, true);
 }
