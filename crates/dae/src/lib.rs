@@ -1,6 +1,9 @@
 //! The flat hybrid DAE: scalar variables and equations over one arena of shared expressions, every entity with its
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
+pub mod arrays;
+pub mod evaluate;
+pub mod evaluate_expr;
 pub mod expr;
 pub mod function;
 pub mod model;
@@ -9,9 +12,12 @@ pub mod rewrite;
 pub mod scalar;
 pub mod simplify;
 pub mod solve_for;
+pub mod string_format;
 pub mod testing;
 pub mod value;
 
+pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
+pub use evaluate_expr::ExprValues;
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 pub use function::{Function, FunctionId, Functions};
 pub use model::{

@@ -487,7 +487,7 @@ fn freezes(op: Builtin) -> bool {
 }
 
 /// Whether its value depends on nothing but its arguments.
-fn is_function_of_arguments(op: Builtin) -> bool {
+pub(crate) fn is_function_of_arguments(op: Builtin) -> bool {
     use Builtin::*;
     matches!(
         op,

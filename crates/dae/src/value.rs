@@ -1,8 +1,11 @@
 //! Values of the Modelica language as constant evaluation and called functions see them.
 
+use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
-use crate::function::FunctionId;
+use crate::expr::Shape;
+use crate::function::{FunctionId, Type};
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
@@ -29,4 +32,278 @@ pub enum Value {
 pub struct Array {
     pub sizes: Vec<usize>,
     pub elements: Vec<Value>,
+}
+
+impl Value {
+    pub fn string(text: impl Into<Arc<str>>) -> Self {
+        Value::String(text.into())
+    }
+
+    pub fn array(sizes: Vec<usize>, elements: Vec<Value>) -> Self {
+        debug_assert_eq!(sizes.iter().product::<usize>(), elements.len());
+        Value::Array(Array { sizes, elements })
+    }
+
+    pub fn reals(values: impl IntoIterator<Item = f64>) -> Self {
+        let elements: Vec<Value> = values.into_iter().map(Value::Real).collect();
+        Value::array(vec![elements.len()], elements)
+    }
+
+    pub fn integers(values: impl IntoIterator<Item = i64>) -> Self {
+        let elements: Vec<Value> = values.into_iter().map(Value::Integer).collect();
+        Value::array(vec![elements.len()], elements)
+    }
+
+    /// A matrix from its elements in row-major order.
+    pub fn matrix(rows: usize, columns: usize, values: impl IntoIterator<Item = f64>) -> Self {
+        Value::array(vec![rows, columns], values.into_iter().map(Value::Real).collect())
+    }
+
+    /// An array of values that become its first dimension: `{a, b, …}`. Numbers of both types become Reals. `None` if
+    /// the sizes differ.
+    pub fn from_parts(parts: Vec<Value>) -> Option<Self> {
+        let mut sizes = vec![parts.len()];
+        let mut elements = parts;
+        if let Some(Value::Array(first)) = elements.first() {
+            let inner = first.sizes.clone();
+            let mut flat = Vec::with_capacity(elements.len() * first.elements.len());
+            for part in elements {
+                match part {
+                    Value::Array(array) if array.sizes == inner => flat.extend(array.elements),
+                    _ => return None,
+                }
+            }
+            sizes.extend(inner);
+            elements = flat;
+        } else if elements.iter().any(|part| matches!(part, Value::Array(_))) {
+            return None;
+        }
+        let mut array = Array { sizes, elements };
+        array.unify();
+        Some(Value::Array(array))
+    }
+
+    /// A number as a Real; Booleans and enumerations by their ordinals (`false` is 0).
+    pub fn as_real(&self) -> Option<f64> {
+        match *self {
+            Value::Real(value) => Some(value),
+            Value::Integer(value) | Value::Enumeration(value) => Some(value as f64),
+            Value::Boolean(value) => Some(f64::from(u8::from(value))),
+            Value::Object(handle) => Some(handle as f64),
+            _ => None,
+        }
+    }
+
+    /// An Integer, the ordinal of an enumeration or Boolean, or a Real that is whole.
+    pub fn as_integer(&self) -> Option<i64> {
+        match *self {
+            Value::Integer(value) | Value::Enumeration(value) => Some(value),
+            Value::Boolean(value) => Some(i64::from(value)),
+            Value::Real(value) if value.fract() == 0.0 && value.abs() < 9.0e18 => Some(value as i64),
+            _ => None,
+        }
+    }
+
+    pub fn as_boolean(&self) -> Option<bool> {
+        match *self {
+            Value::Boolean(value) => Some(value),
+            Value::Integer(value) => Some(value != 0),
+            Value::Real(value) => Some(value != 0.0),
+            _ => None,
+        }
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_array(&self) -> Option<&Array> {
+        match self {
+            Value::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The sizes; none for a scalar or record.
+    pub fn sizes(&self) -> &[usize] {
+        match self {
+            Value::Array(array) => &array.sizes,
+            _ => &[],
+        }
+    }
+
+    /// All numbers of an array, or the one of a scalar.
+    pub fn to_reals(&self) -> Option<Vec<f64>> {
+        match self {
+            Value::Array(array) => array.elements.iter().map(Value::as_real).collect(),
+            scalar => scalar.as_real().map(|value| vec![value]),
+        }
+    }
+
+    /// The order of two scalars of one kind; `None` if they cannot be compared or one is not a number.
+    pub fn order(&self, other: &Value) -> Option<Ordering> {
+        match (self, other) {
+            (Value::String(a), Value::String(b)) => Some(a.as_ref().cmp(b.as_ref())),
+            (Value::Real(_), _) | (_, Value::Real(_)) => self.as_real()?.partial_cmp(&other.as_real()?),
+            (a, b) => Some(a.as_integer()?.cmp(&b.as_integer()?)),
+        }
+    }
+
+    /// Converts what an assignment converts: Integer to Real, ordinals to enumerations and Booleans.
+    pub fn coerce(self, ty: &Type) -> Self {
+        match (ty, self) {
+            (Type::Real, Value::Integer(value)) => Value::Real(value as f64),
+            (Type::Integer, Value::Enumeration(value)) => Value::Integer(value),
+            (Type::Integer, Value::Real(value)) if value.fract() == 0.0 => Value::Integer(value as i64),
+            (Type::Enumeration, Value::Integer(value)) => Value::Enumeration(value),
+            (Type::Enumeration, Value::Real(value)) => Value::Enumeration(value as i64),
+            (Type::Boolean, Value::Integer(value)) => Value::Boolean(value != 0),
+            (Type::Boolean, Value::Real(value)) => Value::Boolean(value != 0.0),
+            (Type::Object, Value::Integer(value)) => Value::Object(value as u64),
+            (Type::Object, Value::Real(value)) => Value::Object(value as u64),
+            (Type::Record(record), Value::Record(fields)) => Value::Record(
+                fields
+                    .into_iter()
+                    .enumerate()
+                    .map(|(k, value)| match record.fields.get(k) {
+                        Some(field) => value.coerce(&field.ty),
+                        None => value,
+                    })
+                    .collect(),
+            ),
+            (Type::Real, Value::Array(mut array)) => {
+                array.coerce_to_real();
+                Value::Array(array)
+            }
+            (ty, Value::Array(array)) => Value::Array(Array {
+                sizes: array.sizes,
+                elements: array.elements.into_iter().map(|element| element.coerce(ty)).collect(),
+            }),
+            (_, value) => value,
+        }
+    }
+
+    /// Appends the scalars in the order of call sites: arrays row-major, records field by field.
+    pub fn flatten_into(self, scalars: &mut Vec<Value>) {
+        match self {
+            Value::Array(array) => array.elements.into_iter().for_each(|element| element.flatten_into(scalars)),
+            Value::Record(fields) => fields.into_iter().for_each(|field| field.flatten_into(scalars)),
+            Value::Function { given, .. } => given.into_iter().for_each(|(_, value)| value.flatten_into(scalars)),
+            scalar => scalars.push(scalar),
+        }
+    }
+
+    /// The value of a shape from its scalars; `None` if there are too few.
+    pub fn from_scalars(shape: &Shape, scalars: &mut impl Iterator<Item = Value>) -> Option<Self> {
+        match shape {
+            Shape::Scalar => scalars.next(),
+            Shape::Array(sizes, element) => {
+                let sizes: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+                let count = sizes.iter().product();
+                let elements = (0..count).map(|_| Value::from_scalars(element, scalars)).collect::<Option<Vec<_>>>()?;
+                Some(Value::array(sizes, elements))
+            }
+            Shape::Record(fields) => {
+                fields.iter().map(|field| Value::from_scalars(field, scalars)).collect::<Option<_>>().map(Value::Record)
+            }
+            Shape::Function { function, given } => {
+                let given = given
+                    .iter()
+                    .map(|(position, shape)| Some((*position, Value::from_scalars(shape, scalars)?)))
+                    .collect::<Option<_>>()?;
+                Some(Value::Function { function: *function, given })
+            }
+        }
+    }
+
+    /// The shape of this value.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Value::Array(array) => {
+                let element = array.elements.first().map_or(Shape::Scalar, Value::shape);
+                Shape::Array(array.sizes.iter().map(|&size| size as u32).collect(), Box::new(element))
+            }
+            Value::Record(fields) => Shape::Record(fields.iter().map(Value::shape).collect()),
+            Value::Function { function, given } => Shape::Function {
+                function: *function,
+                given: given.iter().map(|(position, value)| (*position, value.shape())).collect(),
+            },
+            _ => Shape::Scalar,
+        }
+    }
+}
+
+impl Array {
+    /// Makes all numbers Reals if any is one.
+    pub fn unify(&mut self) {
+        let mut real = false;
+        let mut integer = false;
+        for element in &self.elements {
+            real |= matches!(element, Value::Real(_));
+            integer |= matches!(element, Value::Integer(_));
+        }
+        if real && integer {
+            self.coerce_to_real();
+        }
+    }
+
+    fn coerce_to_real(&mut self) {
+        for element in &mut self.elements {
+            if let Value::Integer(value) = *element {
+                *element = Value::Real(value as f64);
+            }
+        }
+    }
+}
+
+/// As in Modelica text: `{1.5, 2}`, `"abc"`; records as lists in parentheses.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Real(value) => write!(f, "{value:?}"),
+            Value::Integer(value) | Value::Enumeration(value) => write!(f, "{value}"),
+            Value::Boolean(value) => write!(f, "{value}"),
+            Value::String(text) => write!(f, "{text:?}"),
+            Value::Array(array) => write_array(f, &array.sizes, &array.elements),
+            Value::Record(fields) => write_list(f, '(', fields.iter(), ')'),
+            Value::Object(handle) => write!(f, "object {handle}"),
+            Value::Function { function, .. } => write!(f, "function {function:?}"),
+        }
+    }
+}
+
+fn write_array(f: &mut fmt::Formatter<'_>, sizes: &[usize], elements: &[Value]) -> fmt::Result {
+    match sizes {
+        [] | [_] => write_list(f, '{', elements.iter(), '}'),
+        [first, rest @ ..] => {
+            let chunk = rest.iter().product::<usize>();
+            f.write_str("{")?;
+            for k in 0..*first {
+                if k > 0 {
+                    f.write_str(", ")?;
+                }
+                write_array(f, rest, elements.get(k * chunk..(k + 1) * chunk).unwrap_or(&[]))?;
+            }
+            f.write_str("}")
+        }
+    }
+}
+
+fn write_list<'a>(
+    f: &mut fmt::Formatter<'_>,
+    open: char,
+    items: impl Iterator<Item = &'a Value>,
+    close: char,
+) -> fmt::Result {
+    write!(f, "{open}")?;
+    for (k, item) in items.enumerate() {
+        if k > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    write!(f, "{close}")
 }
