@@ -8,6 +8,7 @@ pub mod expr;
 pub mod function;
 pub mod model;
 pub mod path;
+pub mod print;
 pub mod rewrite;
 pub mod scalar;
 pub mod simplify;
