@@ -1,0 +1,343 @@
+//! Makes a `Program` from a `Schedule`: addresses, code of all sections, systems, crossing functions.
+
+use base::{Diagnostic, IdVec};
+use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
+use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
+
+use crate::code::{Code, OUTPUT, Regions, StatementOrigin};
+use crate::layout::{Class, Layout, RelationKind};
+use crate::lower::{Mode, Pool, Statement, link, lower};
+use crate::memory::Memory;
+use crate::program::{
+    ChunkId, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId,
+};
+
+/// Statements of one chunk: enough that shared expressions meet, few enough that compilation stays linear.
+const CHUNK: usize = 800;
+
+const FROZEN: Mode = Mode { live: false, homotopy: false };
+const LIVE: Mode = Mode { live: true, homotopy: false };
+const INITIAL: Mode = Mode { live: true, homotopy: true };
+
+pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
+    let layout = Layout::new(&mut schedule);
+    let mut builder = Builder {
+        schedule: &schedule,
+        model: &schedule.model,
+        layout: &layout,
+        pool: Pool::default(),
+        chunks: IdVec::new(),
+        systems: IdVec::new(),
+        outputs: 0,
+    };
+    let sections = builder.sections()?;
+    let (roots, roots_code) = builder.roots()?;
+    let (time_relations, time_code) = builder.time_relations()?;
+    let update_code = builder.update()?;
+    let Builder { pool, mut chunks, systems, outputs, .. } = builder;
+    let constants = layout.fixed;
+    let outputs_start = constants + pool.constants.values.len() as u32;
+    let temporaries = outputs_start + outputs;
+    let regions = Regions { constants, outputs: outputs_start, temporaries };
+    let most = chunks.values().map(|code| code.temporaries).max().unwrap_or(0);
+    for code in chunks.values_mut() {
+        link(code);
+        code.relocate(&regions);
+    }
+    let states = schedule
+        .states
+        .iter()
+        .map(|state| StateSlots {
+            variable: state.variable,
+            value: layout.slot(state.variable),
+            derivative: layout.slot(state.derivative),
+        })
+        .collect();
+    let pre_pairs = layout.pre_pairs();
+    Ok(Program {
+        schedule,
+        layout,
+        sections,
+        systems,
+        states,
+        roots,
+        time_relations,
+        chunks,
+        pool,
+        regions,
+        length: (temporaries + most) as usize,
+        roots_code,
+        time_code,
+        update_code,
+        pre_pairs,
+    })
+}
+
+struct Builder<'a> {
+    schedule: &'a Schedule,
+    model: &'a Model,
+    layout: &'a Layout,
+    pool: Pool,
+    chunks: IdVec<ChunkId, Code>,
+    systems: IdVec<SystemId, System>,
+    /// The length of the output area.
+    outputs: u32,
+}
+
+impl Builder<'_> {
+    fn sections(&mut self) -> Result<Sections, Diagnostic> {
+        let mut sections = Sections::default();
+        let parameters: Vec<Statement> =
+            self.schedule.parameters.iter().map(|assignment| self.statement(assignment, false)).collect();
+        sections.parameters = self.straight(&parameters, FROZEN)?;
+        sections.starts = self.starts()?;
+        sections.samples = self.samples()?;
+        sections.initial = self.initial()?;
+        self.blocks(&mut sections)?;
+        let actions = &self.model.actions;
+        let all = self.actions(actions, &self.layout.actions, |_| true);
+        sections.actions = self.straight(&all, LIVE)?;
+        let assertions = self.actions(actions, &self.layout.actions, |kind| matches!(kind, ActionKind::Assert { .. }));
+        sections.assertions = self.straight(&assertions, FROZEN)?;
+        let initial = self.actions(&self.model.initial_actions, &self.layout.initial_actions, |_| true);
+        sections.initial_actions = self.straight(&initial, LIVE)?;
+        Ok(sections)
+    }
+
+    fn statement(&self, assignment: &Assignment, checked: bool) -> Statement {
+        let real = self.model.variables.get(assignment.variable).is_some_and(|v| v.ty == VariableType::Real);
+        Statement {
+            target: self.layout.place(assignment.variable),
+            value: assignment.value,
+            origin: StatementOrigin { variable: Some(assignment.variable), equation: assignment.equation },
+            checked: checked && real,
+        }
+    }
+
+    fn chunk(&mut self, statements: &[Statement], mode: Mode) -> Result<ChunkId, Diagnostic> {
+        let code = lower(self.model, self.layout, &mut self.pool, mode, statements)?;
+        Ok(self.chunks.push(code))
+    }
+
+    fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Section, Diagnostic> {
+        statements.chunks(CHUNK).map(|part| self.chunk(part, mode).map(Step::Code)).collect()
+    }
+
+    /// Start values that are not literals.
+    fn starts(&mut self) -> Result<Section, Diagnostic> {
+        let mut statements = Vec::new();
+        for (id, variable) in self.model.variables.iter() {
+            let known = match self.schedule.roles.get(id) {
+                Some(Role::Alias { .. }) => true,
+                Some(Role::Constant | Role::Parameter) => variable.binding.is_some(),
+                _ => false,
+            };
+            if let (false, Some(start)) = (known, variable.attributes.start)
+                && literal(&self.model.exprs, start).is_none()
+            {
+                let origin = StatementOrigin { variable: Some(id), equation: None };
+                statements.push(Statement { target: self.layout.place(id), value: start, origin, checked: true });
+            }
+        }
+        self.straight(&statements, FROZEN)
+    }
+
+    fn samples(&mut self) -> Result<Section, Diagnostic> {
+        let mut statements = Vec::new();
+        for sample in &self.layout.samples {
+            statements.push(Statement::to_slot(sample.start_value, sample.start, StatementOrigin::default()));
+            statements.push(Statement::to_slot(sample.interval_value, sample.interval, StatementOrigin::default()));
+        }
+        self.straight(&statements, FROZEN)
+    }
+
+    fn initial(&mut self) -> Result<Section, Diagnostic> {
+        let mut section = Section::new();
+        let mut pending = Vec::new();
+        for block in &self.schedule.initial {
+            match block {
+                Block::Assign { assignment, .. } => pending.push(self.statement(assignment, true)),
+                Block::System { system, .. } => {
+                    section.extend(self.straight(&std::mem::take(&mut pending), INITIAL)?);
+                    section.push(Step::Solve(self.system(system, INITIAL)?));
+                }
+            }
+        }
+        section.extend(self.straight(&pending, INITIAL)?);
+        Ok(section)
+    }
+
+    /// Dynamics and outputs with frozen relations, events with live ones.
+    fn blocks(&mut self, sections: &mut Sections) -> Result<(), Diagnostic> {
+        let mut runs: [(Vec<Statement>, Section); 3] = Default::default();
+        let modes = [FROZEN, FROZEN, LIVE];
+        for block in &self.schedule.blocks {
+            let (assignment, system, timing) = match block {
+                Block::Assign { assignment, timing } => (Some(assignment), None, *timing),
+                Block::System { system, timing } => (None, Some(self.system(system, LIVE)?), *timing),
+            };
+            let takes_part = [timing == Timing::Continuous, timing == Timing::Output, true];
+            for k in (0..3).filter(|&k| takes_part[k]) {
+                if let Some(assignment) = assignment {
+                    let statement = self.statement(assignment, true);
+                    runs[k].0.push(statement);
+                }
+                if let Some(system) = system {
+                    let pending = std::mem::take(&mut runs[k].0);
+                    let steps = self.straight(&pending, modes[k])?;
+                    runs[k].1.extend(steps);
+                    runs[k].1.push(Step::Solve(system));
+                }
+            }
+        }
+        for (k, (pending, section)) in runs.iter_mut().enumerate() {
+            section.extend(self.straight(pending, modes[k])?);
+        }
+        let [(_, dynamics), (_, outputs), (_, events)] = runs;
+        sections.dynamics = dynamics;
+        sections.outputs = outputs;
+        sections.events = events;
+        Ok(())
+    }
+
+    fn system(&mut self, system: &EquationSystem, mode: Mode) -> Result<SystemId, Diagnostic> {
+        let mut statements: Vec<Statement> =
+            system.inner.iter().map(|assignment| self.statement(assignment, true)).collect();
+        for (k, &value) in system.residuals.iter().enumerate() {
+            let origin = StatementOrigin { variable: None, equation: system.residual_equations.get(k).copied() };
+            statements.push(Statement { checked: true, ..Statement::to_slot(OUTPUT | k as u32, value, origin) });
+        }
+        let residuals = self.chunk(&statements, mode)?;
+        let discrete: Vec<Statement> =
+            system.discrete.iter().map(|assignment| self.statement(assignment, false)).collect();
+        let discrete_code = if discrete.is_empty() { None } else { Some(self.chunk(&discrete, mode)?) };
+        let size = system.iteration.len();
+        self.outputs = self.outputs.max(system.residuals.len() as u32);
+        Ok(self.systems.push(System {
+            kind: system.kind,
+            unknowns: system.unknowns.clone(),
+            iteration: system.iteration.clone(),
+            slots: system.iteration.iter().map(|&variable| self.layout.slot(variable)).collect(),
+            equations: system.residual_equations.clone(),
+            residuals,
+            discrete: system.discrete.iter().map(|assignment| assignment.variable).collect(),
+            discrete_code,
+            pattern: Pattern::dense(system.residuals.len(), size),
+            jacobian: JacobianCode::Entries(residuals),
+            tangent: None,
+        }))
+    }
+
+    /// Conditions, values of reinit, asserted conditions, calls.
+    fn actions(
+        &self,
+        actions: &[dae::Action],
+        slots: &[crate::layout::ActionSlots],
+        wanted: impl Fn(&ActionKind) -> bool,
+    ) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        for (action, slots) in actions.iter().zip(slots).filter(|(action, _)| wanted(&action.kind)) {
+            let value = match action.kind {
+                ActionKind::Reinit { value, .. } => Some(value),
+                ActionKind::Assert { holds, .. } => Some(holds),
+                ActionKind::Call(call) => Some(call),
+                ActionKind::Terminate { .. } => None,
+            };
+            let origin = StatementOrigin::default();
+            statements.extend(action.condition.map(|condition| Statement::to_slot(slots.active, condition, origin)));
+            statements.extend(value.map(|value| Statement::to_slot(slots.value, value, origin)));
+        }
+        statements
+    }
+
+    fn roots(&mut self) -> Result<(Vec<Root>, ChunkId), Diagnostic> {
+        let (mut roots, mut statements) = (Vec::new(), Vec::new());
+        for (id, relation) in self.layout.relations.iter().filter(|(_, r)| r.class == Class::Continuous) {
+            let value = relation.residue;
+            let slot = OUTPUT | statements.len() as u32;
+            statements.push(Statement::to_slot(slot, value, StatementOrigin::default()));
+            match relation.kind {
+                RelationKind::Compare { .. } => roots.push(Root { relation: id, side: Side::Residue }),
+                RelationKind::Round { .. } => {
+                    roots.push(Root { relation: id, side: Side::Lower });
+                    roots.push(Root { relation: id, side: Side::Upper });
+                }
+            }
+        }
+        self.outputs = self.outputs.max(statements.len() as u32);
+        Ok((roots, self.chunk(&statements, FROZEN)?))
+    }
+
+    fn time_relations(&mut self) -> Result<(Vec<crate::layout::RelationId>, ChunkId), Diagnostic> {
+        let (mut relations, mut statements) = (Vec::new(), Vec::new());
+        for (id, relation) in self.layout.relations.iter().filter(|(_, r)| r.class == Class::Time) {
+            let value = relation.residue;
+            let slot = OUTPUT | statements.len() as u32;
+            statements.push(Statement::to_slot(slot, value, StatementOrigin::default()));
+            relations.push(id);
+        }
+        self.outputs = self.outputs.max(statements.len() as u32);
+        Ok((relations, self.chunk(&statements, FROZEN)?))
+    }
+
+    /// Code that updates every relation. Its truth goes to the output area, where nobody reads it.
+    fn update(&mut self) -> Result<ChunkId, Diagnostic> {
+        let statements: Vec<Statement> = self
+            .layout
+            .relations
+            .values()
+            .map(|relation| Statement::to_slot(OUTPUT, relation.expression, StatementOrigin::default()))
+            .collect();
+        self.outputs = self.outputs.max(1);
+        self.chunk(&statements, LIVE)
+    }
+}
+
+/// Literal bindings of parameters and literal start values.
+pub fn first_values(program: &Program, memory: &mut Memory) {
+    let model = program.model();
+    for (id, variable) in model.variables.iter() {
+        let value = match program.schedule.roles.get(id) {
+            Some(Role::Alias { .. }) => continue,
+            Some(Role::Constant | Role::Parameter) => variable.binding.or(variable.attributes.start),
+            _ => variable.attributes.start,
+        };
+        let value = match value.and_then(|value| literal(&model.exprs, value)) {
+            Some(Literal::Number(number)) => number,
+            Some(Literal::Text(text)) => memory.strings.intern(text.as_str()),
+            None => default_value(program, id, memory),
+        };
+        memory.values[program.layout.slot(id) as usize] = value;
+    }
+    for slots in program.layout.actions.iter().chain(&program.layout.initial_actions) {
+        memory.values[slots.active as usize] = 1.0;
+        memory.values[slots.value as usize] = 1.0;
+    }
+}
+
+fn default_value(program: &Program, variable: VarId, memory: &mut Memory) -> f64 {
+    match program.model().variables[variable].ty {
+        VariableType::Enumeration(_) => 1.0,
+        VariableType::String => memory.strings.intern(""),
+        _ => 0.0,
+    }
+}
+
+enum Literal {
+    Number(f64),
+    Text(base::Name),
+}
+
+fn literal(exprs: &Exprs, expression: ExprId) -> Option<Literal> {
+    let number = |node: Node| match node {
+        Node::Real(value) => Some(value),
+        Node::Integer(value) => Some(value as f64),
+        Node::Boolean(value) => Some(crate::math::truth(value)),
+        _ => None,
+    };
+    match exprs.node(expression) {
+        Node::String(text) => Some(Literal::Text(text)),
+        Node::Neg(a) => number(exprs.node(a)).map(|value| Literal::Number(-value)),
+        node => number(node).map(Literal::Number),
+    }
+}

@@ -1,0 +1,78 @@
+//! Finds the operation that made a result not finite, by running the code again in the interpreter.
+//!
+//! Evaluation is repeatable: code reads nothing that it writes later. From the bad result the search goes back along
+//! operands that are not finite, to an operation all of whose operands are.
+
+use crate::code::{Address, Code, Op};
+use crate::failure::{Failure, Reason};
+use crate::interpret::run_traced;
+use crate::memory::Memory;
+use crate::program::Program;
+use crate::runtime::Runtime;
+
+pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
+    memory.call_failure = None;
+    let (values, mut runtime) = Runtime::new(program, &program.pool.calls, memory);
+    let trace = run_traced(&code.ops, values, &mut runtime);
+    let bad = |address: Address| !memory.values[address as usize].is_finite();
+    let writes = |op: &Op, address: Address| match *op {
+        Op::Call { call, results, .. } => {
+            address >= results && address < results + program.pool.calls[call as usize].results
+        }
+        _ => op.target() == Some(address),
+    };
+    let mut wanted = code.outputs.iter().copied().find(|&output| bad(output)).unwrap_or(0);
+    let mut end = trace.len();
+    let mut statement = None;
+    while let Some(at) = trace[..end].iter().rposition(|&op| writes(&code.ops[op as usize], wanted)) {
+        let position = trace[at] as usize;
+        let origin = *statement.get_or_insert_with(|| code.statement_of(position));
+        let op = &code.ops[position];
+        let mut sources = Vec::new();
+        op.for_each_source(|source| sources.push(source));
+        if let Op::Call { call, arguments, .. } = *op {
+            sources.extend(arguments..arguments + program.pool.calls[call as usize].arguments);
+        }
+        if let Op::Select { condition, a, b, .. } = *op {
+            let taken = if memory.values[condition as usize] != 0.0 { a } else { b };
+            sources = vec![condition, taken];
+        }
+        if let Some(&source) = sources.iter().find(|&&source| bad(source)) {
+            wanted = source;
+            end = at;
+            continue;
+        }
+        let reason = match op {
+            Op::Call { .. } => Reason::Call {
+                message: memory.call_failure.take().unwrap_or_else(|| "a function gave no finite value".to_string()),
+            },
+            _ => Reason::Operation {
+                name: name(op),
+                operands: sources.iter().map(|&source| memory.values[source as usize]).collect(),
+            },
+        };
+        return Failure {
+            reason,
+            expression: code.origins.get(position).copied(),
+            variable: origin.variable,
+            equation: origin.equation,
+        };
+    }
+    let origin = statement.unwrap_or_default();
+    let variable = program.model().variables.ids().find(|&variable| program.layout.slot(variable) == wanted);
+    Failure {
+        reason: Reason::Input { variable },
+        expression: None,
+        variable: origin.variable,
+        equation: origin.equation,
+    }
+}
+
+fn name(op: &Op) -> &'static str {
+    match op {
+        Op::Unary { function, .. } => function.name(),
+        Op::Binary { function, .. } => function.name(),
+        Op::Delay { .. } => "delay",
+        _ => "value",
+    }
+}

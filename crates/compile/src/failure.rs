@@ -1,0 +1,65 @@
+//! An evaluation that gave no finite value, and what to say about it.
+
+use base::Diagnostic;
+use dae::{EqId, ExprId, Model, VarId};
+
+/// Why and where an evaluation failed. The caller may try again from other values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    pub reason: Reason,
+    /// The expression whose value is not finite though its operands are.
+    pub expression: Option<ExprId>,
+    /// What was to be computed.
+    pub variable: Option<VarId>,
+    pub equation: Option<EqId>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reason {
+    /// An operation and its operands.
+    Operation { name: &'static str, operands: Vec<f64> },
+    /// A function call failed, or gave no finite value.
+    Call { message: String },
+    /// Something that had to be known before is not finite.
+    Input { variable: Option<VarId> },
+}
+
+impl Failure {
+    /// One line, such as `log(0) has no finite value`.
+    pub fn message(&self, model: &Model) -> String {
+        match &self.reason {
+            Reason::Operation { name, operands } => format!("{} has no finite value", operation(name, operands)),
+            Reason::Call { message } => message.clone(),
+            Reason::Input { variable: Some(variable) } => {
+                format!("the value of {} is not finite", model.variable_name(*variable))
+            }
+            Reason::Input { variable: None } => "a value that has to be known is not finite".to_string(),
+        }
+    }
+
+    pub fn diagnostic(&self, model: &Model) -> Diagnostic {
+        let mut message = self.message(model);
+        if let Some(variable) = self.variable {
+            message = format!("{message}, when {} was computed", model.variable_name(variable));
+        }
+        let mut diagnostic = Diagnostic::error("evaluation-failed", message);
+        if let Some(equation) = self.equation.and_then(|equation| model.equations.get(equation)) {
+            if let Some(span) = equation.origin.span {
+                diagnostic = diagnostic.at(span, "in this equation");
+            }
+            diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
+        }
+        diagnostic
+    }
+}
+
+fn operation(name: &str, operands: &[f64]) -> String {
+    match (name, operands) {
+        ("div", [a, b]) => format!("{a} / {b}"),
+        ("mul", [a, b]) => format!("{a} * {b}"),
+        ("add", [a, b]) => format!("{a} + {b}"),
+        ("sub", [a, b]) => format!("{a} - {b}"),
+        ("pow", [a, b]) => format!("({a}) ^ ({b})"),
+        _ => format!("{name}({})", operands.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

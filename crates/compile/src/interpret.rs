@@ -1,0 +1,79 @@
+//! The reference interpreter: runs code at once, and is the measure of what compiled code computes.
+
+use crate::code::{Op, Rounding};
+use crate::layout::{LIVE, TIME};
+use crate::math::order;
+
+/// What code needs besides memory.
+pub trait Host {
+    fn call(&mut self, call: u32, values: &mut [f64], arguments: u32, results: u32);
+    fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64;
+}
+
+/// Runs relocated code from its first operation to the last.
+pub fn run(ops: &[Op], values: &mut [f64], host: &mut impl Host) {
+    let mut next = 0;
+    while let Some(op) = ops.get(next) {
+        next = step(op, next, values, host);
+    }
+}
+
+/// Runs and notes which operations were executed, in order.
+pub fn run_traced(ops: &[Op], values: &mut [f64], host: &mut impl Host) -> Vec<u32> {
+    let mut trace = Vec::new();
+    let mut next = 0;
+    while let Some(op) = ops.get(next) {
+        trace.push(next as u32);
+        next = step(op, next, values, host);
+    }
+    trace
+}
+
+#[inline(always)]
+fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> usize {
+    match *op {
+        Op::Move { to, a } => values[to as usize] = values[a as usize],
+        Op::Unary { function, to, a } => values[to as usize] = function.apply(values[a as usize]),
+        Op::Binary { function, to, a, b } => {
+            values[to as usize] = function.apply(values[a as usize], values[b as usize]);
+        }
+        Op::Select { to, condition, a, b } => {
+            let source = if values[condition as usize] != 0.0 { a } else { b };
+            values[to as usize] = values[source as usize];
+        }
+        Op::If { condition, otherwise } => {
+            if values[condition as usize] == 0.0 {
+                return otherwise as usize;
+            }
+        }
+        Op::Else { end } => return end as usize,
+        Op::EndIf => {}
+        Op::Relate { state, a, b } => {
+            if values[LIVE as usize] != 0.0
+                && let Some(sign) = order(values[a as usize], values[b as usize])
+            {
+                values[state as usize] = sign;
+            }
+        }
+        Op::Round { rounding, state, a } => {
+            let argument = values[a as usize];
+            if values[LIVE as usize] != 0.0 && !argument.is_nan() {
+                values[state as usize] = round(rounding, argument);
+            }
+        }
+        Op::Call { call, arguments, results } => host.call(call, values, arguments, results),
+        Op::Delay { delay, to, a, b } => {
+            let (time, value, delay_time) = (values[TIME as usize], values[a as usize], values[b as usize]);
+            values[to as usize] = host.delay(delay, time, value, delay_time);
+        }
+    }
+    position + 1
+}
+
+pub fn round(rounding: Rounding, value: f64) -> f64 {
+    match rounding {
+        Rounding::Floor => value.floor(),
+        Rounding::Ceil => value.ceil(),
+        Rounding::Truncate => value.trunc(),
+    }
+}

@@ -1,0 +1,393 @@
+//! Where everything lies in memory, and the tables of what needs the simulator: relations, samples, delays.
+//!
+//! The fixed part of the address space, in order: time, lambda, flags; one address for each variable that is no alias;
+//! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
+
+use base::IdVec;
+use dae::{ActionKind, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
+use rustc_hash::FxHashMap;
+use transform::{Block, Role, Schedule};
+
+use crate::code::{Address, Rounding};
+
+base::id_type!(
+    /// A relation or rounding that makes events.
+    pub RelationId, "relation"
+);
+
+/// Addresses that every program has.
+pub const TIME: Address = 0;
+/// The parameter of homotopy, 1 for the actual problem.
+pub const LAMBDA: Address = 1;
+/// `initial()` and `terminal()`.
+pub const INITIAL: Address = 2;
+pub const TERMINAL: Address = 3;
+/// Whether evaluation updates the states of relations.
+pub const LIVE: Address = 4;
+const FIRST_VARIABLE: Address = 5;
+
+/// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub slot: Address,
+    pub negated: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RelationKind {
+    /// The state is the sign of left − right.
+    Compare { left: ExprId, right: ExprId },
+    /// The state is the rounded argument.
+    Round { rounding: Rounding, argument: ExprId },
+}
+
+/// What the residue of a relation depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// Changes at events only.
+    Discrete,
+    /// Linear in time with coefficients that change at events only: the next crossing is known exactly.
+    Time,
+    Continuous,
+}
+
+#[derive(Clone, Debug)]
+pub struct Relation {
+    pub kind: RelationKind,
+    /// The first expression of the model that it stands for.
+    pub expression: ExprId,
+    /// left − right, or the argument.
+    pub residue: ExprId,
+    /// The address of its frozen state.
+    pub state: Address,
+    pub class: Class,
+}
+
+/// `sample(start, interval)`.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub expression: ExprId,
+    pub start: ExprId,
+    pub interval: ExprId,
+    /// Set by the simulator at its instants.
+    pub flag: Address,
+    /// Hold the values of the two expressions after the section `samples` ran.
+    pub start_value: Address,
+    pub interval_value: Address,
+}
+
+/// `delay(expression, delay, maximum)`.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    pub expression: ExprId,
+    /// Holds the value of the delayed expression at the last evaluation.
+    pub value: Address,
+    /// Holds the longest delay asked for.
+    pub maximum: Address,
+}
+
+/// An action of the model: after its section ran, `active` and `value` hold what was found.
+#[derive(Clone, Debug)]
+pub struct ActionSlots {
+    /// 1 where the condition holds (or there is none).
+    pub active: Address,
+    /// The value of a reinit, whether an assertion holds, the result of a call.
+    pub value: Address,
+}
+
+/// All addresses.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    places: IdVec<VarId, Place>,
+    pre: FxHashMap<Address, Address>,
+    previous: FxHashMap<Address, Address>,
+    pub relations: IdVec<RelationId, Relation>,
+    pub samples: Vec<Sample>,
+    pub delays: Vec<Delay>,
+    pub actions: Vec<ActionSlots>,
+    pub initial_actions: Vec<ActionSlots>,
+    /// Expressions that read the state of a relation, a sample or a delay.
+    pub(crate) relation_of: FxHashMap<ExprId, RelationId>,
+    pub(crate) sample_of: FxHashMap<ExprId, u32>,
+    pub(crate) delay_of: FxHashMap<ExprId, u32>,
+    /// How many addresses have a tangent: time, flags and variables.
+    pub tangible: u32,
+    /// The address of the tangent of address 0.
+    pub tangents: Address,
+    /// The length of the fixed part.
+    pub fixed: u32,
+}
+
+impl Layout {
+    /// Interns what roundings of quotients need, finds everything that makes events, and gives out addresses.
+    pub fn new(schedule: &mut Schedule) -> Self {
+        let mut next = FIRST_VARIABLE;
+        let mut take = |count: u32| {
+            let start = next;
+            next += count;
+            start
+        };
+        let places = places(schedule, &mut take);
+        let tangible = places.values().map(|place| place.slot + 1).max().unwrap_or(FIRST_VARIABLE);
+        let mut layout = Layout {
+            places,
+            pre: FxHashMap::default(),
+            previous: FxHashMap::default(),
+            relations: IdVec::new(),
+            samples: Vec::new(),
+            delays: Vec::new(),
+            actions: Vec::new(),
+            initial_actions: Vec::new(),
+            relation_of: FxHashMap::default(),
+            sample_of: FxHashMap::default(),
+            delay_of: FxHashMap::default(),
+            tangible,
+            tangents: 0,
+            fixed: 0,
+        };
+        let order = schedule.model.exprs.postorder(&roots(schedule));
+        let mut keys: FxHashMap<(u8, ExprId, ExprId), RelationId> = FxHashMap::default();
+        for id in order {
+            match schedule.model.exprs.node(id) {
+                Node::Pre(variable) => {
+                    let slot = layout.places[variable].slot;
+                    layout.pre.entry(slot).or_insert_with(|| take(1));
+                }
+                Node::Previous(variable) => {
+                    let slot = layout.places[variable].slot;
+                    layout.previous.entry(slot).or_insert_with(|| take(1));
+                }
+                Node::Builtin(Builtin::Sample, args) => {
+                    let args = schedule.model.exprs.arguments(args);
+                    let (Some(&start), Some(&interval)) = (args.first(), args.get(1)) else { continue };
+                    let flag = take(3);
+                    layout.sample_of.insert(id, layout.samples.len() as u32);
+                    layout.samples.push(Sample {
+                        expression: id,
+                        start,
+                        interval,
+                        flag,
+                        start_value: flag + 1,
+                        interval_value: flag + 2,
+                    });
+                }
+                Node::Builtin(Builtin::Delay, _) => {
+                    let value = take(2);
+                    layout.delay_of.insert(id, layout.delays.len() as u32);
+                    layout.delays.push(Delay { expression: id, value, maximum: value + 1 });
+                }
+                node => {
+                    let Some(kind) = relation_kind(&mut schedule.model, node) else { continue };
+                    let key = match kind {
+                        RelationKind::Compare { left, right } => (0, left, right),
+                        RelationKind::Round { rounding, argument } => (1 + rounding as u8, argument, argument),
+                    };
+                    let residue = match kind {
+                        RelationKind::Compare { left, right } => schedule.model.exprs.intern(Node::Sub(left, right)),
+                        RelationKind::Round { argument, .. } => argument,
+                    };
+                    let relation = *keys.entry(key).or_insert_with(|| {
+                        let (state, class) = (take(1), Class::Continuous);
+                        layout.relations.push(Relation { kind, expression: id, residue, state, class })
+                    });
+                    layout.relation_of.insert(id, relation);
+                }
+            }
+        }
+        layout.classify(schedule);
+        let mut slots = |count: usize| {
+            (0..count)
+                .map(|_| {
+                    let active = take(2);
+                    ActionSlots { active, value: active + 1 }
+                })
+                .collect()
+        };
+        layout.actions = slots(schedule.model.actions.len());
+        layout.initial_actions = slots(schedule.model.initial_actions.len());
+        layout.tangents = take(tangible);
+        layout.fixed = take(0);
+        layout
+    }
+
+    pub fn place(&self, variable: VarId) -> Place {
+        self.places[variable]
+    }
+
+    /// The address of a variable, whatever its sign.
+    pub fn slot(&self, variable: VarId) -> Address {
+        self.places[variable].slot
+    }
+
+    /// Where the left limit of what lies at `slot` is kept; only what is asked for by `pre` has one.
+    pub fn pre(&self, slot: Address) -> Option<Address> {
+        self.pre.get(&slot).copied()
+    }
+
+    pub fn previous(&self, slot: Address) -> Option<Address> {
+        self.previous.get(&slot).copied()
+    }
+
+    /// All pairs of an address and that of its left limit, in ascending order.
+    pub fn pre_pairs(&self) -> Vec<(Address, Address)> {
+        sorted(&self.pre)
+    }
+
+    pub fn previous_pairs(&self) -> Vec<(Address, Address)> {
+        sorted(&self.previous)
+    }
+
+    /// The address of the tangent of an address, where it has one.
+    pub fn tangent(&self, slot: Address) -> Option<Address> {
+        (slot < self.tangible).then(|| self.tangents + slot)
+    }
+
+    fn classify(&mut self, schedule: &Schedule) {
+        let classes = classes(schedule);
+        let class = |id: ExprId| classes.get(id).copied().unwrap_or(Class::Continuous);
+        for relation in self.relations.values_mut() {
+            relation.class = class(relation.residue);
+        }
+    }
+}
+
+fn sorted(pairs: &FxHashMap<Address, Address>) -> Vec<(Address, Address)> {
+    let mut pairs: Vec<_> = pairs.iter().map(|(&a, &b)| (a, b)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+fn places(schedule: &Schedule, take: &mut impl FnMut(u32) -> u32) -> IdVec<VarId, Place> {
+    let variables = &schedule.model.variables;
+    let mut places = IdVec::filled(Place { slot: u32::MAX, negated: false }, variables.len());
+    let role = |id: VarId| schedule.roles.get(id).copied().unwrap_or(Role::Algebraic);
+    for id in variables.ids() {
+        if !matches!(role(id), Role::Alias { .. }) {
+            places[id] = Place { slot: take(1), negated: false };
+        }
+    }
+    for id in variables.ids() {
+        let (mut target, mut sign) = (id, false);
+        // A chain of aliases cannot be longer than the list of variables.
+        for _ in 0..variables.len() {
+            let Role::Alias { of, negated } = role(target) else { break };
+            target = of;
+            sign ^= negated;
+        }
+        places[id] = match places[target].slot {
+            u32::MAX => Place { slot: take(1), negated: false },
+            slot => Place { slot, negated: sign },
+        };
+    }
+    places
+}
+
+/// Every expression that code is made from.
+pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
+    let mut roots: Vec<ExprId> = schedule.parameters.iter().map(|assignment| assignment.value).collect();
+    for block in schedule.initial.iter().chain(&schedule.blocks) {
+        match block {
+            Block::Assign { assignment, .. } => roots.push(assignment.value),
+            Block::System { system, .. } => {
+                roots.extend(system.inner.iter().chain(&system.discrete).map(|assignment| assignment.value));
+                roots.extend(&system.residuals);
+            }
+        }
+    }
+    for action in schedule.model.actions.iter().chain(&schedule.model.initial_actions) {
+        roots.extend(action.condition);
+        match action.kind {
+            ActionKind::Reinit { value, .. } => roots.push(value),
+            ActionKind::Assert { holds, .. } => roots.push(holds),
+            ActionKind::Call(call) => roots.push(call),
+            ActionKind::Terminate { .. } => {}
+        }
+    }
+    roots
+}
+
+fn relation_kind(model: &mut Model, node: Node) -> Option<RelationKind> {
+    let (op, args) = match node {
+        Node::Compare { event: true, left, right, op: _ } => return Some(RelationKind::Compare { left, right }),
+        Node::Builtin(op, args) => (op, model.exprs.arguments(args)),
+        _ => return None,
+    };
+    let rounding = match op {
+        Builtin::FloorEvent | Builtin::ModEvent => Rounding::Floor,
+        Builtin::CeilEvent => Rounding::Ceil,
+        Builtin::DivEvent | Builtin::RemEvent => Rounding::Truncate,
+        _ => return None,
+    };
+    let argument = match *args {
+        [x] => x,
+        [x, y, ..] => model.exprs.intern(Node::Div(x, y)),
+        [] => return None,
+    };
+    Some(RelationKind::Round { rounding, argument })
+}
+
+/// What each expression depends on; children stand before their parents, so one pass will do.
+fn classes(schedule: &Schedule) -> IdVec<ExprId, Class> {
+    let exprs = &schedule.model.exprs;
+    let mut classes: IdVec<ExprId, Class> = IdVec::with_capacity(exprs.len());
+    for id in exprs.ids() {
+        let of = |child: ExprId| classes.get(child).copied().unwrap_or(Class::Continuous);
+        let all = |children: &[ExprId]| {
+            let discrete = children.iter().all(|&child| of(child) == Class::Discrete);
+            if discrete { Class::Discrete } else { Class::Continuous }
+        };
+        let class = match exprs.node(id) {
+            Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_) => Class::Discrete,
+            Node::Pre(_) | Node::Previous(_) | Node::Compare { event: true, .. } => Class::Discrete,
+            Node::Time => Class::Time,
+            Node::Var(variable) => variable_class(schedule, variable),
+            Node::Der(_) => Class::Continuous,
+            Node::Neg(a) => of(a),
+            Node::Add(a, b) | Node::Sub(a, b) => of(a).max(of(b)),
+            Node::Mul(a, b) => match (of(a), of(b)) {
+                (Class::Discrete, other) | (other, Class::Discrete) => other,
+                _ => Class::Continuous,
+            },
+            Node::Div(a, b) if of(b) == Class::Discrete => of(a),
+            Node::Div(..) => Class::Continuous,
+            Node::Pow(a, b) | Node::And(a, b) | Node::Or(a, b) => all(&[a, b]),
+            Node::Compare { left, right, .. } => all(&[left, right]),
+            Node::Not(a) => all(&[a]),
+            Node::If { condition, then, otherwise } if of(condition) == Class::Discrete => of(then).max(of(otherwise)),
+            Node::If { .. } => Class::Continuous,
+            Node::Builtin(op, args) => {
+                let args = exprs.arguments(args);
+                match op {
+                    Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent => Class::Discrete,
+                    Builtin::Sample | Builtin::Initial | Builtin::Terminal => Class::Discrete,
+                    Builtin::Delay | Builtin::SpatialFirst | Builtin::SpatialSecond => Class::Continuous,
+                    Builtin::ModEvent | Builtin::RemEvent => match *args {
+                        [x, y] if of(y) == Class::Discrete => of(x),
+                        _ => all(args),
+                    },
+                    _ => all(args),
+                }
+            }
+            Node::Call { args, .. } => all(exprs.arguments(args)),
+        };
+        classes.push(class);
+    }
+    classes
+}
+
+fn variable_class(schedule: &Schedule, variable: VarId) -> Class {
+    let (Some(declared), Some(&role)) = (schedule.model.variables.get(variable), schedule.roles.get(variable)) else {
+        return Class::Continuous;
+    };
+    if declared.ty != VariableType::Real || declared.variability <= Variability::Discrete {
+        return Class::Discrete;
+    }
+    match role {
+        Role::Constant | Role::Parameter | Role::Discrete => Class::Discrete,
+        Role::Alias { of, .. } if of != variable => match schedule.roles.get(of) {
+            Some(Role::Constant | Role::Parameter | Role::Discrete) => Class::Discrete,
+            _ => Class::Continuous,
+        },
+        _ => Class::Continuous,
+    }
+}

@@ -1,0 +1,725 @@
+//! From expressions to register code.
+//!
+//! Every shared expression is evaluated once in a chunk. An `If` whose branches are dear becomes a real branch; an
+//! expression then belongs into the innermost region (branch) that holds all its uses, the lowest common ancestor as
+//! in Click's global code motion (PLDI 1995). An expression with uses in two unrelated branches is therefore evaluated
+//! before both, even if neither is taken: its value may be NaN then, which nobody reads, and so code size never
+//! grows by duplication. Cheap branches are evaluated both and one is selected.
+//!
+//! Frozen code takes the truth of relations from their states and does not look at their operands at all; live code
+//! updates the states first where `Memory` is live.
+
+use base::Diagnostic;
+use dae::{Builtin, CallSiteId, ExprId, Exprs, Node, VariableType};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEMPORARY};
+use crate::layout::{INITIAL, LAMBDA, Layout, Place, RelationKind, TERMINAL, TIME};
+use crate::math::{Binary, Unary, comparison};
+
+/// Branches that together cost more than this become real branches.
+const BRANCH_COST: u32 = 24;
+const CALL_COST: u32 = 1000;
+
+/// Numbers in the code, each once.
+#[derive(Clone, Default, Debug)]
+pub struct Constants {
+    pub values: Vec<f64>,
+    index: FxHashMap<u64, u32>,
+}
+
+impl Constants {
+    pub fn address(&mut self, value: f64) -> Address {
+        let next = self.values.len() as u32;
+        let index = *self.index.entry(value.to_bits()).or_insert(next);
+        if index == next {
+            self.values.push(value);
+        }
+        CONSTANT | index
+    }
+
+    /// The number at an address of the pool.
+    pub fn value(&self, address: Address) -> Option<f64> {
+        (address & REGION_MASK == CONSTANT).then(|| self.values.get((address & !REGION_MASK) as usize).copied())?
+    }
+}
+
+/// Texts, which the code knows by their number.
+#[derive(Clone, Default, Debug)]
+pub struct Strings {
+    texts: Vec<Arc<str>>,
+    index: FxHashMap<Arc<str>, u32>,
+}
+
+impl Strings {
+    pub fn intern(&mut self, text: &str) -> f64 {
+        if let Some(&known) = self.index.get(text) {
+            return known as f64;
+        }
+        let id = self.texts.len() as u32;
+        let text: Arc<str> = text.into();
+        self.texts.push(text.clone());
+        self.index.insert(text, id);
+        id as f64
+    }
+
+    pub fn get(&self, value: f64) -> Option<&Arc<str>> {
+        (value >= 0.0).then(|| self.texts.get(value as usize))?
+    }
+}
+
+/// One way to call a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallEntry {
+    pub site: CallSiteId,
+    pub arguments: u32,
+    pub results: u32,
+    /// Arguments and results are followed by their tangents.
+    pub tangent: bool,
+}
+
+/// What all code of a program shares.
+#[derive(Clone, Default, Debug)]
+pub struct Pool {
+    pub constants: Constants,
+    pub strings: Strings,
+    pub calls: Vec<CallEntry>,
+    call_index: FxHashMap<(CallSiteId, bool), u32>,
+}
+
+impl Pool {
+    pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool) -> u32 {
+        *self.call_index.entry((site, tangent)).or_insert_with(|| {
+            let shapes = exprs.call_site(site);
+            let count = |shapes: &[dae::expr::Shape]| shapes.iter().map(|shape| shape.scalars() as u32).sum();
+            let entry = CallEntry { site, arguments: count(&shapes.inputs), results: count(&shapes.outputs), tangent };
+            self.calls.push(entry);
+            self.calls.len() as u32 - 1
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mode {
+    /// Relations are updated where memory is live; otherwise they are frozen.
+    pub live: bool,
+    /// `homotopy` mixes by lambda; otherwise it is its first argument.
+    pub homotopy: bool,
+}
+
+/// `target := value`, of a variable or an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement {
+    pub target: Place,
+    pub value: ExprId,
+    pub origin: StatementOrigin,
+    /// Checked for being finite.
+    pub checked: bool,
+}
+
+impl Statement {
+    pub fn to_slot(slot: Address, value: ExprId, origin: StatementOrigin) -> Self {
+        Self { target: Place { slot, negated: false }, value, origin, checked: false }
+    }
+}
+
+/// Makes one chunk from statements in order.
+pub fn lower(
+    model: &dae::Model,
+    layout: &Layout,
+    pool: &mut Pool,
+    mode: Mode,
+    statements: &[Statement],
+) -> Result<Code, Diagnostic> {
+    let mut lowering = Lowering {
+        model,
+        exprs: &model.exprs,
+        layout,
+        pool,
+        mode,
+        code: Code::default(),
+        place: FxHashMap::default(),
+        calls: FxHashMap::default(),
+        evaluations: FxHashMap::default(),
+        positions: FxHashMap::default(),
+        order: Vec::new(),
+        facts: Vec::new(),
+        regions: vec![Region { parent: 0, depth: 0, members: Vec::new() }],
+    };
+    lowering.run(statements)?;
+    Ok(lowering.code)
+}
+
+struct Region {
+    parent: u32,
+    depth: u32,
+    /// Expressions to be evaluated in it, children first.
+    members: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Fact {
+    cost: u32,
+    /// `u32::MAX` before the first use was seen.
+    region: u32,
+    /// The regions of the two branches, where it is an `If` with real branches.
+    branches: Option<(u32, u32)>,
+}
+
+enum Work {
+    Node(u32),
+    Else { node: u32, to: Address },
+    End { node: u32, to: Address },
+}
+
+struct Lowering<'a> {
+    model: &'a dae::Model,
+    exprs: &'a Exprs,
+    layout: &'a Layout,
+    pool: &'a mut Pool,
+    mode: Mode,
+    code: Code,
+    /// Where the value of an expression is.
+    place: FxHashMap<ExprId, Address>,
+    /// The results of calls that were made, by site and arguments.
+    calls: FxHashMap<(CallSiteId, dae::ArgsId), Address>,
+    /// The first node of each evaluation of a function. Its region holds the uses of all results.
+    evaluations: FxHashMap<(CallSiteId, dae::ArgsId), ExprId>,
+    positions: FxHashMap<ExprId, u32>,
+    order: Vec<ExprId>,
+    facts: Vec<Fact>,
+    regions: Vec<Region>,
+}
+
+impl Lowering<'_> {
+    fn run(&mut self, statements: &[Statement]) -> Result<(), Diagnostic> {
+        let ends: Vec<usize> = statements.iter().map(|statement| self.collect(statement.value)).collect();
+        self.find_regions(statements);
+        let mut next = 0;
+        for (statement, end) in statements.iter().zip(ends) {
+            self.code.statements.push((self.code.ops.len() as u32, statement.origin));
+            for position in next..end {
+                if self.facts[position].region == 0 {
+                    self.emit(position as u32)?;
+                }
+            }
+            next = end;
+            self.store(statement)?;
+        }
+        Ok(())
+    }
+
+    /// Appends what is new below `root` to the order, children first, and says where the order ends now.
+    fn collect(&mut self, root: ExprId) -> usize {
+        let mut stack = vec![(root, false)];
+        let mut children = Vec::new();
+        while let Some((id, done)) = stack.pop() {
+            if self.positions.contains_key(&id) {
+                continue;
+            }
+            if done {
+                let cost = self.cost(id);
+                self.positions.insert(id, self.order.len() as u32);
+                self.order.push(id);
+                if let Node::Call { site, args, .. } = self.exprs.node(id) {
+                    self.evaluations.entry((site, args)).or_insert(id);
+                }
+                self.facts.push(Fact { cost, region: u32::MAX, branches: None });
+                continue;
+            }
+            stack.push((id, true));
+            children.clear();
+            self.children(id, &mut children);
+            stack.extend(children.iter().rev().map(|&child| (child, false)));
+        }
+        self.order.len()
+    }
+
+    /// The operands that code for the expression reads: fewer than its children where a state stands for them.
+    fn children(&self, id: ExprId, out: &mut Vec<ExprId>) {
+        let node = self.exprs.node(id);
+        if let Some(&relation) = self.layout.relation_of.get(&id) {
+            if self.mode.live {
+                match self.layout.relations[relation].kind {
+                    RelationKind::Compare { left, right } => out.extend([left, right]),
+                    RelationKind::Round { argument, .. } => out.push(argument),
+                }
+            }
+            if let Node::Builtin(Builtin::ModEvent | Builtin::RemEvent, args) = node {
+                out.extend(self.exprs.arguments(args));
+            }
+            return;
+        }
+        match node {
+            Node::Builtin(Builtin::Sample, _) if self.layout.sample_of.contains_key(&id) => {}
+            Node::Builtin(Builtin::Homotopy, args) if !self.mode.homotopy => {
+                out.extend(self.exprs.arguments(args).first());
+            }
+            _ => self.exprs.for_each_child(id, |child| out.push(child)),
+        }
+    }
+
+    fn cost(&self, id: ExprId) -> u32 {
+        let own = match self.exprs.node(id) {
+            Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_) | Node::Time => 0,
+            Node::Var(_) | Node::Der(_) | Node::Pre(_) | Node::Previous(_) => 0,
+            Node::Div(..) => 6,
+            Node::Pow(..) => 30,
+            Node::Call { .. } => CALL_COST,
+            Node::Builtin(op, _) => match unary(op) {
+                Some(function) => function.cost(),
+                None => 10,
+            },
+            _ => 1,
+        };
+        let mut children = Vec::new();
+        self.children(id, &mut children);
+        children.iter().fold(own, |sum, child| sum.saturating_add(self.fact(*child).cost))
+    }
+
+    fn fact(&self, id: ExprId) -> Fact {
+        match self.positions.get(&id) {
+            Some(&position) => self.facts[position as usize],
+            None => Fact { cost: 0, region: 0, branches: None },
+        }
+    }
+
+    fn find_regions(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            self.use_in(statement.value, 0);
+        }
+        let mut children = Vec::new();
+        // A postorder of several roots still has every parent behind its children.
+        for position in (0..self.order.len()).rev() {
+            let id = self.order[position];
+            let region = self.facts[position].region;
+            match self.exprs.node(id) {
+                Node::If { condition, then, otherwise } if self.is_dear(then, otherwise) => {
+                    let first = self.new_region(region);
+                    let second = self.new_region(region);
+                    self.facts[position].branches = Some((first, second));
+                    self.use_in(condition, region);
+                    self.use_in(then, first);
+                    self.use_in(otherwise, second);
+                }
+                node => {
+                    if let Node::Call { site, args, .. } = node
+                        && let Some(&first) = self.evaluations.get(&(site, args))
+                    {
+                        self.use_in(first, region);
+                    }
+                    children.clear();
+                    self.children(id, &mut children);
+                    for &child in &children {
+                        self.use_in(child, region);
+                    }
+                }
+            }
+        }
+        for position in 0..self.order.len() {
+            let region = self.facts[position].region;
+            if region != 0 {
+                self.regions[region as usize].members.push(position as u32);
+            }
+        }
+    }
+
+    fn is_dear(&self, then: ExprId, otherwise: ExprId) -> bool {
+        self.fact(then).cost.saturating_add(self.fact(otherwise).cost) > BRANCH_COST
+    }
+
+    fn new_region(&mut self, parent: u32) -> u32 {
+        let depth = self.regions[parent as usize].depth + 1;
+        self.regions.push(Region { parent, depth, members: Vec::new() });
+        self.regions.len() as u32 - 1
+    }
+
+    fn use_in(&mut self, id: ExprId, region: u32) {
+        let Some(&position) = self.positions.get(&id) else { return };
+        let known = self.facts[position as usize].region;
+        let common = if known == u32::MAX { region } else { self.common(known, region) };
+        self.facts[position as usize].region = common;
+    }
+
+    fn common(&self, mut a: u32, mut b: u32) -> u32 {
+        while a != b {
+            let (depth_a, depth_b) = (self.regions[a as usize].depth, self.regions[b as usize].depth);
+            if depth_a >= depth_b {
+                a = self.regions[a as usize].parent;
+            }
+            if depth_b >= depth_a {
+                b = self.regions[b as usize].parent;
+            }
+        }
+        a
+    }
+
+    fn emit(&mut self, position: u32) -> Result<(), Diagnostic> {
+        let mut work = vec![Work::Node(position)];
+        while let Some(item) = work.pop() {
+            match item {
+                Work::Node(position) => self.emit_node(position, &mut work)?,
+                Work::Else { node, to } => {
+                    let id = self.order[node as usize];
+                    let Node::If { then, .. } = self.exprs.node(id) else { continue };
+                    let a = self.operand(then);
+                    self.push(Op::Move { to, a }, id);
+                    self.push(Op::Else { end: 0 }, id);
+                }
+                Work::End { node, to } => {
+                    let id = self.order[node as usize];
+                    let Node::If { otherwise, .. } = self.exprs.node(id) else { continue };
+                    let a = self.operand(otherwise);
+                    self.push(Op::Move { to, a }, id);
+                    self.push(Op::EndIf, id);
+                    self.place.insert(id, to);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn emit_node(&mut self, position: u32, work: &mut Vec<Work>) -> Result<(), Diagnostic> {
+        let id = self.order[position as usize];
+        let branches = self.facts[position as usize].branches;
+        let (Some((first, second)), Node::If { condition, .. }) = (branches, self.exprs.node(id)) else {
+            let place = self.value(id)?;
+            self.place.insert(id, place);
+            return Ok(());
+        };
+        let condition = self.operand(condition);
+        let to = self.temporary();
+        self.push(Op::If { condition, otherwise: 0 }, id);
+        work.push(Work::End { node: position, to });
+        let members = |region: u32, regions: &[Region]| {
+            regions[region as usize].members.iter().rev().map(|&member| Work::Node(member)).collect::<Vec<_>>()
+        };
+        work.extend(members(second, &self.regions));
+        work.push(Work::Else { node: position, to });
+        work.extend(members(first, &self.regions));
+        Ok(())
+    }
+
+    fn store(&mut self, statement: &Statement) -> Result<(), Diagnostic> {
+        let a = self.operand(statement.value);
+        let to = statement.target.slot;
+        let last = self.code.ops.len().checked_sub(1);
+        // The operation that just computed the value may write to its target at once.
+        let fresh = last.is_some_and(|last| {
+            self.code.ops[last].target() == Some(a)
+                && a & REGION_MASK == TEMPORARY
+                && self.code.origins[last] == statement.value
+        });
+        if statement.target.negated {
+            let function = match statement.origin.variable.and_then(|v| self.model.variables.get(v)).map(|v| v.ty) {
+                Some(VariableType::Boolean) => Unary::Not,
+                _ => Unary::Neg,
+            };
+            self.push(Op::Unary { function, to, a }, statement.value);
+        } else if let (true, Some(last)) = (fresh, last) {
+            let op = self.code.ops[last];
+            let mut first = true;
+            // The target is the first address that `map` visits.
+            self.code.ops[last] = op.map(|address| if std::mem::take(&mut first) { to } else { address });
+            self.place.insert(statement.value, to);
+        } else {
+            self.push(Op::Move { to, a }, statement.value);
+        }
+        if statement.checked {
+            self.code.outputs.push(to);
+        }
+        Ok(())
+    }
+
+    fn operand(&self, id: ExprId) -> Address {
+        // Every operand was emitted before; the address of time stands for the impossible.
+        self.place.get(&id).copied().unwrap_or(TIME)
+    }
+
+    fn temporary(&mut self) -> Address {
+        self.temporaries(1)
+    }
+
+    fn temporaries(&mut self, count: u32) -> Address {
+        let address = TEMPORARY | self.code.temporaries;
+        self.code.temporaries += count;
+        address
+    }
+
+    fn push(&mut self, op: Op, origin: ExprId) {
+        self.code.ops.push(op);
+        self.code.origins.push(origin);
+    }
+
+    fn unary(&mut self, function: Unary, a: Address, origin: ExprId) -> Address {
+        let to = self.temporary();
+        self.push(Op::Unary { function, to, a }, origin);
+        to
+    }
+
+    fn binary(&mut self, function: Binary, a: Address, b: Address, origin: ExprId) -> Address {
+        let to = self.temporary();
+        self.push(Op::Binary { function, to, a, b }, origin);
+        to
+    }
+
+    fn constant(&mut self, value: f64) -> Address {
+        self.pool.constants.address(value)
+    }
+
+    fn read(&mut self, place: Place, variable: dae::VarId, origin: ExprId) -> Address {
+        if !place.negated {
+            return place.slot;
+        }
+        let boolean = self.model.variables.get(variable).is_some_and(|v| v.ty == VariableType::Boolean);
+        self.unary(if boolean { Unary::Not } else { Unary::Neg }, place.slot, origin)
+    }
+
+    /// Emits the operations of one expression, its operands being done, and says where the value is.
+    fn value(&mut self, id: ExprId) -> Result<Address, Diagnostic> {
+        if let Some(&relation) = self.layout.relation_of.get(&id) {
+            return Ok(self.relation(id, relation));
+        }
+        let address = match self.exprs.node(id) {
+            Node::Real(value) => self.constant(value),
+            Node::Integer(value) => self.constant(value as f64),
+            Node::Boolean(value) => self.constant(if value { 1.0 } else { 0.0 }),
+            Node::String(text) => {
+                let number = self.pool.strings.intern(text.as_str());
+                self.constant(number)
+            }
+            Node::Time => TIME,
+            Node::Var(variable) => self.read(self.layout.place(variable), variable, id),
+            Node::Der(variable) => {
+                return Err(Diagnostic::error(
+                    "derivative-left",
+                    format!("der({}) was not replaced by a variable", self.model.variable_name(variable)),
+                ));
+            }
+            Node::Pre(variable) => {
+                let place = self.layout.place(variable);
+                let slot = self.layout.pre(place.slot).unwrap_or(place.slot);
+                self.read(Place { slot, ..place }, variable, id)
+            }
+            Node::Previous(variable) => {
+                let place = self.layout.place(variable);
+                let slot = self.layout.previous(place.slot).unwrap_or(place.slot);
+                self.read(Place { slot, ..place }, variable, id)
+            }
+            Node::Neg(a) => self.unary(Unary::Neg, self.operand(a), id),
+            Node::Not(a) => self.unary(Unary::Not, self.operand(a), id),
+            Node::Add(a, b) => self.binary(Binary::Add, self.operand(a), self.operand(b), id),
+            Node::Sub(a, b) => self.binary(Binary::Sub, self.operand(a), self.operand(b), id),
+            Node::Mul(a, b) => self.binary(Binary::Mul, self.operand(a), self.operand(b), id),
+            Node::Div(a, b) => self.binary(Binary::Div, self.operand(a), self.operand(b), id),
+            Node::Pow(a, b) => self.power(a, b, id),
+            Node::And(a, b) => self.binary(Binary::And, self.operand(a), self.operand(b), id),
+            Node::Or(a, b) => self.binary(Binary::Or, self.operand(a), self.operand(b), id),
+            Node::Compare { op, left, right, .. } => {
+                let (function, swapped) = comparison(op);
+                let (a, b) = (self.operand(left), self.operand(right));
+                if swapped { self.binary(function, b, a, id) } else { self.binary(function, a, b, id) }
+            }
+            Node::If { condition, then, otherwise } => {
+                let (condition, a, b) = (self.operand(condition), self.operand(then), self.operand(otherwise));
+                self.select(condition, a, b, id)
+            }
+            Node::Builtin(op, args) => self.builtin(op, args, id)?,
+            Node::Call { site, args, output } => self.call(site, args, output, id),
+        };
+        Ok(address)
+    }
+
+    fn select(&mut self, condition: Address, a: Address, b: Address, origin: ExprId) -> Address {
+        let to = self.temporary();
+        self.push(Op::Select { to, condition, a, b }, origin);
+        to
+    }
+
+    fn power(&mut self, base: ExprId, exponent: ExprId, id: ExprId) -> Address {
+        let a = self.operand(base);
+        let number = match self.exprs.node(exponent) {
+            Node::Real(value) => Some(value),
+            Node::Integer(value) => Some(value as f64),
+            _ => None,
+        };
+        match number {
+            Some(1.0) => a,
+            Some(2.0) => self.binary(Binary::Mul, a, a, id),
+            Some(3.0) => {
+                let square = self.binary(Binary::Mul, a, a, id);
+                self.binary(Binary::Mul, square, a, id)
+            }
+            Some(4.0) => {
+                let square = self.binary(Binary::Mul, a, a, id);
+                self.binary(Binary::Mul, square, square, id)
+            }
+            Some(0.5) => self.unary(Unary::Sqrt, a, id),
+            Some(-1.0) => {
+                let one = self.constant(1.0);
+                self.binary(Binary::Div, one, a, id)
+            }
+            _ => self.binary(Binary::Pow, a, self.operand(exponent), id),
+        }
+    }
+
+    fn relation(&mut self, id: ExprId, relation: crate::layout::RelationId) -> Address {
+        let relation = &self.layout.relations[relation];
+        let state = relation.state;
+        if self.mode.live {
+            let op = match relation.kind {
+                RelationKind::Compare { left, right } => {
+                    Op::Relate { state, a: self.operand(left), b: self.operand(right) }
+                }
+                RelationKind::Round { rounding, argument } => Op::Round { rounding, state, a: self.operand(argument) },
+            };
+            self.push(op, id);
+        }
+        match self.exprs.node(id) {
+            Node::Compare { op, .. } => {
+                let zero = self.constant(0.0);
+                let (function, swapped) = comparison(op);
+                let (a, b) = if swapped { (zero, state) } else { (state, zero) };
+                self.binary(function, a, b, id)
+            }
+            // x − y·round(x/y) with the rounded quotient frozen.
+            Node::Builtin(Builtin::ModEvent | Builtin::RemEvent, args) => {
+                let [x, y] = *self.exprs.arguments(args) else { return state };
+                let product = self.binary(Binary::Mul, state, self.operand(y), id);
+                self.binary(Binary::Sub, self.operand(x), product, id)
+            }
+            _ => state,
+        }
+    }
+
+    fn call(&mut self, site: CallSiteId, args: dae::ArgsId, output: u32, id: ExprId) -> Address {
+        if let Some(&results) = self.calls.get(&(site, args)) {
+            return results + output;
+        }
+        let call = self.pool.call(self.exprs, site, false);
+        let entry = self.pool.calls[call as usize];
+        let arguments = self.temporaries(entry.arguments);
+        let items: Vec<Address> = self.exprs.arguments(args).iter().map(|&item| self.operand(item)).collect();
+        for (to, a) in (arguments..).zip(items) {
+            self.push(Op::Move { to, a }, id);
+        }
+        let results = self.temporaries(entry.results);
+        self.push(Op::Call { call, arguments, results }, id);
+        self.calls.insert((site, args), results);
+        results + output
+    }
+
+    fn builtin(&mut self, op: Builtin, args: dae::ArgsId, id: ExprId) -> Result<Address, Diagnostic> {
+        let operands: Vec<Address> = self.exprs.arguments(args).iter().map(|&item| self.operand(item)).collect();
+        if let (Some(function), &[a]) = (unary(op), operands.as_slice()) {
+            return Ok(self.unary(function, a, id));
+        }
+        let address = match (op, operands.as_slice()) {
+            (Builtin::Atan2, &[a, b]) => self.binary(Binary::Atan2, a, b, id),
+            (Builtin::Min, &[a, b]) => self.binary(Binary::Min, a, b, id),
+            (Builtin::Max, &[a, b]) => self.binary(Binary::Max, a, b, id),
+            (Builtin::Div, &[a, b]) => {
+                let quotient = self.binary(Binary::Div, a, b, id);
+                self.unary(Unary::Truncate, quotient, id)
+            }
+            (Builtin::Mod | Builtin::Rem, &[a, b]) => {
+                let rounding = if op == Builtin::Mod { Unary::Floor } else { Unary::Truncate };
+                let quotient = self.binary(Binary::Div, a, b, id);
+                let rounded = self.unary(rounding, quotient, id);
+                let product = self.binary(Binary::Mul, rounded, b, id);
+                self.binary(Binary::Sub, a, product, id)
+            }
+            (Builtin::Sample, _) if let Some(&sample) = self.layout.sample_of.get(&id) => {
+                self.layout.samples[sample as usize].flag
+            }
+            (Builtin::Initial, _) => INITIAL,
+            (Builtin::Terminal, _) => TERMINAL,
+            (Builtin::Delay, &[value, delay, ..]) if let Some(&number) = self.layout.delay_of.get(&id) => {
+                let slots = &self.layout.delays[number as usize];
+                let maximum = operands.get(2).copied().unwrap_or(delay);
+                self.push(Op::Move { to: slots.value, a: value }, id);
+                self.push(Op::Move { to: slots.maximum, a: maximum }, id);
+                let to = self.temporary();
+                self.push(Op::Delay { delay: number, to, a: value, b: delay }, id);
+                to
+            }
+            (Builtin::Homotopy, &[actual, ..]) if !self.mode.homotopy => actual,
+            (Builtin::Homotopy, &[actual, simplified]) => self.homotopy(actual, simplified, id),
+            (Builtin::SemiLinear, &[x, positive, negative]) => {
+                let zero = self.constant(0.0);
+                let condition = self.binary(Binary::LessEqual, zero, x, id);
+                let slope = self.select(condition, positive, negative, id);
+                self.binary(Binary::Mul, x, slope, id)
+            }
+            (Builtin::NoClock | Builtin::SampleClocked | Builtin::Hold, &[a, ..]) => a,
+            _ => {
+                return Err(Diagnostic::error(
+                    "operator-not-supported",
+                    format!("the operator {op:?} cannot be made into code here"),
+                ));
+            }
+        };
+        Ok(address)
+    }
+
+    /// λ·actual + (1 − λ)·simplified, and exactly the one or the other at the ends.
+    fn homotopy(&mut self, actual: Address, simplified: Address, id: ExprId) -> Address {
+        let (zero, one) = (self.constant(0.0), self.constant(1.0));
+        let difference = self.binary(Binary::Sub, actual, simplified, id);
+        let part = self.binary(Binary::Mul, LAMBDA, difference, id);
+        let mixed = self.binary(Binary::Add, simplified, part, id);
+        let at_end = self.binary(Binary::Equal, LAMBDA, one, id);
+        let upper = self.select(at_end, actual, mixed, id);
+        let at_start = self.binary(Binary::Equal, LAMBDA, zero, id);
+        self.select(at_start, simplified, upper, id)
+    }
+}
+
+fn unary(op: Builtin) -> Option<Unary> {
+    Some(match op {
+        Builtin::Sin => Unary::Sin,
+        Builtin::Cos => Unary::Cos,
+        Builtin::Tan => Unary::Tan,
+        Builtin::Asin => Unary::Asin,
+        Builtin::Acos => Unary::Acos,
+        Builtin::Atan => Unary::Atan,
+        Builtin::Sinh => Unary::Sinh,
+        Builtin::Cosh => Unary::Cosh,
+        Builtin::Tanh => Unary::Tanh,
+        Builtin::Exp => Unary::Exp,
+        Builtin::Log => Unary::Log,
+        Builtin::Log10 => Unary::Log10,
+        Builtin::Sqrt => Unary::Sqrt,
+        Builtin::Sign => Unary::Sign,
+        Builtin::Abs => Unary::Abs,
+        Builtin::Floor => Unary::Floor,
+        Builtin::Ceil => Unary::Ceil,
+        _ => return None,
+    })
+}
+
+/// Fills in the targets of structured control flow.
+pub fn link(code: &mut Code) {
+    let mut open: Vec<(usize, Option<usize>)> = Vec::new();
+    for position in 0..code.ops.len() {
+        match code.ops[position] {
+            Op::If { .. } => open.push((position, None)),
+            Op::Else { .. } => {
+                if let Some(last) = open.last_mut() {
+                    last.1 = Some(position);
+                }
+            }
+            Op::EndIf => {
+                let Some((start, Some(middle))) = open.pop() else { continue };
+                if let Op::If { otherwise, .. } = &mut code.ops[start] {
+                    *otherwise = middle as u32 + 1;
+                }
+                if let Op::Else { end } = &mut code.ops[middle] {
+                    *end = position as u32;
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a program works on: one flat array of numbers, texts, and the past of delayed expressions.
+
+use std::collections::VecDeque;
+
+use crate::layout::{INITIAL, LAMBDA, LIVE, TERMINAL, TIME};
+use crate::lower::Strings;
+use crate::math::truth;
+
+/// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
+/// `strings`) and external objects (handles) are all `f64`.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub values: Vec<f64>,
+    pub strings: Strings,
+    pub delays: Vec<DelayBuffer>,
+    /// The message of the last function call that failed; its results are NaN.
+    pub(crate) call_failure: Option<String>,
+}
+
+impl Memory {
+    pub fn time(&self) -> f64 {
+        self.values[TIME as usize]
+    }
+
+    pub fn set_time(&mut self, time: f64) {
+        self.values[TIME as usize] = time;
+    }
+
+    /// Whether code that can update relations does so.
+    pub fn set_live(&mut self, live: bool) {
+        self.values[LIVE as usize] = truth(live);
+    }
+
+    pub fn set_initial(&mut self, initial: bool) {
+        self.values[INITIAL as usize] = truth(initial);
+    }
+
+    pub fn set_terminal(&mut self, terminal: bool) {
+        self.values[TERMINAL as usize] = truth(terminal);
+    }
+
+    /// The parameter of homotopy: 0 the simplified, 1 the actual problem.
+    pub fn set_lambda(&mut self, lambda: f64) {
+        self.values[LAMBDA as usize] = lambda;
+    }
+}
+
+/// The past of one delayed expression: accepted points in order of time, two of equal time at a jump.
+#[derive(Clone, Default, Debug)]
+pub struct DelayBuffer {
+    points: VecDeque<(f64, f64)>,
+}
+
+impl DelayBuffer {
+    /// Adds an accepted point and forgets what lies before `oldest`.
+    pub fn record(&mut self, time: f64, value: f64, oldest: f64) {
+        while self.points.back().is_some_and(|last| last.0 > time) {
+            self.points.pop_back();
+        }
+        if self.points.back() != Some(&(time, value)) {
+            self.points.push_back((time, value));
+        }
+        while self.points.get(1).is_some_and(|second| second.0 < oldest) {
+            self.points.pop_front();
+        }
+    }
+
+    /// The value at time − delay, linear between the points; `value` is the expression now. Before the first point it
+    /// is the first value (3.7.4.1).
+    pub fn at(&self, time: f64, value: f64, delay: f64) -> f64 {
+        let wanted = time - delay;
+        let (Some(&first), Some(&last)) = (self.points.front(), self.points.back()) else { return value };
+        if wanted <= first.0 {
+            return first.1;
+        }
+        let between = |a: (f64, f64), b: (f64, f64)| {
+            if b.0 > a.0 { a.1 + (b.1 - a.1) * ((wanted - a.0) / (b.0 - a.0)) } else { b.1 }
+        };
+        if wanted >= last.0 {
+            return if time > last.0 { between(last, (time, value)) } else { value };
+        }
+        let after = self.points.partition_point(|point| point.0 <= wanted);
+        between(self.points[after - 1], self.points[after])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delay_interpolates_and_keeps_jumps() {
+        let mut buffer = DelayBuffer::default();
+        buffer.record(0.0, 0.0, -1.0);
+        buffer.record(1.0, 1.0, -1.0);
+        buffer.record(1.0, 5.0, -1.0);
+        buffer.record(2.0, 6.0, -1.0);
+        assert_eq!(buffer.at(2.5, 7.0, 2.0), 0.5);
+        assert_eq!(buffer.at(2.5, 7.0, 1.5), 5.0);
+        assert_eq!(buffer.at(2.5, 7.0, 1.0), 5.5);
+        assert_eq!(buffer.at(2.5, 7.0, 0.25), 6.5);
+        assert_eq!(buffer.at(2.5, 7.0, 9.0), 0.0);
+    }
+}

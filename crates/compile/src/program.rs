@@ -1,0 +1,379 @@
+//! A program: the code of a model and all that is needed to run it. Built by `build`, read by `simulate`.
+
+use base::{Diagnostic, IdVec};
+use dae::{EqId, ExprId, Model, VarId};
+use transform::{Schedule, SystemKind};
+
+use crate::code::{Address, Code, Regions, Rounding, StatementOrigin};
+use crate::failure::Failure;
+use crate::layout::{Layout, RelationId, RelationKind, TIME};
+use crate::lower::{Mode, Pool, Statement, link, lower};
+use crate::memory::{DelayBuffer, Memory};
+use crate::runtime::Runtime;
+use crate::{build, code, interpret};
+
+base::id_type!(
+    /// A piece of code.
+    pub ChunkId, "chunk"
+);
+base::id_type!(
+    /// A simultaneous system.
+    pub SystemId, "system"
+);
+
+/// One step of a section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    Code(ChunkId),
+    Solve(SystemId),
+}
+
+pub type Section = Vec<Step>;
+
+/// What is run when. Sections hold what the header of the crate says.
+#[derive(Clone, Default, Debug)]
+pub struct Sections {
+    pub parameters: Section,
+    pub starts: Section,
+    pub samples: Section,
+    pub initial: Section,
+    pub dynamics: Section,
+    pub events: Section,
+    pub outputs: Section,
+    pub actions: Section,
+    pub assertions: Section,
+    pub initial_actions: Section,
+}
+
+/// A simultaneous system: `residuals` and `jacobian` of the program evaluate it at the values of the iteration
+/// variables in memory.
+#[derive(Clone, Debug)]
+pub struct System {
+    pub kind: SystemKind,
+    pub unknowns: Vec<VarId>,
+    pub iteration: Vec<VarId>,
+    /// The addresses of the iteration variables.
+    pub slots: Vec<Address>,
+    /// The equation of each residual.
+    pub equations: Vec<EqId>,
+    /// Inner assignments and residuals.
+    pub residuals: ChunkId,
+    /// Discrete unknowns of a mixed system and the code that computes them once the continuous part is solved.
+    pub discrete: Vec<VarId>,
+    pub discrete_code: Option<ChunkId>,
+    /// Where the Jacobian of the residuals has entries.
+    pub pattern: Pattern,
+    pub(crate) jacobian: JacobianCode,
+    pub(crate) tangent: Option<ChunkId>,
+}
+
+/// How the Jacobian of a system is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum JacobianCode {
+    /// One piece of code writes every entry of the pattern to the output area.
+    Entries(ChunkId),
+    /// Code that maps a direction of the iteration variables to one of the residuals, run for each column.
+    Directions(ChunkId),
+}
+
+/// The places of the entries of a sparse matrix, by columns.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pattern {
+    pub rows: u32,
+    /// Where each column starts in `row_of`; one more than there are columns.
+    pub column_starts: Vec<u32>,
+    pub row_of: Vec<u32>,
+}
+
+impl Pattern {
+    pub fn columns(&self) -> usize {
+        self.column_starts.len().saturating_sub(1)
+    }
+
+    pub fn entries(&self) -> usize {
+        self.row_of.len()
+    }
+
+    /// The rows of a column.
+    pub fn column(&self, column: usize) -> &[u32] {
+        &self.row_of[self.column_starts[column] as usize..self.column_starts[column + 1] as usize]
+    }
+
+    pub fn from_columns(rows: usize, columns: &[Vec<u32>]) -> Self {
+        let mut pattern = Pattern { rows: rows as u32, column_starts: vec![0], row_of: Vec::new() };
+        for column in columns {
+            pattern.row_of.extend(column);
+            pattern.column_starts.push(pattern.row_of.len() as u32);
+        }
+        pattern
+    }
+
+    pub fn dense(rows: usize, columns: usize) -> Self {
+        let column: Vec<u32> = (0..rows as u32).collect();
+        Self::from_columns(rows, &vec![column; columns])
+    }
+}
+
+/// One crossing function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Root {
+    pub relation: RelationId,
+    pub side: Side,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// left − right of a comparison.
+    Residue,
+    /// argument − the smallest value that rounds to the state; an event when it falls below zero (for `ceil`: to zero).
+    Lower,
+    /// argument − the first value above that does not round to the state.
+    Upper,
+}
+
+/// Where a state lies, and its derivative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateSlots {
+    pub variable: VarId,
+    pub value: Address,
+    pub derivative: Address,
+}
+
+/// The code of a model in one structure.
+pub struct Program {
+    pub schedule: Schedule,
+    pub layout: Layout,
+    pub sections: Sections,
+    pub systems: IdVec<SystemId, System>,
+    pub states: Vec<StateSlots>,
+    /// Crossing functions of relations that depend on continuous variables, in the order of `roots`.
+    pub roots: Vec<Root>,
+    /// Relations whose next crossing `time_event` tells.
+    pub time_relations: Vec<RelationId>,
+    pub(crate) chunks: IdVec<ChunkId, Code>,
+    pub(crate) pool: Pool,
+    pub(crate) regions: Regions,
+    pub(crate) length: usize,
+    pub(crate) roots_code: ChunkId,
+    pub(crate) time_code: ChunkId,
+    pub(crate) update_code: ChunkId,
+    pub(crate) pre_pairs: Vec<(Address, Address)>,
+}
+
+impl Program {
+    pub fn new(schedule: Schedule) -> Result<Self, Diagnostic> {
+        build::build(schedule)
+    }
+
+    pub fn model(&self) -> &Model {
+        &self.schedule.model
+    }
+
+    /// Memory with literal values of parameters and start values in it.
+    pub fn memory(&self) -> Memory {
+        let mut memory = Memory {
+            values: vec![0.0; self.length],
+            strings: self.pool.strings.clone(),
+            delays: vec![DelayBuffer::default(); self.layout.delays.len()],
+            call_failure: None,
+        };
+        let constants = self.regions.constants as usize;
+        memory.values[constants..constants + self.pool.constants.values.len()]
+            .copy_from_slice(&self.pool.constants.values);
+        memory.set_lambda(1.0);
+        build::first_values(self, &mut memory);
+        memory
+    }
+
+    /// Runs one piece of code; fails when a result is not finite.
+    pub fn run_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> Result<(), Failure> {
+        self.execute(chunk, memory);
+        let code = &self.chunks[chunk];
+        let finite = code.outputs.iter().all(|&output| memory.values[output as usize].is_finite());
+        if finite { Ok(()) } else { Err(crate::culprit::find(self, code, memory)) }
+    }
+
+    /// Runs a section; `solve` is called for each simultaneous system and has to leave its solution in memory (the
+    /// last thing it does is an evaluation of `residuals`, so that inner variables fit).
+    pub fn run<E: From<Failure>>(
+        &self,
+        section: &[Step],
+        memory: &mut Memory,
+        solve: &mut dyn FnMut(SystemId, &mut Memory) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for step in section {
+            match *step {
+                Step::Code(chunk) => self.run_chunk(chunk, memory)?,
+                Step::Solve(system) => solve(system, memory)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates inner variables and residuals at the iteration variables in memory.
+    pub fn residuals(&self, system: SystemId, memory: &mut Memory, out: &mut [f64]) -> Result<(), Failure> {
+        self.run_chunk(self.systems[system].residuals, memory)?;
+        self.read_outputs(memory, out);
+        Ok(())
+    }
+
+    pub(crate) fn read_outputs(&self, memory: &Memory, out: &mut [f64]) {
+        let start = self.regions.outputs as usize;
+        out.copy_from_slice(&memory.values[start..start + out.len()]);
+    }
+
+    /// Evaluates every crossing function. One that cannot be evaluated now (NaN) stands in a branch that is not active.
+    pub fn crossings(&self, memory: &mut Memory, out: &mut [f64]) {
+        self.execute(self.roots_code, memory);
+        let mut output = self.regions.outputs as usize;
+        for (k, root) in self.roots.iter().enumerate() {
+            let value = memory.values[output];
+            let relation = &self.layout.relations[root.relation];
+            let state = memory.values[relation.state as usize];
+            out[k] = match relation.kind {
+                RelationKind::Compare { .. } => value,
+                RelationKind::Round { rounding, .. } => {
+                    let (lower, upper) = bounds(rounding, state);
+                    value - if root.side == Side::Lower { lower } else { upper }
+                }
+            };
+            if root.side != Side::Lower {
+                output += 1;
+            }
+        }
+    }
+
+    /// Sets the state of every relation from its operands, whether or not the branch it stands in is active.
+    pub fn update_relations(&self, memory: &mut Memory) {
+        let live = memory.values[crate::layout::LIVE as usize];
+        memory.set_live(true);
+        self.execute(self.update_code, memory);
+        memory.values[crate::layout::LIVE as usize] = live;
+    }
+
+    /// The value of a variable, aliases included.
+    pub fn value(&self, memory: &Memory, variable: VarId) -> f64 {
+        let place = self.layout.place(variable);
+        let value = memory.values[place.slot as usize];
+        if place.negated { self.negate(variable, value) } else { value }
+    }
+
+    pub fn set_value(&self, memory: &mut Memory, variable: VarId, value: f64) {
+        let place = self.layout.place(variable);
+        memory.values[place.slot as usize] = if place.negated { self.negate(variable, value) } else { value };
+    }
+
+    fn negate(&self, variable: VarId, value: f64) -> f64 {
+        match self.model().variables[variable].ty {
+            dae::VariableType::Boolean => crate::math::truth(value == 0.0),
+            _ => -value,
+        }
+    }
+
+    pub fn read_states(&self, memory: &Memory, out: &mut [f64]) {
+        for (state, value) in self.states.iter().zip(out) {
+            *value = memory.values[state.value as usize];
+        }
+    }
+
+    pub fn write_states(&self, memory: &mut Memory, states: &[f64]) {
+        for (state, &value) in self.states.iter().zip(states) {
+            memory.values[state.value as usize] = value;
+        }
+    }
+
+    pub fn read_derivatives(&self, memory: &Memory, out: &mut [f64]) {
+        for (state, value) in self.states.iter().zip(out) {
+            *value = memory.values[state.derivative as usize];
+        }
+    }
+
+    /// Left limits become the present values.
+    pub fn save_pre(&self, memory: &mut Memory) {
+        for &(slot, pre) in &self.pre_pairs {
+            memory.values[pre as usize] = memory.values[slot as usize];
+        }
+    }
+
+    /// Addresses of variables that differ from their left limits: the event iteration goes on while there are any
+    /// discrete ones.
+    pub fn changed(&self, memory: &Memory) -> impl Iterator<Item = Address> {
+        self.pre_pairs
+            .iter()
+            .filter(|&&(slot, pre)| memory.values[slot as usize].to_bits() != memory.values[pre as usize].to_bits())
+            .map(|&(slot, _)| slot)
+    }
+
+    /// Adds the present values of delayed expressions to their past; to be called at accepted points, at an event both
+    /// before and after it.
+    pub fn record_delays(&self, memory: &mut Memory) {
+        let time = memory.values[TIME as usize];
+        for (delay, buffer) in self.layout.delays.iter().zip(&mut memory.delays) {
+            let maximum = memory.values[delay.maximum as usize];
+            buffer.record(time, memory.values[delay.value as usize], time - maximum);
+        }
+    }
+
+    /// Evaluates expressions of the model at the values in memory, by interpretation.
+    pub fn evaluate(&self, expressions: &[ExprId], memory: &mut Memory) -> Result<Vec<f64>, Diagnostic> {
+        let mut pool = self.pool.clone();
+        std::mem::swap(&mut pool.strings, &mut memory.strings);
+        let first_constant = pool.constants.values.len();
+        let statements: Vec<Statement> = (0..)
+            .zip(expressions)
+            .map(|(k, &value)| Statement::to_slot(code::OUTPUT | k, value, StatementOrigin::default()))
+            .collect();
+        let lowered = lower(self.model(), &self.layout, &mut pool, Mode::default(), &statements);
+        std::mem::swap(&mut pool.strings, &mut memory.strings);
+        let mut code = lowered?;
+        link(&mut code);
+        let end = memory.values.len();
+        let fresh = &pool.constants.values[first_constant..];
+        let outputs = end + fresh.len();
+        let temporaries = outputs + expressions.len();
+        let regions =
+            Regions { constants: self.regions.constants, outputs: outputs as u32, temporaries: temporaries as u32 };
+        // New constants lie behind the end of memory; those known before stay where they are.
+        let resolve = |address: Address| {
+            let index = (address & !code::REGION_MASK) as usize;
+            if address & code::REGION_MASK == code::CONSTANT && index >= first_constant {
+                (end + index - first_constant) as u32
+            } else {
+                regions.resolve(address)
+            }
+        };
+        for op in &mut code.ops {
+            *op = op.map(resolve);
+        }
+        memory.values.extend_from_slice(fresh);
+        memory.values.resize(temporaries + code.temporaries as usize, 0.0);
+        let (values, mut runtime) = Runtime::new(self, &pool.calls, memory);
+        interpret::run(&code.ops, values, &mut runtime);
+        let results = values[outputs..temporaries].to_vec();
+        memory.values.truncate(end);
+        Ok(results)
+    }
+
+    /// The text of a String expression, such as the message of an assertion.
+    pub fn text(&self, expression: ExprId, memory: &mut Memory) -> Result<String, Diagnostic> {
+        let values = self.evaluate(&[expression], memory)?;
+        let text = values.first().and_then(|&value| memory.strings.get(value));
+        Ok(text.map(|text| text.to_string()).unwrap_or_default())
+    }
+
+    pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) {
+        let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);
+        interpret::run(&self.chunks[chunk].ops, values, &mut runtime);
+    }
+}
+
+/// The half-open interval of what rounds to `state`: an event is due when the argument leaves it.
+pub fn bounds(rounding: Rounding, state: f64) -> (f64, f64) {
+    match rounding {
+        Rounding::Floor => (state, state + 1.0),
+        Rounding::Ceil => (state - 1.0, state),
+        Rounding::Truncate => {
+            (if state > 0.0 { state } else { state - 1.0 }, if state < 0.0 { state } else { state + 1.0 })
+        }
+    }
+}

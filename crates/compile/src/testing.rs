@@ -1,0 +1,137 @@
+//! Schedules made by hand, for tests.
+
+use std::sync::Arc;
+
+use base::{IdVec, Name};
+use dae::{
+    Attributes, Builtin, Causality, CompareOp, Equation, EquationRole, ExprId, Model, Node, Origin, OriginKind, VarId,
+    Variability, Variable, VariableType,
+};
+use transform::schedule::Summary;
+use transform::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};
+
+/// A schedule in the making.
+pub struct Maker {
+    pub schedule: Schedule,
+}
+
+impl Maker {
+    pub fn new() -> Self {
+        Self {
+            schedule: Schedule {
+                model: Model::default(),
+                roles: IdVec::new(),
+                states: Vec::new(),
+                parameters: Vec::new(),
+                initial: Vec::new(),
+                blocks: Vec::new(),
+                summary: Summary::default(),
+            },
+        }
+    }
+
+    pub fn variable(&mut self, name: &str, ty: VariableType, role: Role, start: Option<f64>) -> VarId {
+        let model = &mut self.schedule.model;
+        let path = model.paths.child(model.paths.root(), Name::new(name), &[]);
+        let variability = match role {
+            Role::Parameter => Variability::Parameter,
+            Role::Discrete => Variability::Discrete,
+            _ => Variability::Continuous,
+        };
+        let start = start.map(|value| model.exprs.intern(Node::Real(value)));
+        self.schedule.roles.push(role);
+        model.variables.push(Variable {
+            path,
+            ty,
+            variability,
+            causality: Causality::Local,
+            binding: None,
+            attributes: Arc::new(Attributes { start, ..Attributes::default() }),
+            protected: false,
+            hidden: false,
+            flow: false,
+            structural: false,
+            span: None,
+            derivative_of: None,
+        })
+    }
+
+    pub fn real(&mut self, name: &str, role: Role, start: f64) -> VarId {
+        self.variable(name, VariableType::Real, role, Some(start))
+    }
+
+    /// A state and its derivative.
+    pub fn state(&mut self, name: &str, start: f64) -> (VarId, VarId) {
+        let derivative = self.real(&format!("der_{name}"), Role::Algebraic, 0.0);
+        let variable = self.real(name, Role::State { derivative }, start);
+        self.schedule.states.push(State { variable, derivative });
+        (variable, derivative)
+    }
+
+    pub fn node(&mut self, node: Node) -> ExprId {
+        self.schedule.model.exprs.intern(node)
+    }
+
+    pub fn number(&mut self, value: f64) -> ExprId {
+        self.node(Node::Real(value))
+    }
+
+    pub fn var(&mut self, variable: VarId) -> ExprId {
+        self.node(Node::Var(variable))
+    }
+
+    pub fn add(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.node(Node::Add(a, b))
+    }
+
+    pub fn sub(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.node(Node::Sub(a, b))
+    }
+
+    pub fn mul(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.node(Node::Mul(a, b))
+    }
+
+    pub fn builtin(&mut self, op: Builtin, args: &[ExprId]) -> ExprId {
+        let args = self.schedule.model.exprs.args(args);
+        self.node(Node::Builtin(op, args))
+    }
+
+    pub fn compare(&mut self, op: CompareOp, event: bool, left: ExprId, right: ExprId) -> ExprId {
+        self.node(Node::Compare { op, event, left, right })
+    }
+
+    pub fn choice(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> ExprId {
+        self.node(Node::If { condition, then, otherwise })
+    }
+
+    pub fn assign(&mut self, variable: VarId, value: ExprId, timing: Timing) {
+        let left = self.var(variable);
+        let component = self.schedule.model.paths.root();
+        let equation = self.schedule.model.equations.push(Equation {
+            left,
+            right: value,
+            role: EquationRole::Plain,
+            origin: Origin { component, span: None, kind: OriginKind::Written },
+        });
+        let assignment = Assignment { variable, value, equation: Some(equation) };
+        self.schedule.blocks.push(Block::Assign { assignment, timing });
+    }
+
+    pub fn system(&mut self, kind: SystemKind, iteration: &[VarId], inner: &[(VarId, ExprId)], residuals: &[ExprId]) {
+        let inner =
+            inner.iter().map(|&(variable, value)| Assignment { variable, value, equation: None }).collect::<Vec<_>>();
+        let unknowns = iteration.iter().copied().chain(inner.iter().map(|assignment| assignment.variable)).collect();
+        let system = Box::new(EquationSystem {
+            kind,
+            unknowns,
+            equations: Vec::new(),
+            iteration: iteration.to_vec(),
+            inner,
+            residuals: residuals.to_vec(),
+            residual_equations: Vec::new(),
+            discrete: Vec::new(),
+        });
+        self.schedule.blocks.push(Block::System { system, timing: Timing::Continuous });
+    }
+}
