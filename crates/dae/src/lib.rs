@@ -7,6 +7,7 @@ pub mod evaluate_expr;
 pub mod expr;
 pub mod function;
 pub mod model;
+mod modelica;
 pub mod path;
 pub mod print;
 pub mod rewrite;
@@ -25,6 +26,7 @@ pub use model::{
     Action, ActionKind, Attributes, Causality, EqId, Equation, EquationRole, Experiment, Model, Origin, OriginKind,
     StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
+pub use modelica::modelica_text;
 pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};
 pub use solve_for::{Pivot, Solution};

@@ -89,10 +89,10 @@ pub struct Statistics {
 }
 
 impl Structure {
-    pub fn of(schedule: &Schedule, equation_text: impl Fn(&Model, dae::EqId) -> String) -> Self {
+    pub fn of(schedule: &Schedule) -> Self {
         let model = &schedule.model;
         let summary = &schedule.summary;
-        let differentiated = |&(equation, order)| Differentiated { equation: equation_text(model, equation), order };
+        let differentiated = |&(equation, order)| Differentiated { equation: model.equation_text(equation), order };
         Self {
             aliases: summary.aliases,
             states: schedule.states.iter().map(|state| model.variable_name(state.variable)).collect(),

@@ -1,0 +1,216 @@
+//! A flat model as Modelica text: one class without components, connections or modifiers of structure.
+//!
+//! Full names become quoted identifiers, so the text is Modelica. Where an equation comes from stands behind it as a
+//! comment: the component, and the file and line when the caller knows the sources.
+
+use std::fmt::Write as _;
+
+use base::{SourceMap, Span};
+
+use crate::expr::ExprId;
+use crate::model::{
+    Action, ActionKind, Attributes, Causality, Equation, Model, Origin, OriginKind, StateSelect, Variability, Variable,
+    VariableType,
+};
+use crate::print::{Style, identifier, string};
+
+/// The whole text. With `sources` the comments name file and line.
+pub fn modelica_text(model: &Model, sources: Option<&SourceMap>) -> String {
+    let mut text = Text { model, sources, out: String::new() };
+    text.model();
+    text.out
+}
+
+struct Text<'m> {
+    model: &'m Model,
+    sources: Option<&'m SourceMap>,
+    out: String,
+}
+
+impl Text<'_> {
+    fn model(&mut self) {
+        let model = self.model;
+        let name = identifier(model.name.rsplit('.').next().unwrap_or(&model.name));
+        let description = model.description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
+        let _ = writeln!(self.out, "model {name}{description}");
+        for enumeration in &model.enumerations {
+            let literals: Vec<String> = enumeration.literals.iter().map(|literal| literal.to_string()).collect();
+            let name = identifier(enumeration.name.as_str());
+            let _ = writeln!(self.out, "  type {name} = enumeration({});", literals.join(", "));
+        }
+        for (id, variable) in model.variables.iter() {
+            if variable.derivative_of.is_none() {
+                let name = model.variable_in(id, Style::EXACT);
+                self.variable(&name, variable);
+            }
+        }
+        self.section("initial equation", &model.initial_equations, &model.initial_actions);
+        let equations: Vec<&Equation> = model.equations.values().collect();
+        if !equations.is_empty() || !model.actions.is_empty() {
+            self.out.push_str("equation\n");
+        }
+        equations.into_iter().for_each(|equation| self.equation(equation));
+        model.actions.iter().for_each(|action| self.action(action));
+        self.experiment();
+        let _ = writeln!(self.out, "end {name};");
+    }
+
+    fn section(&mut self, head: &str, equations: &[Equation], actions: &[Action]) {
+        if equations.is_empty() && actions.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.out, "{head}");
+        equations.iter().for_each(|equation| self.equation(equation));
+        actions.iter().for_each(|action| self.action(action));
+    }
+
+    fn expression(&self, expression: ExprId) -> String {
+        self.model.expression_in(expression, Style::EXACT)
+    }
+
+    fn variable(&mut self, name: &str, variable: &Variable) {
+        let causality = match variable.causality {
+            Causality::Local => "",
+            Causality::Input => "input ",
+            Causality::Output => "output ",
+        };
+        let variability = match variable.variability {
+            Variability::Constant => "constant ",
+            Variability::Parameter => "parameter ",
+            Variability::Discrete if variable.ty == VariableType::Real => "discrete ",
+            Variability::Discrete | Variability::Continuous => "",
+        };
+        let ty = match variable.ty {
+            VariableType::Real => "Real".to_owned(),
+            VariableType::Integer => "Integer".to_owned(),
+            VariableType::Boolean => "Boolean".to_owned(),
+            VariableType::String => "String".to_owned(),
+            VariableType::Object => "ExternalObject".to_owned(),
+            VariableType::Clock => "Clock".to_owned(),
+            VariableType::Enumeration(index) => {
+                let known = self.model.enumerations.get(index as usize);
+                known.map_or_else(|| "Integer".to_owned(), |enumeration| identifier(enumeration.name.as_str()))
+            }
+        };
+        let attributes = self.attributes(&variable.attributes);
+        let binding = variable.binding.map(|value| format!(" = {}", self.expression(value))).unwrap_or_default();
+        let description = &variable.attributes.description;
+        let description = description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
+        let _ = writeln!(self.out, "  {causality}{variability}{ty} {name}{attributes}{binding}{description};");
+    }
+
+    fn attributes(&self, attributes: &Attributes) -> String {
+        let mut given = Vec::new();
+        for (name, value) in
+            [("quantity", attributes.quantity), ("unit", attributes.unit), ("displayUnit", attributes.display_unit)]
+        {
+            given.extend(value.map(|text| format!("{name} = {}", string(text.as_str()))));
+        }
+        for (name, value) in [
+            ("min", attributes.min),
+            ("max", attributes.max),
+            ("start", attributes.start),
+            ("fixed", attributes.fixed),
+            ("nominal", attributes.nominal),
+        ] {
+            given.extend(value.map(|value| format!("{name} = {}", self.expression(value))));
+        }
+        let state_select = match attributes.state_select {
+            StateSelect::Default => None,
+            StateSelect::Never => Some("never"),
+            StateSelect::Avoid => Some("avoid"),
+            StateSelect::Prefer => Some("prefer"),
+            StateSelect::Always => Some("always"),
+        };
+        given.extend(state_select.map(|choice| format!("stateSelect = StateSelect.{choice}")));
+        if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
+    }
+
+    fn equation(&mut self, equation: &Equation) {
+        let text = self.model.equation_in(equation, Style::EXACT);
+        let origin = self.origin(&equation.origin);
+        let _ = writeln!(self.out, "  {text};{origin}");
+    }
+
+    fn action(&mut self, action: &Action) {
+        let text = match &action.kind {
+            ActionKind::Reinit { state, value } => {
+                format!("reinit({}, {})", self.model.variable_in(*state, Style::EXACT), self.expression(*value))
+            }
+            ActionKind::Assert { holds, message, warning } => {
+                let level = if *warning { ", AssertionLevel.warning" } else { "" };
+                format!("assert({}, {}{level})", self.expression(*holds), self.expression(*message))
+            }
+            ActionKind::Terminate { message } => format!("terminate({})", self.expression(*message)),
+            ActionKind::Call(call) => self.expression(*call),
+        };
+        let origin = self.origin(&action.origin);
+        let line = match action.condition {
+            None => format!("  {text};"),
+            Some(condition) => format!("  when {} then {text}; end when;", self.expression(condition)),
+        };
+        let _ = writeln!(self.out, "{line}{origin}");
+    }
+
+    fn origin(&self, origin: &Origin) -> String {
+        let component = self.model.paths.text(origin.component);
+        let place = |span: Span| self.sources.map(|sources| sources.place(span));
+        let kind = match origin.kind {
+            OriginKind::Potential | OriginKind::FlowSum | OriginKind::Stream => Some("connection".to_owned()),
+            _ => None,
+        };
+        let parts = [(!component.is_empty()).then_some(component), kind, origin.span.and_then(place)];
+        let known: Vec<String> = parts.into_iter().flatten().collect();
+        if known.is_empty() { String::new() } else { format!(" // {}", known.join(", ")) }
+    }
+
+    fn experiment(&mut self) {
+        let experiment = &self.model.experiment;
+        let given: Vec<String> = [
+            ("StartTime", experiment.start_time),
+            ("StopTime", experiment.stop_time),
+            ("Interval", experiment.interval),
+            ("Tolerance", experiment.tolerance),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name} = {}", value?)))
+        .collect();
+        if !given.is_empty() {
+            let _ = writeln!(self.out, "  annotation(experiment({}));", given.join(", "));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_whole_model() {
+        let model = testing::model(
+            "parameter R = 100\nReal x(start = 1, fixed = true)\nBoolean b\nder(x) = -x/R\nb = x < 0.5\n\
+             when b then n = pre(n) + 1; reinit(x, 1)\ninitial y = 2",
+        );
+        expect![[r#"
+            model Test
+              parameter Real R = 100;
+              Real x(start = 1, fixed = true);
+              Boolean b;
+              Boolean when0;
+              discrete Real n;
+              Real y;
+            initial equation
+              y = 2;
+            equation
+              der(x) = -x/R;
+              b = x < 0.5;
+              when0 = b;
+              n = if when0 and not pre(when0) then pre(n) + 1 else pre(n);
+              when when0 and not pre(when0) then reinit(x, 1); end when;
+            end Test;
+        "#]].assert_eq(&modelica_text(&model.unwrap(), None));
+    }
+}

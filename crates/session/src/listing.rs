@@ -1,0 +1,280 @@
+//! What the transformations made of a model, for people and for programs: states, sorted and solved equations, torn
+//! systems, differentiated equations, aliases. Every line can name where it comes from.
+
+use std::fmt::Write as _;
+
+use base::{IdVec, SourceMap};
+use dae::{EqId, ExprId, Model, OriginKind, VarId};
+use serde::Serialize;
+use transform::{Assignment, Block, EquationSystem, Role, Schedule, SystemKind, Timing};
+
+/// The listing in a form that can be written as JSON.
+#[derive(Clone, Serialize, Debug)]
+pub struct Listing {
+    pub model: String,
+    pub states: Vec<StateLine>,
+    pub dummy_states: Vec<String>,
+    pub differentiated: Vec<DifferentiatedLine>,
+    pub parameters: Vec<AssignmentLine>,
+    pub initial: Vec<BlockLine>,
+    pub blocks: Vec<BlockLine>,
+    pub aliases: Vec<AliasLine>,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct StateLine {
+    pub name: String,
+    pub derivative: String,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct DifferentiatedLine {
+    pub equation: String,
+    pub order: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct AssignmentLine {
+    pub variable: String,
+    pub value: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct AliasLine {
+    pub name: String,
+    pub of: String,
+    pub negated: bool,
+}
+
+#[derive(Clone, Serialize, Debug)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum BlockLine {
+    Explicit {
+        timing: &'static str,
+        #[serde(flatten)]
+        assignment: AssignmentLine,
+    },
+    System {
+        timing: &'static str,
+        system: &'static str,
+        unknowns: Vec<String>,
+        /// Guessed, and corrected until the residuals vanish.
+        iteration: Vec<String>,
+        inner: Vec<AssignmentLine>,
+        residuals: Vec<ResidualLine>,
+        discrete: Vec<AssignmentLine>,
+    },
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct ResidualLine {
+    pub expression: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+}
+
+impl Listing {
+    pub fn new(schedule: &Schedule, sources: &SourceMap) -> Self {
+        let maker = Maker { model: &schedule.model, sources };
+        let state = |state: &transform::State| StateLine {
+            name: maker.name(state.variable),
+            derivative: maker.name(state.derivative),
+        };
+        let differentiated = |&(equation, order): &(EqId, u32)| DifferentiatedLine {
+            equation: schedule.model.equation_text(equation),
+            order,
+            origin: maker.origin(Some(equation)),
+        };
+        Self {
+            model: schedule.model.name.clone(),
+            states: schedule.states.iter().map(state).collect(),
+            dummy_states: schedule.summary.dummy_states.iter().map(|&variable| maker.name(variable)).collect(),
+            differentiated: schedule.summary.differentiated.iter().map(differentiated).collect(),
+            parameters: maker.assignments(&schedule.parameters),
+            initial: schedule.initial.iter().map(|block| maker.block(block)).collect(),
+            blocks: schedule.blocks.iter().map(|block| maker.block(block)).collect(),
+            aliases: maker.aliases(&schedule.roles),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let mut out = format!("{}\n", self.model);
+        if !self.states.is_empty() {
+            let names: Vec<&str> = self.states.iter().map(|state| state.name.as_str()).collect();
+            let _ = writeln!(out, "\nstates: {}", names.join(", "));
+        }
+        if !self.dummy_states.is_empty() {
+            let _ = writeln!(out, "no longer states: {}", self.dummy_states.join(", "));
+        }
+        if !self.differentiated.is_empty() {
+            out.push_str("\ndifferentiated\n");
+        }
+        for line in &self.differentiated {
+            let times = if line.order == 1 { String::new() } else { format!(" ({} times)", line.order) };
+            push_line(&mut out, 2, &format!("{}{times}", line.equation), &line.origin);
+        }
+        push_assignments(&mut out, "parameters", &self.parameters);
+        push_blocks(&mut out, "at the start", &self.initial);
+        push_blocks(&mut out, "sorted equations", &self.blocks);
+        if !self.aliases.is_empty() {
+            out.push_str("\naliases\n");
+        }
+        for alias in &self.aliases {
+            let sign = if alias.negated { "-" } else { "" };
+            let _ = writeln!(out, "  {} = {sign}{}", alias.name, alias.of);
+        }
+        out
+    }
+}
+
+fn push_line(out: &mut String, indent: usize, text: &str, origin: &str) {
+    let line = format!("{:indent$}{text}", "");
+    // Short lines share a column for the origin; long ones push it on.
+    let line = if origin.is_empty() { line } else { format!("{line:<58}  // {origin}") };
+    let _ = writeln!(out, "{line}");
+}
+
+fn push_assignments(out: &mut String, head: &str, assignments: &[AssignmentLine]) {
+    if assignments.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{head}");
+    for line in assignments {
+        push_line(out, 2, &format!("{} := {}", line.variable, line.value), &line.origin);
+    }
+}
+
+fn push_blocks(out: &mut String, head: &str, blocks: &[BlockLine]) {
+    if blocks.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{head}");
+    for block in blocks {
+        match block {
+            BlockLine::Explicit { timing, assignment } => {
+                let mark = mark(timing);
+                push_line(
+                    out,
+                    2,
+                    &format!("{} := {}{mark}", assignment.variable, assignment.value),
+                    &assignment.origin,
+                );
+            }
+            BlockLine::System { timing, system, unknowns, iteration, inner, residuals, discrete } => {
+                let size = unknowns.len();
+                let _ =
+                    writeln!(out, "  {system} system of {size}, iterating {}{}", iteration.join(", "), mark(timing));
+                for line in inner {
+                    push_line(out, 4, &format!("{} := {}", line.variable, line.value), &line.origin);
+                }
+                for line in residuals {
+                    push_line(out, 4, &format!("0 = {}", line.expression), &line.origin);
+                }
+                for line in discrete {
+                    push_line(out, 4, &format!("{} := {}", line.variable, line.value), &line.origin);
+                }
+            }
+        }
+    }
+}
+
+fn mark(timing: &str) -> &'static str {
+    match timing {
+        "event" => "  [at events]",
+        "output" => "  [for output]",
+        _ => "",
+    }
+}
+
+struct Maker<'s> {
+    model: &'s Model,
+    sources: &'s SourceMap,
+}
+
+impl Maker<'_> {
+    fn name(&self, variable: VarId) -> String {
+        self.model.variable_name(variable)
+    }
+
+    fn text(&self, expression: ExprId) -> String {
+        self.model.expression_text(expression)
+    }
+
+    /// `R1, circuit.mo:22:5`; for a derivative, of what.
+    fn origin(&self, equation: Option<EqId>) -> String {
+        let Some(equation) = equation.and_then(|equation| self.model.equations.get(equation)) else {
+            return String::new();
+        };
+        let origin = &equation.origin;
+        let component = self.model.paths.text(origin.component);
+        let place = origin.span.map(|span| self.sources.place(span));
+        let kind = match &origin.kind {
+            OriginKind::Derivative(of) => Some(format!("derivative of {}", self.model.equation_text(*of))),
+            OriginKind::Potential | OriginKind::FlowSum | OriginKind::Stream => Some("connection".to_owned()),
+            _ => None,
+        };
+        let parts = [(!component.is_empty()).then_some(component), kind, place];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn assignment(&self, assignment: &Assignment) -> AssignmentLine {
+        AssignmentLine {
+            variable: self.name(assignment.variable),
+            value: self.text(assignment.value),
+            origin: self.origin(assignment.equation),
+        }
+    }
+
+    fn assignments(&self, assignments: &[Assignment]) -> Vec<AssignmentLine> {
+        assignments.iter().map(|assignment| self.assignment(assignment)).collect()
+    }
+
+    fn block(&self, block: &Block) -> BlockLine {
+        match block {
+            Block::Assign { assignment, timing } => {
+                BlockLine::Explicit { timing: timing_name(*timing), assignment: self.assignment(assignment) }
+            }
+            Block::System { system, timing } => self.system(system, *timing),
+        }
+    }
+
+    fn system(&self, system: &EquationSystem, timing: Timing) -> BlockLine {
+        let names = |variables: &[VarId]| variables.iter().map(|&variable| self.name(variable)).collect();
+        let equations = system.residual_equations.iter().map(|&equation| Some(equation)).chain(std::iter::repeat(None));
+        let residual =
+            |(&residual, equation)| ResidualLine { expression: self.text(residual), origin: self.origin(equation) };
+        BlockLine::System {
+            timing: timing_name(timing),
+            system: match system.kind {
+                SystemKind::Linear { .. } => "linear",
+                SystemKind::Nonlinear => "nonlinear",
+                SystemKind::Mixed { .. } => "mixed",
+            },
+            unknowns: names(&system.unknowns),
+            iteration: names(&system.iteration),
+            inner: self.assignments(&system.inner),
+            residuals: system.residuals.iter().zip(equations).map(residual).collect(),
+            discrete: self.assignments(&system.discrete),
+        }
+    }
+
+    fn aliases(&self, roles: &IdVec<VarId, Role>) -> Vec<AliasLine> {
+        let alias = |(variable, role): (VarId, &Role)| match *role {
+            Role::Alias { of, negated } => Some(AliasLine { name: self.name(variable), of: self.name(of), negated }),
+            _ => None,
+        };
+        roles.iter().filter_map(alias).collect()
+    }
+}
+
+fn timing_name(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Continuous => "continuous",
+        Timing::Event => "event",
+        Timing::Output => "output",
+    }
+}
