@@ -6,6 +6,7 @@ pub mod evaluate;
 pub mod evaluate_expr;
 pub mod expr;
 pub mod function;
+mod function_text;
 pub mod model;
 mod modelica;
 pub mod path;
@@ -22,6 +23,7 @@ pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
 pub use evaluate_expr::ExprValues;
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 pub use function::{Function, FunctionId, Functions};
+pub use function_text::function_text;
 pub use model::{
     Action, ActionKind, Attributes, Causality, EqId, Equation, EquationRole, Experiment, Model, Origin, OriginKind,
     StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
