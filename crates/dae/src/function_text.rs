@@ -424,7 +424,9 @@ mod tests {
             inverses: vec![],
             span,
         };
+        let text = format!("package P\n{}end P;\n", function_text(&IdVec::new(), &function));
         expect![[r#"
+            package P
               function 'P.squares'
                 input Real u[:];
                 output Real y := 0.0;
@@ -433,6 +435,8 @@ mod tests {
                   y := y + (u[i]^2);
                 end for;
               end 'P.squares';
-        "#]].assert_eq(&function_text(&IdVec::new(), &function));
+            end P;
+        "#]]
+        .assert_eq(&text);
     }
 }
