@@ -2,6 +2,7 @@
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
 pub mod arrays;
+pub mod differentiate;
 pub mod evaluate;
 pub mod evaluate_expr;
 pub mod expr;
@@ -16,9 +17,11 @@ pub mod scalar;
 pub mod simplify;
 pub mod solve_for;
 pub mod string_format;
+pub mod tangent;
 pub mod testing;
 pub mod value;
 
+pub use differentiate::{Differentiator, NotDifferentiable};
 pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
 pub use evaluate_expr::ExprValues;
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
