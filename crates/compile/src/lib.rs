@@ -59,7 +59,6 @@ mod runtime;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod time_events;
 
 pub use code::{Address, Rounding, StatementOrigin};
 pub use failure::{Failure, Reason};
@@ -72,4 +71,3 @@ pub use memory::{DelayBuffer, Memory};
 pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };
-pub use time_events::{just_after, same_instant};

@@ -1,19 +1,6 @@
-//! Running a program: initialisation, integration, events, output.
-//!
-//! [`simulate`] is the whole of it. A [`machine::Machine`] evaluates the program at one point; `systems` solves the
-//! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
-//! jumps; `run` puts them on the axis of time.
+//! Running a program: initialisation, integration, events.
 
-mod clockwork;
-mod columns;
+mod delay;
 mod event_log;
-mod events;
-mod initial;
-mod machine;
-mod methods;
-mod run;
-mod systems;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
-pub use methods::METHODS;
-pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

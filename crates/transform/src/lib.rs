@@ -1,7 +1,93 @@
 //! From a flat hybrid DAE to a schedule: which equation determines which unknown, in which order, and how each
 //! simultaneous system is solved.
+//!
+//! The passes, in order: parameters, aliases, index reduction with choice of states, sorting into blocks, the initial
+//! problem. Each has a file of its own; `Work` is what they hand on.
 
+use base::{Diagnostic, IdVec};
+use dae::{Model, VarId};
+
+mod aliases;
+mod blocks;
+mod derivatives;
+mod differentiate;
+mod discrete;
+mod initial;
+mod linearity;
+mod occurrences;
+pub mod options;
+mod output;
+mod parameters;
 pub mod schedule;
+mod singular;
+mod states;
 pub mod structure;
+mod system;
+mod work;
 
-pub use schedule::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};
+pub use options::{IndexReduction, Options};
+pub use schedule::{
+    Assignment, Block, EquationSystem, InitialCheck, Role, Schedule, State, Summary, SystemKind, Timing,
+};
+
+use linearity::Level;
+use structure::Matching;
+use system::{Problem, System};
+use work::Work;
+
+/// Sorts and solves a model as far as that can be done before the run.
+pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
+    let mut work = Work::new(model);
+    parameters::order(&mut work)?;
+    let conflicts = discrete::conflicts(&work);
+    if !conflicts.is_empty() {
+        return Err(conflicts);
+    }
+    aliases::eliminate(&mut work)?;
+    let states = derivatives::reduce(&mut work)?;
+    let mut blocks = dynamic_blocks(&mut work)?;
+    output::mark(&work, &states, &mut blocks);
+    let (initial, initial_checks) = initial::problem(&mut work)?;
+    let Work { model, roles, parameters, summary, .. } = work;
+    Ok(Schedule { model, roles, states, parameters, initial, initial_checks, blocks, summary })
+}
+
+fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {
+    let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
+    let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
+    let matching = Matching::maximum(&system.matchable);
+    if !matching.is_perfect() {
+        return Err(singular::report(work, &system, &matching));
+    }
+    let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| known_level(work, v)).collect();
+    let blocks = blocks::make(work, &system, &matching, &mut levels)?;
+    Ok(move_parameters(work, blocks, &levels))
+}
+
+fn known_level(work: &Work, variable: VarId) -> Level {
+    match work.roles[variable] {
+        Role::Constant | Role::Parameter if work.free[variable] => Level::Discrete,
+        Role::Constant | Role::Parameter => Level::Parameter,
+        _ => Level::Continuous,
+    }
+}
+
+/// What depends on parameters only is computed once, with them.
+fn move_parameters(work: &mut Work, blocks: Vec<Block>, levels: &IdVec<VarId, Level>) -> Vec<Block> {
+    let mut rest = Vec::with_capacity(blocks.len());
+    let mut moved = rustc_hash::FxHashSet::default();
+    for block in blocks {
+        match block {
+            Block::Assign { assignment, .. }
+                if levels[assignment.variable] == Level::Parameter && !work.is_discrete(assignment.variable) =>
+            {
+                work.roles[assignment.variable] = Role::Parameter;
+                moved.extend(assignment.equation);
+                work.parameters.push(assignment);
+            }
+            block => rest.push(block),
+        }
+    }
+    work.active.retain(|eq| !moved.contains(eq));
+    rest
+}

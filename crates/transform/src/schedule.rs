@@ -95,6 +95,17 @@ pub struct State {
     pub derivative: VarId,
 }
 
+/// An initial condition that the others imply by structure. It has to hold at the solution of the initial problem;
+/// otherwise the conditions contradict each other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InitialCheck {
+    pub equation: EqId,
+    /// Zero if it holds.
+    pub residual: ExprId,
+    /// The equations and conditions that imply it, to be named in the message.
+    pub implied_by: Vec<EqId>,
+}
+
 /// The program of a model in one structure (one mode).
 #[derive(Clone)]
 pub struct Schedule {
@@ -107,6 +118,8 @@ pub struct Schedule {
     pub parameters: Vec<Assignment>,
     /// The initial problem: determines states, discrete variables, `pre` values and parameters with `fixed = false`.
     pub initial: Vec<Block>,
+    /// Conditions to verify after it.
+    pub initial_checks: Vec<InitialCheck>,
     /// Everything at run time, sorted.
     pub blocks: Vec<Block>,
     pub summary: Summary,

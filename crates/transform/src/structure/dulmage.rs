@@ -39,6 +39,11 @@ pub fn smallest_over_determined(incidence: &Incidence, matching: &Matching) -> O
     best
 }
 
+/// The rows that together with the unmatched `row` have one row too many, itself included.
+pub fn circuit(incidence: &Incidence, matching: &Matching, row: u32) -> Vec<u32> {
+    reach(incidence, &matching.row_of_column, vec![row], usize::MAX).0
+}
+
 /// Everything on alternating paths from `start` (rows): row, any of its columns, the row matched with that column.
 fn reach(incidence: &Incidence, matched: &[u32], start: Vec<u32>, limit: usize) -> (Vec<u32>, Vec<u32>) {
     let mut seen_rows = rustc_hash::FxHashSet::from_iter(start.iter().copied());

@@ -47,16 +47,21 @@ impl Matching {
 
     /// Makes it a maximum matching of `incidence`; rows that have a column keep one.
     pub fn extend(&mut self, incidence: &Incidence) {
-        let mut search = Search::new(incidence);
-        let mut open: Vec<u32> = self.unmatched_rows().collect();
+        let open = self.unmatched_rows().collect();
+        self.extend_rows(&mut Search::new(incidence), open);
+    }
+
+    /// Matches as many of the given unmatched rows as possible; gives the others back.
+    pub fn extend_rows(&mut self, search: &mut Search, mut open: Vec<u32>) -> Vec<u32> {
         while !open.is_empty() {
             let before = open.len();
             search.next_phase();
             open.retain(|&row| !search.augment(self, row));
             if open.len() == before {
-                return;
+                break;
             }
         }
+        open
     }
 }
 

@@ -14,6 +14,8 @@ use super::{Incidence, Matching, NONE};
 pub struct Signature {
     pub incidence: Incidence,
     pub orders: Vec<u32>,
+    /// A lower bound for the highest derivative of each variable: it may be needed where it determines nothing.
+    pub lowest: Vec<u32>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +68,7 @@ struct PantelidesRun<'a> {
 impl<'a> PantelidesRun<'a> {
     fn new(signature: &'a Signature) -> Self {
         let incidence = &signature.incidence;
-        let mut d = vec![0; incidence.columns()];
+        let mut d = signature.lowest.clone();
         for (entry, &order) in signature.orders.iter().enumerate() {
             let highest = &mut d[incidence.column_of(entry) as usize];
             *highest = order.max(*highest);
@@ -180,7 +182,7 @@ impl OffsetMethod for SigmaMethod {
         let matching = highest_value_transversal(signature)?;
         let incidence = &signature.incidence;
         let mut c = vec![0u32; incidence.rows()];
-        let mut d = vec![0u32; incidence.columns()];
+        let mut d = signature.lowest.clone();
         let mut own_order = vec![0u32; incidence.rows()];
         for row in 0..incidence.rows() {
             for entry in incidence.range(row) {

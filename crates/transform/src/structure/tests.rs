@@ -116,10 +116,11 @@ proptest! {
     }
 
     #[test]
-    fn pantelides_and_sigma_agree((n, rows) in pattern(8), draws in proptest::collection::vec(0..3u32, 64)) {
+    fn pantelides_and_sigma_agree((n, rows) in pattern(8), draws in proptest::collection::vec(0..3u32, 64), needed in any::<u16>()) {
         let incidence = Incidence::from_rows(&rows, n);
         let orders = (0..incidence.len()).map(|entry| draws[entry % draws.len()]).collect();
-        let signature = Signature { incidence, orders };
+        let lowest = (0..n).map(|column| u32::from(needed >> column & 7 == 0)).collect();
+        let signature = Signature { incidence, orders, lowest };
         let (one, other) = (Pantelides.offsets(&signature), SigmaMethod.offsets(&signature));
         prop_assert_eq!(one.is_some(), other.is_some());
         if let (Some(one), Some(other)) = (one, other) {

@@ -1,0 +1,575 @@
+//! Variables that are always equal, or equal up to sign, become one: `a = b`, `a = -b`, `a = not b`, `a = 3`, `a = p`.
+//!
+//! A union–find with parity collects the groups in one pass over the equations; then one member stands for the group and
+//! takes over what the others said about start, fixed, nominal, min, max and stateSelect. Replacing variables can make
+//! further equations trivial (`a = b + c` with `c = 0`), so this repeats on the equations that changed.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Id, IdVec};
+use dae::{
+    ActionKind, Attributes, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, Origin,
+    OriginKind, StateSelect, VarId, VariableType,
+};
+
+use crate::schedule::Role;
+use crate::work::{Work, map_actions};
+
+/// Later rounds find next to nothing; the equations that remain are solved like others.
+const ROUNDS: usize = 8;
+
+pub fn eliminate(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
+    let mut groups = Groups::new(work);
+    let mut candidates = work.active.clone();
+    let mut first = true;
+    for _ in 0..ROUNDS {
+        let removed: Vec<EqId> = candidates.iter().copied().filter(|&eq| groups.absorb(work, eq)).collect();
+        if removed.is_empty() && !first {
+            break;
+        }
+        first = false;
+        let removed = rustc_hash::FxHashSet::from_iter(removed);
+        work.active.retain(|eq| !removed.contains(eq));
+        let targets = groups.choose(work);
+        candidates = replace(work, &targets);
+    }
+    let targets = groups.choose(work);
+    finish(work, &targets);
+    work.dynamic = dynamic_sides(work);
+    Ok(())
+}
+
+/// What stands for a variable.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Target {
+    Itself,
+    Literal(ExprId),
+    Alias { of: VarId, negated: bool },
+}
+
+/// What an equation says.
+enum Finding {
+    Equal { a: VarId, b: VarId, negated: bool },
+    Value { variable: VarId, value: ExprId },
+}
+
+struct Groups {
+    parent: Vec<u32>,
+    /// Negated against the parent.
+    flipped: Vec<bool>,
+    size: Vec<u32>,
+    /// A parameter, constant or input in the group, with its parity; at most one.
+    known: Vec<Option<(VarId, bool)>>,
+    literal: Vec<Option<ExprId>>,
+    /// Of the group, at its root.
+    differentiated: Vec<bool>,
+    discrete: Vec<bool>,
+    pinned: Vec<bool>,
+    /// Of each variable itself.
+    own: Vec<Own>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Own {
+    differentiated: bool,
+    pinned: bool,
+}
+
+impl Groups {
+    fn new(work: &Work) -> Self {
+        let count = work.model.variables.len();
+        let mut groups = Self {
+            parent: (0..count as u32).collect(),
+            flipped: vec![false; count],
+            size: vec![1; count],
+            known: vec![None; count],
+            literal: vec![None; count],
+            differentiated: vec![false; count],
+            discrete: vec![false; count],
+            pinned: vec![false; count],
+            own: vec![Own::default(); count],
+        };
+        for variable in work.model.variables.ids() {
+            if work.is_unknown(variable) {
+                groups.discrete[variable.index()] = work.is_discrete(variable);
+            } else {
+                groups.known[variable.index()] = Some((variable, false));
+            }
+        }
+        for id in work.model.exprs.ids() {
+            if let Node::Der(variable) = work.model.exprs.node(id) {
+                groups.differentiated[variable.index()] = true;
+            }
+        }
+        for equation in work.model.equations.values() {
+            if let EquationRole::When(clause) = &equation.role {
+                for condition in &clause.conditions {
+                    groups.pinned[condition.index()] = true;
+                }
+            }
+        }
+        for (index, own) in groups.own.iter_mut().enumerate() {
+            *own = Own { differentiated: groups.differentiated[index], pinned: groups.pinned[index] };
+        }
+        groups
+    }
+
+    /// The root and whether the variable is the negative of it. Halves the path.
+    fn find(&mut self, variable: VarId) -> (usize, bool) {
+        let mut index = variable.index();
+        let mut negated = false;
+        while self.parent[index] as usize != index {
+            let up = self.parent[index] as usize;
+            if self.parent[up] as usize != up {
+                self.flipped[index] ^= self.flipped[up];
+                self.parent[index] = self.parent[up];
+            }
+            negated ^= self.flipped[index];
+            index = self.parent[index] as usize;
+        }
+        (index, negated)
+    }
+
+    /// True if the equation is expressed by the groups from now on.
+    fn absorb(&mut self, work: &mut Work, equation: EqId) -> bool {
+        match classify(work, equation) {
+            None => false,
+            Some(Finding::Equal { a, b, negated }) => self.union(work, a, b, negated),
+            Some(Finding::Value { variable, value }) => self.give_value(work, variable, value),
+        }
+    }
+
+    fn union(&mut self, work: &Work, a: VarId, b: VarId, negated: bool) -> bool {
+        let ((ra, na), (rb, nb)) = (self.find(a), self.find(b));
+        let flip = na ^ nb ^ negated;
+        if ra == rb || self.literal[ra].is_some() || self.literal[rb].is_some() {
+            return false;
+        }
+        if self.known[ra].is_some() && self.known[rb].is_some() {
+            return false;
+        }
+        let (differentiated, discrete) =
+            (self.differentiated[ra] || self.differentiated[rb], self.discrete[ra] || self.discrete[rb]);
+        let input = |root: usize| self.known[root].is_some_and(|(v, _)| matches!(work.roles[v], Role::Input));
+        if differentiated && (discrete || input(ra) || input(rb)) || flip && (self.pinned[ra] || self.pinned[rb]) {
+            return false;
+        }
+        let (root, child) = if self.size[ra] >= self.size[rb] { (ra, rb) } else { (rb, ra) };
+        self.parent[child] = root as u32;
+        self.flipped[child] = flip;
+        self.size[root] += self.size[child];
+        self.differentiated[root] = differentiated;
+        self.discrete[root] = discrete;
+        self.pinned[root] |= self.pinned[child];
+        if let Some((variable, parity)) = self.known[child] {
+            self.known[root] = Some((variable, parity ^ flip));
+        }
+        true
+    }
+
+    fn give_value(&mut self, work: &mut Work, variable: VarId, value: ExprId) -> bool {
+        let (root, negated) = self.find(variable);
+        if self.known[root].is_some() || self.literal[root].is_some() || self.pinned[root] {
+            return false;
+        }
+        self.literal[root] = Some(opposite(&mut work.model.exprs, value, negated));
+        true
+    }
+
+    /// One member of each group that stands for it.
+    fn choose(&mut self, work: &mut Work) -> IdVec<VarId, Target> {
+        let mut best: Vec<Option<(Score, VarId, bool)>> = vec![None; self.parent.len()];
+        for variable in work.model.variables.ids() {
+            let (root, negated) = self.find(variable);
+            if self.size[root] > 1 {
+                let score = self.score(work, variable);
+                if best[root].as_ref().is_none_or(|(known, ..)| score > *known) {
+                    best[root] = Some((score, variable, negated));
+                }
+            }
+        }
+        let mut targets = IdVec::filled(Target::Itself, self.parent.len());
+        for variable in work.model.variables.ids() {
+            let (root, negated) = self.find(variable);
+            if let Some(value) = self.literal[root] {
+                targets[variable] = Target::Literal(opposite(&mut work.model.exprs, value, negated));
+            } else if let Some((_, of, parity)) = best[root]
+                && of != variable
+            {
+                targets[variable] = Target::Alias { of, negated: parity ^ negated };
+            }
+        }
+        targets
+    }
+
+    fn score(&self, work: &Work, variable: VarId) -> Score {
+        let declared = &work.model.variables[variable];
+        let attributes = &declared.attributes;
+        let mut depth = 0u32;
+        let mut path = declared.path;
+        while let Some(parent) = work.model.paths.parent(path) {
+            path = parent;
+            depth += 1;
+        }
+        Score {
+            known: !work.is_unknown(variable),
+            pinned: self.own[variable.index()].pinned,
+            discrete: work.is_discrete(variable),
+            differentiated: self.own[variable.index()].differentiated,
+            state_select: attributes.state_select,
+            fixed: attributes.fixed.is_some(),
+            start: attributes.start.is_some(),
+            public: !declared.protected,
+            depth: std::cmp::Reverse(depth),
+            order: std::cmp::Reverse(variable.index()),
+        }
+    }
+}
+
+/// Who stands for a group: compared field by field.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    known: bool,
+    pinned: bool,
+    discrete: bool,
+    differentiated: bool,
+    state_select: StateSelect,
+    fixed: bool,
+    start: bool,
+    public: bool,
+    depth: std::cmp::Reverse<u32>,
+    order: std::cmp::Reverse<usize>,
+}
+
+fn opposite(exprs: &mut Exprs, value: ExprId, negated: bool) -> ExprId {
+    match (negated, exprs.as_boolean(value)) {
+        (false, _) => value,
+        (true, Some(value)) => exprs.boolean(!value),
+        (true, None) => exprs.neg(value),
+    }
+}
+
+fn classify(work: &mut Work, equation: EqId) -> Option<Finding> {
+    let Equation { left, right, role, .. } = &work.model.equations[equation];
+    let (left, right) = (*left, *right);
+    if !matches!(role, EquationRole::Plain) {
+        return None;
+    }
+    match (work.model.exprs.node(left), work.model.exprs.node(right)) {
+        (Node::Var(a), Node::Var(b)) => return equal(work, a, b, false),
+        (Node::Var(a), Node::Not(inner)) | (Node::Not(inner), Node::Var(a)) => {
+            return match work.model.exprs.node(inner) {
+                Node::Var(b) => equal(work, a, b, true),
+                _ => None,
+            };
+        }
+        (Node::Var(variable), Node::Boolean(_)) => return Some(Finding::Value { variable, value: right }),
+        (Node::Boolean(_), Node::Var(variable)) => return Some(Finding::Value { variable, value: left }),
+        _ => {}
+    }
+    let terms = Terms::of(&work.model.exprs, left, right)?;
+    match terms.variables[..] {
+        [Some((a, ca)), Some((b, cb))] if terms.constant == 0.0 && ca.abs() == cb.abs() => {
+            equal(work, a, b, ca * cb > 0.0)
+        }
+        [Some((variable, coefficient)), None] if work.is_unknown(variable) => {
+            let value = -terms.constant / coefficient;
+            let value = match work.model.variables[variable].ty {
+                VariableType::Real => work.model.exprs.real(value),
+                _ if value.fract() == 0.0 => work.model.exprs.int(value as i64),
+                _ => return None,
+            };
+            Some(Finding::Value { variable, value })
+        }
+        _ => None,
+    }
+}
+
+fn equal(work: &Work, a: VarId, b: VarId, negated: bool) -> Option<Finding> {
+    let ty = work.model.variables[a].ty;
+    let fits = ty == work.model.variables[b].ty && !matches!(ty, VariableType::Clock | VariableType::Object);
+    (fits && a != b).then_some(Finding::Equal { a, b, negated })
+}
+
+/// `left - right` as a sum of at most two variables with literal factors and a constant.
+struct Terms {
+    variables: [Option<(VarId, f64)>; 2],
+    constant: f64,
+}
+
+impl Terms {
+    fn of(exprs: &Exprs, left: ExprId, right: ExprId) -> Option<Terms> {
+        let mut terms = Terms { variables: [None; 2], constant: 0.0 };
+        let mut stack: smallvec::SmallVec<[(ExprId, f64); 8]> = smallvec::smallvec![(left, 1.0), (right, -1.0)];
+        let mut steps = 0;
+        while let Some((id, factor)) = stack.pop() {
+            steps += 1;
+            if steps > 12 {
+                return None;
+            }
+            match exprs.node(id) {
+                Node::Neg(a) => stack.push((a, -factor)),
+                Node::Add(a, b) => stack.extend([(a, factor), (b, factor)]),
+                Node::Sub(a, b) => stack.extend([(a, factor), (b, -factor)]),
+                Node::Mul(a, b) => stack.push((b, factor * exprs.as_real(a)?)),
+                Node::Var(variable) => terms.add(variable, factor)?,
+                _ => terms.constant += factor * exprs.as_real(id)?,
+            }
+        }
+        if terms.variables[0].is_none() {
+            terms.variables.swap(0, 1);
+        }
+        Some(terms)
+    }
+
+    fn add(&mut self, variable: VarId, factor: f64) -> Option<()> {
+        for slot in &mut self.variables {
+            match slot {
+                Some((known, sum)) if *known == variable => {
+                    *sum += factor;
+                    // What cancels may hide that the equation says nothing.
+                    return (*sum != 0.0).then_some(());
+                }
+                Some(_) => {}
+                None => {
+                    *slot = Some((variable, factor));
+                    return Some(());
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Replaces what has a target everywhere; gives the equations that changed.
+fn replace(work: &mut Work, targets: &IdVec<VarId, Target>) -> Vec<EqId> {
+    let mut memo = Memo::default();
+    let mut changed = Vec::new();
+    for index in 0..work.active.len() {
+        let eq = work.active[index];
+        let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
+        let new = rewrite(work, targets, &mut memo, &[left, right]);
+        if (new[0], new[1]) != (left, right) {
+            let equation = &mut work.model.equations[eq];
+            (equation.left, equation.right) = (new[0], new[1]);
+            changed.push(eq);
+        }
+    }
+    changed
+}
+
+fn rewrite(work: &mut Work, targets: &IdVec<VarId, Target>, memo: &mut Memo, roots: &[ExprId]) -> Vec<ExprId> {
+    let (folded, roles, variables) = (&work.folded, &work.roles, &work.model.variables);
+    let is_boolean = |v: VarId| variables[v].ty == VariableType::Boolean;
+    let is_known = |v: VarId| matches!(roles[v], Role::Constant | Role::Parameter);
+    work.model.exprs.rewrite(roots, memo, |exprs, id, node| match node {
+        Node::Var(v) => match targets[v] {
+            Target::Itself => folded[v].unwrap_or(id),
+            Target::Literal(value) => value,
+            Target::Alias { of, negated } => {
+                let of_value = folded[of].unwrap_or_else(|| exprs.var(of));
+                signed(exprs, of_value, negated, is_boolean(v))
+            }
+        },
+        Node::Der(v) => match targets[v] {
+            Target::Itself => id,
+            Target::Literal(_) => exprs.real(0.0),
+            Target::Alias { of, .. } if is_known(of) => exprs.real(0.0),
+            Target::Alias { of, negated } => {
+                let of_value = exprs.der(of);
+                signed(exprs, of_value, negated, false)
+            }
+        },
+        Node::Pre(v) | Node::Previous(v) => match targets[v] {
+            Target::Itself => id,
+            Target::Literal(value) => value,
+            Target::Alias { of, negated } => {
+                let of_value = match node {
+                    _ if is_known(of) => exprs.var(of),
+                    Node::Pre(_) => exprs.pre(of),
+                    _ => exprs.previous(of),
+                };
+                signed(exprs, of_value, negated, is_boolean(v))
+            }
+        },
+        node => exprs.make(node),
+    })
+}
+
+fn signed(exprs: &mut Exprs, value: ExprId, negated: bool, boolean: bool) -> ExprId {
+    match (negated, boolean) {
+        (false, _) => value,
+        (true, true) => exprs.not(value),
+        (true, false) => exprs.neg(value),
+    }
+}
+
+/// Everything beside the equations: initial equations, actions, attributes, roles.
+fn finish(work: &mut Work, targets: &IdVec<VarId, Target>) {
+    let mut memo = Memo::default();
+    let mut initial_equations = std::mem::take(&mut work.model.initial_equations);
+    for equation in &mut initial_equations {
+        let new = rewrite(work, targets, &mut memo, &[equation.left, equation.right]);
+        (equation.left, equation.right) = (new[0], new[1]);
+    }
+    work.model.initial_equations = initial_equations;
+    map_actions(work, |work, expr| rewrite(work, targets, &mut memo, &[expr])[0]);
+    let Model { actions, initial_actions, exprs, .. } = &mut work.model;
+    for action in actions.iter_mut().chain(initial_actions) {
+        if let ActionKind::Reinit { state, value } = &mut action.kind
+            && let Target::Alias { of, negated } = targets[*state]
+        {
+            *state = of;
+            *value = signed(exprs, *value, negated, false);
+        }
+    }
+    for &eq in &work.active {
+        if let EquationRole::When(clause) = &mut work.model.equations[eq].role {
+            for condition in &mut clause.conditions {
+                if let Target::Alias { of, .. } = targets[*condition] {
+                    *condition = of;
+                }
+            }
+        }
+    }
+    replace_in_attributes(work, targets, &mut memo);
+    merge_attributes(work, targets);
+    for variable in work.model.variables.ids() {
+        match targets[variable] {
+            Target::Itself => {}
+            Target::Literal(value) => {
+                work.roles[variable] = Role::Constant;
+                work.model.variables[variable].binding = Some(value);
+                work.values[variable] = Some(value);
+                work.summary.aliases += 1;
+            }
+            Target::Alias { of, negated } => {
+                work.roles[variable] = Role::Alias { of, negated };
+                work.summary.aliases += 1;
+            }
+        }
+    }
+}
+
+fn replace_in_attributes(work: &mut Work, targets: &IdVec<VarId, Target>, memo: &mut Memo) {
+    // Arrays share their attributes; so does what is made of them.
+    let mut done: rustc_hash::FxHashMap<*const Attributes, Arc<Attributes>> = rustc_hash::FxHashMap::default();
+    let mut keep = Vec::new();
+    for variable in work.model.variables.ids() {
+        let old = work.model.variables[variable].attributes.clone();
+        let new = match done.get(&Arc::as_ptr(&old)) {
+            Some(known) => known.clone(),
+            None => {
+                let mut attributes = (*old).clone();
+                for expr in [
+                    &mut attributes.start,
+                    &mut attributes.fixed,
+                    &mut attributes.nominal,
+                    &mut attributes.min,
+                    &mut attributes.max,
+                ]
+                .into_iter()
+                .flatten()
+                {
+                    *expr = rewrite(work, targets, memo, &[*expr])[0];
+                }
+                let new = if attributes == *old { old.clone() } else { Arc::new(attributes) };
+                done.insert(Arc::as_ptr(&old), new.clone());
+                keep.push(old);
+                new
+            }
+        };
+        work.model.variables[variable].attributes = new;
+    }
+}
+
+/// The variable that stands for others takes over what they say and it does not: a fixed start value first, then any
+/// start value of the member nearest to the top of the model; the narrower range; the stronger wish to be a state.
+fn merge_attributes(work: &mut Work, targets: &IdVec<VarId, Target>) {
+    let mut members: Vec<(VarId, u32, VarId, bool)> = Vec::new();
+    for variable in work.model.variables.ids() {
+        if let Target::Alias { of, negated } = targets[variable]
+            && work.is_unknown(of)
+            && *work.model.variables[variable].attributes != Attributes::default()
+        {
+            let depth = work.model.paths.text(work.model.variables[variable].path).matches('.').count() as u32;
+            members.push((of, depth, variable, negated));
+        }
+    }
+    members.sort_unstable();
+    for (of, _, variable, negated) in members {
+        let other = work.model.variables[variable].attributes.clone();
+        let mut merged = (*work.model.variables[of].attributes).clone();
+        merge(work, &mut merged, &other, negated, variable, of);
+        if merged != *work.model.variables[of].attributes {
+            work.model.variables[of].attributes = Arc::new(merged);
+        }
+    }
+}
+
+fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: bool, variable: VarId, of: VarId) {
+    let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
+    let exprs = &mut work.model.exprs;
+    let is_fixed = |exprs: &Exprs, a: &Attributes| a.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false));
+    let start = from.start.map(|start| signed(exprs, start, negated, is_boolean));
+    match (is_fixed(exprs, into), is_fixed(exprs, from)) {
+        (false, true) => {
+            into.fixed = from.fixed;
+            into.start = start.or(into.start);
+        }
+        (true, true) if start != into.start => {
+            let left = exprs.var(of);
+            let right = start.unwrap_or_else(|| exprs.real(0.0));
+            let declared = &work.model.variables[variable];
+            let component = work.model.paths.parent(declared.path).unwrap_or(work.model.paths.root());
+            let origin = Origin { component, span: declared.span, kind: OriginKind::StartValue(variable) };
+            let equation = Equation { left, right, role: EquationRole::Plain, origin };
+            work.model.initial_equations.push(equation);
+        }
+        (true, _) => {}
+        (false, false) => into.start = into.start.or(start),
+    }
+    let exprs = &mut work.model.exprs;
+    into.nominal = into.nominal.or(from.nominal);
+    let (low, high) = match negated {
+        false => (from.min, from.max),
+        true => (from.max.map(|max| exprs.neg(max)), from.min.map(|min| exprs.neg(min))),
+    };
+    into.min = narrower(exprs, into.min, low, Builtin::Max);
+    into.max = narrower(exprs, into.max, high, Builtin::Min);
+    into.state_select = match (into.state_select, from.state_select) {
+        (StateSelect::Default, other) => other,
+        (own, StateSelect::Default) => own,
+        (own, other) => own.max(other),
+    };
+}
+
+fn narrower(exprs: &mut Exprs, a: Option<ExprId>, b: Option<ExprId>, op: Builtin) -> Option<ExprId> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Some(exprs.builtin(op, &[a, b])),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What holds after initialisation.
+fn dynamic_sides(work: &mut Work) -> IdVec<EqId, (ExprId, ExprId)> {
+    let special = |node: Node| matches!(node, Node::Builtin(Builtin::Initial | Builtin::Homotopy, _));
+    let any = work.model.exprs.ids().any(|id| special(work.model.exprs.node(id)));
+    let mut memo = Memo::default();
+    let model = &mut work.model;
+    let (equations, exprs) = (&model.equations, &mut model.exprs);
+    equations
+        .values()
+        .map(|equation| {
+            if !any {
+                return (equation.left, equation.right);
+            }
+            let new = exprs.rewrite(&[equation.left, equation.right], &mut memo, |exprs, _, node| match node {
+                Node::Builtin(Builtin::Initial, _) => exprs.boolean(false),
+                Node::Builtin(Builtin::Homotopy, args) => exprs.arguments(args)[0],
+                node => exprs.make(node),
+            });
+            (new[0], new[1])
+        })
+        .collect()
+}

@@ -1,0 +1,283 @@
+//! From sorted components to blocks: an equation solved for its unknown where nothing is divided by what may vanish,
+//! else a simultaneous system, torn, with its kind.
+
+use base::{Diagnostic, IdVec};
+use dae::{EqId, EquationRole, ExprId, Node, Pivot, VarId};
+
+use crate::linearity::{Degree, Level, dependence};
+use crate::occurrences::{Leaf, Place, Scanner};
+use crate::schedule::{Assignment, Block, EquationSystem, SystemKind, Timing};
+use crate::structure::tearing::tear;
+use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
+use crate::system::System;
+use crate::work::{Sides, Work};
+
+/// Larger systems go to the sparse solver as they are.
+const LARGEST_TO_TEAR: usize = 30_000;
+
+/// Sorts a system with a perfect matching. `levels` says when variables change; the unknowns' entries are filled in.
+pub fn make(
+    work: &mut Work,
+    system: &System,
+    matching: &Matching,
+    levels: &mut IdVec<VarId, Level>,
+) -> Result<Vec<Block>, Vec<Diagnostic>> {
+    let components = strong_components(&system.depends, matching);
+    let mut maker = Maker {
+        system,
+        matching,
+        local: vec![NONE; system.columns.len()],
+        scanner: Scanner::default(),
+        blocks: Vec::with_capacity(components.len()),
+        problems: Vec::new(),
+    };
+    for group in components.iter() {
+        maker.component(work, group, levels);
+    }
+    if maker.problems.is_empty() { Ok(maker.blocks) } else { Err(maker.problems) }
+}
+
+struct Maker<'a> {
+    system: &'a System,
+    matching: &'a Matching,
+    /// The position of a column in the component at hand.
+    local: Vec<u32>,
+    scanner: Scanner,
+    blocks: Vec<Block>,
+    problems: Vec<Diagnostic>,
+}
+
+/// One equation of a component and the unknown it is matched with.
+#[derive(Clone, Copy)]
+struct Pair {
+    row: u32,
+    column: u32,
+    equation: EqId,
+    sides: Sides,
+    variable: VarId,
+}
+
+impl Maker<'_> {
+    fn component(&mut self, work: &mut Work, group: &[u32], levels: &mut IdVec<VarId, Level>) {
+        let system = self.system;
+        let pairs: Vec<Pair> = group
+            .iter()
+            .map(|&row| {
+                let column = self.matching.column_of_row[row as usize];
+                Pair {
+                    row,
+                    column,
+                    equation: system.rows[row as usize],
+                    sides: system.sides[row as usize],
+                    variable: system.columns[column as usize],
+                }
+            })
+            .collect();
+        let level = self.level(work, &pairs, levels);
+        for pair in &pairs {
+            // What is declared discrete changes at events only, whatever it is computed from.
+            levels[pair.variable] = if work.is_discrete(pair.variable) { level.min(Level::Discrete) } else { level };
+        }
+        let continuous = pairs.iter().any(|pair| levels[pair.variable] == Level::Continuous);
+        let timing = if continuous { Timing::Continuous } else { Timing::Event };
+        if let [pair] = pairs[..]
+            && let Some(value) = solve(work, pair.equation, pair.sides, pair.variable)
+        {
+            let assignment = Assignment { variable: pair.variable, value, equation: Some(pair.equation) };
+            self.blocks.push(Block::Assign { assignment, timing });
+            return;
+        }
+        if let Some(system) = self.simultaneous(work, &pairs, levels) {
+            self.blocks.push(Block::System { system: Box::new(system), timing });
+        }
+    }
+
+    /// When the values of a component can change.
+    fn level(&mut self, work: &Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> Level {
+        for pair in pairs {
+            self.local[pair.column as usize] = 0;
+        }
+        let roots: Vec<ExprId> = pairs.iter().flat_map(|pair| [pair.sides.0, pair.sides.1]).collect();
+        let (local, column_of) = (&self.local, &self.system.column_of);
+        let mut level = Level::Parameter;
+        self.scanner.scan(&work.model.exprs, &roots, |leaf, place| {
+            let own = match leaf {
+                Leaf::Variable(v) | Leaf::Derivative(v) => {
+                    let column = column_of[v];
+                    if column != NONE && local[column as usize] != NONE {
+                        return;
+                    }
+                    levels[v]
+                }
+                Leaf::Pre(_) | Leaf::Instant => Level::Discrete,
+                Leaf::Time => Level::Continuous,
+            };
+            level = level.max(if place <= Place::Frozen { own.min(Level::Discrete) } else { own });
+        });
+        for pair in pairs {
+            self.local[pair.column as usize] = NONE;
+        }
+        level
+    }
+
+    fn simultaneous(
+        &mut self,
+        work: &mut Work,
+        pairs: &[Pair],
+        levels: &IdVec<VarId, Level>,
+    ) -> Option<EquationSystem> {
+        let is_discrete = |work: &Work, pair: &Pair| {
+            // Discrete Reals of one when clause can be solved simultaneously like any Reals.
+            work.is_discrete(pair.variable) && work.model.variables[pair.variable].ty != dae::VariableType::Real
+        };
+        let (events, smooth): (Vec<Pair>, Vec<Pair>) = pairs.iter().partition(|pair| is_discrete(work, pair));
+        let mut discrete = Vec::new();
+        for pair in &events {
+            match alone(work, pair.sides, pair.variable) {
+                Some(value) => {
+                    discrete.push(Assignment { variable: pair.variable, value, equation: Some(pair.equation) });
+                }
+                None => {
+                    let problem = self.not_explicit(work, pair);
+                    self.problems.push(problem);
+                }
+            }
+        }
+        if !self.problems.is_empty() {
+            return None;
+        }
+        if let Some(problem) = crate::discrete::loop_across_whens(work, pairs.iter().map(|pair| pair.equation)) {
+            self.problems.push(problem);
+            return None;
+        }
+        let (iteration, inner, residual_pairs) = self.torn(work, &smooth);
+        let residuals: Vec<ExprId> =
+            residual_pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)).collect();
+        let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
+        roots.extend_from_slice(&residuals);
+        for pair in &smooth {
+            self.local[pair.column as usize] = 0;
+        }
+        let (local, column_of) = (&self.local, &self.system.column_of);
+        let found = dependence(
+            &work.model.exprs,
+            &roots,
+            |v| column_of.get(v).is_some_and(|&column| column != NONE && local[column as usize] != NONE),
+            levels,
+        );
+        for pair in &smooth {
+            self.local[pair.column as usize] = NONE;
+        }
+        let linear = found.degree <= Degree::Linear;
+        let kind = match (events.is_empty(), linear) {
+            (false, linear) => SystemKind::Mixed { linear },
+            (true, true) => SystemKind::Linear {
+                constant: found.factor == Level::Parameter,
+                frozen: found.factor <= Level::Discrete,
+            },
+            (true, false) => SystemKind::Nonlinear,
+        };
+        Some(EquationSystem {
+            kind,
+            unknowns: pairs.iter().map(|pair| pair.variable).collect(),
+            equations: pairs.iter().map(|pair| pair.equation).collect(),
+            iteration,
+            inner,
+            residuals,
+            residual_equations: residual_pairs.iter().map(|pair| pair.equation).collect(),
+            discrete,
+        })
+    }
+
+    fn torn(&mut self, work: &mut Work, pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
+        if pairs.len() > LARGEST_TO_TEAR {
+            return (pairs.iter().map(|pair| pair.variable).collect(), Vec::new(), pairs.to_vec());
+        }
+        for (index, pair) in pairs.iter().enumerate() {
+            self.local[pair.column as usize] = index as u32;
+        }
+        let mut builder = IncidenceBuilder::default();
+        let mut solutions: Vec<Option<ExprId>> = Vec::new();
+        for pair in pairs {
+            let mut columns = Vec::new();
+            for &column in self.system.depends.row(pair.row as usize) {
+                let place = self.local[column as usize];
+                if place != NONE {
+                    columns.push(place);
+                    let variable = self.system.columns[column as usize];
+                    let matchable = self.system.matchable.row(pair.row as usize).contains(&column);
+                    solutions.push(if matchable { solve(work, pair.equation, pair.sides, variable) } else { None });
+                }
+            }
+            builder.push_row(columns);
+        }
+        for pair in pairs {
+            self.local[pair.column as usize] = NONE;
+        }
+        let incidence = builder.finish(pairs.len());
+        let solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
+        // A guess with a start value is a better guess.
+        let reluctance: Vec<u32> = pairs
+            .iter()
+            .map(|pair| u32::from(work.model.variables[pair.variable].attributes.start.is_none()))
+            .collect();
+        let torn = tear(&incidence, &solvable, &reluctance);
+        let inner = torn
+            .inner
+            .iter()
+            .filter_map(|&(row, column)| {
+                let entry = incidence.range(row as usize).find(|&entry| incidence.column_of(entry) == column)?;
+                let value = solutions[entry]?;
+                let equation = Some(pairs[row as usize].equation);
+                Some(Assignment { variable: pairs[column as usize].variable, value, equation })
+            })
+            .collect();
+        let iteration = torn.iteration.iter().map(|&column| pairs[column as usize].variable).collect();
+        let residual = torn.residual.iter().map(|&row| pairs[row as usize]).collect();
+        (iteration, inner, residual)
+    }
+
+    fn not_explicit(&self, work: &Work, pair: &Pair) -> Diagnostic {
+        let name = work.model.variable_name(pair.variable);
+        let diagnostic = Diagnostic::error(
+            "discrete-not-solvable",
+            format!("the equation for the discrete variable `{name}` cannot be solved for it"),
+        )
+        .hint(format!("write it as `{name} = …`"));
+        work.at_equation(diagnostic, pair.equation, "")
+    }
+}
+
+/// The value of `variable` by the equation, if nothing is divided by what may vanish.
+pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> Option<ExprId> {
+    if let Some(value) = alone(work, sides, variable) {
+        let unknown = work.model.exprs.var(variable);
+        if !work.model.exprs.contains(value, unknown) {
+            return Some(value);
+        }
+    }
+    if matches!(work.model.equations[equation].role, EquationRole::When(_)) {
+        return None;
+    }
+    let unknown = work.model.exprs.var(variable);
+    let (roles, free) = (&work.roles, &work.free);
+    let is_parameter =
+        |v: VarId| matches!(roles[v], crate::schedule::Role::Constant | crate::schedule::Role::Parameter) && !free[v];
+    let functions = &work.model.functions;
+    let solution = work.model.exprs.solve_for(sides.0, sides.1, unknown, functions, is_parameter)?;
+    match solution.pivot {
+        Pivot::NonZero => Some(solution.value),
+        Pivot::Parameter(divisor) => work.evaluate(divisor).is_some_and(|value| value != 0.0).then_some(solution.value),
+        Pivot::MayVanish(_) => None,
+    }
+}
+
+/// The other side, where the variable stands alone on one.
+fn alone(work: &Work, (left, right): Sides, variable: VarId) -> Option<ExprId> {
+    let is_it = |expr: ExprId| matches!(work.model.exprs.node(expr), Node::Var(v) if v == variable);
+    match (is_it(left), is_it(right)) {
+        (true, _) => Some(right),
+        (false, true) => Some(left),
+        _ => None,
+    }
+}

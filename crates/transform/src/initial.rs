@@ -1,0 +1,343 @@
+//! The initial problem (specification 8.6): all variables, and parameters with `fixed = false`, from the equations that
+//! hold at all times, the initial equations and the fixed start values.
+//!
+//! At initialisation a when clause is inactive unless `initial()` is its condition: what it assigns keeps its `pre` value,
+//! so `pre(v)` and `v` are one unknown there. `pre` of any other discrete variable is its start value. Conditions that are
+//! missing are taken from start values, those of states first; conditions that the others imply are kept to be checked.
+
+use base::{Diagnostic, IdVec, Severity};
+use dae::{
+    Builtin, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, StateSelect, VarId, VariableType,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::blocks;
+use crate::linearity::Level;
+use crate::output;
+use crate::parameters::start_value;
+use crate::schedule::{Block, InitialCheck, Role, Timing};
+use crate::structure::Matching;
+use crate::structure::dulmage::circuit;
+use crate::structure::matching::Search;
+use crate::system::{Problem, System};
+use crate::work::{Sides, Work};
+
+pub fn problem(work: &mut Work) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<Diagnostic>> {
+    let rows = Rows::collect(work);
+    let mut equations = rows.equations.clone();
+    let mut sides = rows.sides.clone();
+    let first_condition = equations.len();
+    for (eq, pair) in rows.conditions.iter().chain(&rows.completions) {
+        equations.push(*eq);
+        sides.push(*pair);
+    }
+    let system = System::new(work, Problem::Initial, equations, sides, |v| is_unknown(work, v));
+    let (matching, redundant, used) = match_rows(&system, first_condition, rows.conditions.len());
+    let open: Vec<VarId> = matching.unmatched_columns().map(|column| system.columns[column as usize]).collect();
+    if !open.is_empty() || redundant.iter().any(|&row| (row as usize) < first_condition) {
+        return Err(crate::singular::report_initial(work, &system, &matching, &open));
+    }
+    let checks = redundant
+        .iter()
+        .map(|&row| {
+            let (left, right) = system.sides[row as usize];
+            let implied_by = circuit(&system.matchable, &matching, row);
+            InitialCheck {
+                equation: system.rows[row as usize],
+                residual: work.model.exprs.sub(left, right),
+                implied_by: implied_by.iter().filter(|&&r| r != row).map(|&r| system.rows[r as usize]).collect(),
+            }
+        })
+        .collect();
+    note_completions(work, &system, &used[first_condition + rows.conditions.len()..]);
+    let kept: Vec<u32> = (0..used.len() as u32).filter(|&row| used[row as usize]).collect();
+    let system = system.with_rows(&kept);
+    let mut selected = Matching::empty(kept.len(), system.columns.len());
+    for (new, &old) in kept.iter().enumerate() {
+        selected.assign(new as u32, matching.column_of_row[old as usize]);
+    }
+    let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| initial_level(work, v)).collect();
+    let mut blocks = blocks::make(work, &system, &selected, &mut levels)?;
+    for block in &mut blocks {
+        output::set_timing(block, Timing::Continuous);
+    }
+    Ok((blocks, checks))
+}
+
+fn is_unknown(work: &Work, variable: VarId) -> bool {
+    match work.roles[variable] {
+        Role::Algebraic | Role::Discrete | Role::State { .. } => true,
+        Role::Parameter | Role::Constant => work.free[variable],
+        Role::Input | Role::Alias { .. } => false,
+    }
+}
+
+fn initial_level(work: &Work, variable: VarId) -> Level {
+    if work.is_parameter(variable) && !work.free[variable] { Level::Parameter } else { Level::Continuous }
+}
+
+/// The rows of the initial problem in the order in which they are matched.
+struct Rows {
+    /// What must be used: the equations that hold at all times, bindings of parameters that depend on unknown ones.
+    equations: Vec<EqId>,
+    sides: Vec<Sides>,
+    /// Initial equations and fixed start values.
+    conditions: Vec<(EqId, Sides)>,
+    /// Start values that are used if something is missing, best first.
+    completions: Vec<(EqId, Sides)>,
+}
+
+impl Rows {
+    fn collect(work: &mut Work) -> Self {
+        let mut form = InitialForm::new(work);
+        let mut rows =
+            Rows { equations: Vec::new(), sides: Vec::new(), conditions: Vec::new(), completions: Vec::new() };
+        for eq in work.active.clone() {
+            if let Some(sides) = form.equation(work, eq) {
+                rows.equations.push(eq);
+                rows.sides.push(sides);
+            }
+        }
+        rows.bindings(work);
+        rows.initial_equations(work, &mut form);
+        rows.fixed_starts(work);
+        rows.complete(work, &form);
+        rows
+    }
+
+    fn bindings(&mut self, work: &mut Work) {
+        for variable in work.model.variables.ids() {
+            if !work.free[variable] {
+                continue;
+            }
+            if let Some(binding) = work.model.variables[variable].binding {
+                let (eq, sides) = condition(work, variable, binding, OriginKind::Binding);
+                self.equations.push(eq);
+                self.sides.push(sides);
+            }
+        }
+    }
+
+    fn initial_equations(&mut self, work: &mut Work, form: &mut InitialForm) {
+        for equation in std::mem::take(&mut work.model.initial_equations) {
+            work.model.initial_equations.push(equation.clone());
+            if form.gives_pre(work, equation.left, equation.right) {
+                continue;
+            }
+            let sides = form.rewrite(work, (equation.left, equation.right));
+            let eq = work.model.equations.push(equation);
+            work.dynamic.push(sides);
+            self.conditions.push((eq, sides));
+        }
+    }
+
+    fn fixed_starts(&mut self, work: &mut Work) {
+        for variable in work.model.variables.ids() {
+            let continuous = matches!(work.roles[variable], Role::Algebraic | Role::State { .. });
+            if continuous && is_fixed(work, variable) {
+                let start = start_value(work, variable);
+                self.conditions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
+            }
+        }
+    }
+
+    /// States first, the ones most wanted as such first; then what whens hold; then free parameters.
+    fn complete(&mut self, work: &mut Work, form: &InitialForm) {
+        let mut candidates = Vec::new();
+        for variable in work.model.variables.ids() {
+            let attributes = &work.model.variables[variable].attributes;
+            let kind = match work.roles[variable] {
+                Role::Discrete if form.held.contains(&variable) => 0,
+                Role::State { .. } => 1,
+                Role::Parameter | Role::Constant
+                    if work.free[variable] && work.model.variables[variable].binding.is_none() =>
+                {
+                    2
+                }
+                _ => continue,
+            };
+            let is_derivative = work.model.variables[variable].derivative_of.is_some();
+            let wish =
+                std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), attributes.start.is_some()));
+            candidates.push((kind, wish, is_derivative, variable));
+        }
+        candidates.sort_unstable();
+        for (.., variable) in candidates {
+            let start = start_value(work, variable);
+            self.completions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
+        }
+    }
+}
+
+fn is_fixed(work: &mut Work, variable: VarId) -> bool {
+    let Some(fixed) = work.model.variables[variable].attributes.fixed else { return false };
+    if let Some(value) = work.model.exprs.as_boolean(fixed) {
+        return value;
+    }
+    let values = &work.values;
+    let value = work.model.exprs.substitute(&[fixed], &mut work.value_memo, |v| values[v])[0];
+    work.model.exprs.as_boolean(value).unwrap_or(false)
+}
+
+/// Adds `variable = value` to the model.
+fn condition(work: &mut Work, variable: VarId, value: ExprId, kind: OriginKind) -> (EqId, Sides) {
+    let left = work.model.exprs.var(variable);
+    let declared = &work.model.variables[variable];
+    let component = work.model.paths.parent(declared.path).unwrap_or(work.model.paths.root());
+    let origin = Origin { component, span: declared.span, kind };
+    let eq = work.model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
+    work.dynamic.push((left, value));
+    (eq, (left, value))
+}
+
+/// How equations read at initialisation.
+struct InitialForm {
+    /// Variables that an inactive when clause assigns: `pre(v)` is `v`.
+    held: FxHashSet<VarId>,
+    /// When conditions that are `initial()`.
+    active: FxHashSet<VarId>,
+    /// `pre` values given by initial equations.
+    given: FxHashMap<VarId, ExprId>,
+    memo: Memo,
+}
+
+impl InitialForm {
+    fn new(work: &mut Work) -> Self {
+        let mut form = Self {
+            held: FxHashSet::default(),
+            active: FxHashSet::default(),
+            given: FxHashMap::default(),
+            memo: Memo::default(),
+        };
+        for &eq in &work.active {
+            let equation = &work.model.equations[eq];
+            if let Node::Var(variable) = work.model.exprs.node(equation.left)
+                && matches!(work.model.exprs.node(equation.right), Node::Builtin(Builtin::Initial, _))
+            {
+                form.active.insert(variable);
+            }
+        }
+        for &eq in &work.active {
+            let equation = &work.model.equations[eq];
+            if let EquationRole::When(clause) = &equation.role
+                && !clause.conditions.iter().any(|condition| form.active.contains(condition))
+                && let Node::Var(variable) = work.model.exprs.node(equation.left)
+            {
+                form.held.insert(variable);
+            }
+        }
+        for index in 0..work.model.initial_equations.len() {
+            let Equation { left, right, .. } = work.model.initial_equations[index];
+            if form.gives_pre(work, left, right)
+                && let Node::Pre(variable) = work.model.exprs.node(left)
+            {
+                form.given.insert(variable, right);
+            }
+        }
+        form
+    }
+
+    /// `pre(v) = expression` for a variable that no inactive when holds.
+    fn gives_pre(&self, work: &Work, left: ExprId, right: ExprId) -> bool {
+        matches!(work.model.exprs.node(left), Node::Pre(v) if !self.held.contains(&v) && work.is_discrete(v))
+            && !work.model.exprs.any(right, |node| matches!(node, Node::Pre(_)))
+    }
+
+    /// `None` for an equation that says nothing at initialisation.
+    fn equation(&mut self, work: &mut Work, eq: EqId) -> Option<Sides> {
+        let Equation { left, mut right, role, .. } = work.model.equations[eq].clone();
+        if let EquationRole::When(clause) = role {
+            if matches!(work.model.exprs.node(left), Node::Var(v) if self.held.contains(&v)) {
+                return None;
+            }
+            let active = &self.active;
+            let conditions = &clause.conditions;
+            right = work.model.exprs.rewrite(&[right], &mut Memo::default(), |exprs, id, node| match node {
+                Node::Var(v) if conditions.contains(&v) && active.contains(&v) => exprs.boolean(true),
+                Node::Pre(v) if conditions.contains(&v) => exprs.boolean(!active.contains(&v)),
+                Node::Var(_) | Node::Pre(_) => id,
+                node => exprs.make(node),
+            })[0];
+        }
+        Some(self.rewrite(work, (left, right)))
+    }
+
+    fn rewrite(&mut self, work: &mut Work, (left, right): Sides) -> Sides {
+        let starts: FxHashMap<VarId, ExprId> = work
+            .model
+            .exprs
+            .dependencies(&[left, right])
+            .pre
+            .into_iter()
+            .filter(|v| !self.held.contains(v) && work.is_discrete(*v))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|v| (v, start_value(work, v)))
+            .collect();
+        let given = &self.given;
+        let new = work.model.exprs.rewrite(&[left, right], &mut self.memo, |exprs, _, node| match node {
+            Node::Builtin(Builtin::Initial, _) => exprs.boolean(true),
+            Node::Pre(v) => match (given.get(&v), starts.get(&v)) {
+                (Some(&value), _) => value,
+                (None, Some(&start)) => start,
+                (None, None) => exprs.var(v),
+            },
+            node => exprs.make(node),
+        });
+        (new[0], new[1])
+    }
+}
+
+/// Matches the equations, then the conditions one by one, then as many completions as are needed. Gives the rows that
+/// remain unmatched without being completions, and which rows are used.
+fn match_rows(system: &System, first_condition: usize, conditions: usize) -> (Matching, Vec<u32>, Vec<bool>) {
+    let count = system.rows.len();
+    let mut matching = Matching::empty(count, system.columns.len());
+    let mut search = Search::new(&system.matchable);
+    let mut redundant = matching.extend_rows(&mut search, (0..first_condition as u32).collect());
+    let mut open = system.columns.len() - (first_condition - redundant.len());
+    search.next_phase();
+    for row in first_condition..count {
+        let is_condition = row < first_condition + conditions;
+        if open == 0 && !is_condition {
+            break;
+        }
+        // A failed search leaves marks that stay true until something is matched.
+        if matching.column_of_row[row] == crate::structure::NONE && search.augment(&mut matching, row as u32) {
+            search.next_phase();
+            open -= 1;
+        } else if is_condition {
+            redundant.push(row as u32);
+        }
+    }
+    let used = matching.column_of_row.iter().map(|&column| column != crate::structure::NONE).collect();
+    (matching, redundant, used)
+}
+
+fn note_completions(work: &mut Work, system: &System, used: &[bool]) {
+    let first = system.rows.len() - used.len();
+    let names: Vec<String> = used
+        .iter()
+        .enumerate()
+        .filter(|&(_, &is_used)| is_used)
+        .filter_map(|(index, _)| match work.model.equations[system.rows[first + index]].origin.kind {
+            OriginKind::StartValue(v) if work.model.variables[v].ty == VariableType::Real && !work.is_discrete(v) => {
+                Some(v)
+            }
+            _ => None,
+        })
+        .map(|v| format!("`{}`", work.model.variable_name(v)))
+        .collect();
+    if names.is_empty() {
+        return;
+    }
+    let shown = 20.min(names.len());
+    let more = if names.len() > shown { format!(" and {} more", names.len() - shown) } else { String::new() };
+    let message =
+        format!("initial conditions are missing; the start values of {}{more} are used", names[..shown].join(", "));
+    work.summary.notices.push(
+        Diagnostic::new(Severity::Note, "start-value-used", message)
+            .hint("set `fixed = true` or write initial equations")
+            .specification("8.6"),
+    );
+}

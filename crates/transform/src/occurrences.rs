@@ -1,0 +1,120 @@
+//! Where the leaves of an expression stand, which decides what an equation can be solved for and what its value waits
+//! for.
+
+use base::Id;
+use dae::{Builtin, ExprId, Exprs, Node, VarId};
+
+/// How the value depends on a leaf. In ascending order of strength.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// Its past only: inside `delay`.
+    History,
+    /// Inside a relation or function that makes events, frozen between them.
+    Frozen,
+    /// A step function of it without event: `noEvent(x > 0)`, a Boolean.
+    Step,
+    /// Its slope is not zero everywhere.
+    Smooth,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Leaf {
+    Variable(VarId),
+    Derivative(VarId),
+    Pre(VarId),
+    Time,
+    /// What may change at events only, besides variables: `sample`, `terminal`, calls with an effect …
+    Instant,
+}
+
+/// Collects leaves; keeps its tables from call to call.
+#[derive(Default)]
+pub struct Scanner {
+    stamp: u32,
+    seen: Vec<u32>,
+    stacks: [Vec<ExprId>; 4],
+}
+
+impl Scanner {
+    /// Calls `visit` once for each leaf of `roots`, with the strongest place it has.
+    pub fn scan(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Place)) {
+        self.stamp += 1;
+        self.seen.resize(exprs.len(), 0);
+        self.stacks[3].extend_from_slice(roots);
+        for place in [Place::Smooth, Place::Step, Place::Frozen, Place::History] {
+            while let Some(id) = self.stacks[place as usize].pop() {
+                if std::mem::replace(&mut self.seen[id.index()], self.stamp) != self.stamp {
+                    self.open(exprs, id, place, &mut visit);
+                }
+            }
+        }
+    }
+
+    /// Like `scan`, but a leaf is visited again for each weaker place it also has.
+    pub fn scan_all_places(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Place)) {
+        self.seen.resize(exprs.len(), 0);
+        self.stacks[3].extend_from_slice(roots);
+        for place in [Place::Smooth, Place::Step, Place::Frozen, Place::History] {
+            self.stamp += 1;
+            while let Some(id) = self.stacks[place as usize].pop() {
+                if std::mem::replace(&mut self.seen[id.index()], self.stamp) != self.stamp {
+                    self.open(exprs, id, place, &mut visit);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, place: Place, id: ExprId) {
+        self.stacks[place as usize].push(id);
+    }
+
+    fn open(&mut self, exprs: &Exprs, id: ExprId, place: Place, visit: &mut impl FnMut(Leaf, Place)) {
+        match exprs.node(id) {
+            Node::Var(variable) => visit(Leaf::Variable(variable), place),
+            Node::Der(variable) => visit(Leaf::Derivative(variable), place),
+            Node::Pre(variable) | Node::Previous(variable) => visit(Leaf::Pre(variable), place),
+            Node::Time => visit(Leaf::Time, place),
+            Node::Compare { event, left, right, .. } => {
+                let inner = place.min(if event { Place::Frozen } else { Place::Step });
+                self.push(inner, left);
+                self.push(inner, right);
+            }
+            Node::If { condition, then, otherwise } => {
+                self.push(place.min(Place::Step), condition);
+                self.push(place, then);
+                self.push(place, otherwise);
+            }
+            Node::And(..) | Node::Or(..) | Node::Not(_) => {
+                exprs.for_each_child(id, |child| self.push(place.min(Place::Step), child));
+            }
+            Node::Builtin(op, args) => self.open_builtin(exprs.arguments(args), op, place, visit),
+            _ => exprs.for_each_child(id, |child| self.push(place, child)),
+        }
+    }
+
+    fn open_builtin(&mut self, args: &[ExprId], op: Builtin, place: Place, visit: &mut impl FnMut(Leaf, Place)) {
+        use Builtin::*;
+        let (first, rest) = match op {
+            Delay => {
+                visit(Leaf::Time, place);
+                (Place::History, Place::Step)
+            }
+            SpatialFirst | SpatialSecond => {
+                visit(Leaf::Time, place);
+                (Place::Step, Place::Step)
+            }
+            Floor | Ceil | Sign | Div => (Place::Step, Place::Step),
+            FloorEvent | CeilEvent | DivEvent => (Place::Frozen, Place::Frozen),
+            Sample | Initial | Terminal | ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver
+            | SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock | Interval
+            | FirstTick | ActiveState | TicksInState | TimeInState => {
+                visit(Leaf::Instant, place);
+                (Place::Frozen, Place::Frozen)
+            }
+            _ => (Place::Smooth, Place::Smooth),
+        };
+        for (index, &arg) in args.iter().enumerate() {
+            self.push(place.min(if index == 0 { first } else { rest }), arg);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Constants and parameters: their bindings in order, literals for those that are part of the structure, and which of
+//! them the initial problem has to determine (`fixed = false`, specification 8.6).
+
+use base::{Diagnostic, Id};
+use dae::{ExprId, Memo, Node, VarId, Variability, VariableType};
+
+use crate::schedule::{Assignment, Role};
+use crate::work::Work;
+
+pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
+    give_bindings(work);
+    let order = sort(work)?;
+    let mut folding = Memo::default();
+    let mut valuing = Memo::default();
+    for variable in order {
+        let Some(binding) = work.model.variables[variable].binding else { continue };
+        let folded = &work.folded;
+        let binding = work.model.exprs.substitute(&[binding], &mut folding, |v| folded[v])[0];
+        work.model.variables[variable].binding = Some(binding);
+        if depends_on_free(work, binding) {
+            work.free[variable] = true;
+        }
+        if work.free[variable] {
+            continue;
+        }
+        let values = &work.values;
+        let value = work.model.exprs.substitute(&[binding], &mut valuing, |v| values[v])[0];
+        if work.model.exprs.is_literal(value) {
+            work.values[variable] = Some(value);
+        }
+        let declared = &work.model.variables[variable];
+        if work.model.exprs.is_literal(binding)
+            && (declared.variability == Variability::Constant || declared.structural)
+        {
+            work.folded[variable] = Some(binding);
+        }
+        if !work.model.exprs.is_literal(binding) {
+            work.parameters.push(Assignment { variable, value: binding, equation: None });
+        }
+    }
+    work.value_memo = valuing;
+    Ok(())
+}
+
+/// A parameter without a binding has its start value (specification 8.6), else the default of its type.
+fn give_bindings(work: &mut Work) {
+    for variable in work.model.variables.ids() {
+        if !matches!(work.roles[variable], Role::Constant | Role::Parameter) {
+            continue;
+        }
+        let declared = &work.model.variables[variable];
+        let not_fixed =
+            declared.attributes.fixed.is_some_and(|fixed| work.model.exprs.as_boolean(fixed) == Some(false));
+        if not_fixed {
+            work.free[variable] = true;
+        }
+        if declared.binding.is_some() || not_fixed || declared.ty == VariableType::Object {
+            continue;
+        }
+        let value = start_value(work, variable);
+        work.model.variables[variable].binding = Some(value);
+    }
+}
+
+/// The start attribute or the default of the type.
+pub fn start_value(work: &mut Work, variable: VarId) -> ExprId {
+    let declared = &work.model.variables[variable];
+    if let Some(start) = declared.attributes.start {
+        return start;
+    }
+    let exprs = &mut work.model.exprs;
+    match declared.ty {
+        VariableType::Real => exprs.real(0.0),
+        VariableType::Integer | VariableType::Object | VariableType::Clock => exprs.int(0),
+        VariableType::Boolean => exprs.boolean(false),
+        VariableType::Enumeration(_) => exprs.int(1),
+        VariableType::String => exprs.string(""),
+    }
+}
+
+fn depends_on_free(work: &Work, expr: ExprId) -> bool {
+    work.model.exprs.any(expr, |node| matches!(node, Node::Var(v) if work.free[v]))
+}
+
+/// Depth first over the bindings, without recursion; a parameter that is met again on its own path is a cycle.
+fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Diagnostic>> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let count = work.model.variables.len();
+    let mut state = vec![State::New; count];
+    let mut order = Vec::new();
+    let mut problems = Vec::new();
+    let mut stack: Vec<(VarId, Vec<VarId>)> = Vec::new();
+    for root in work.model.variables.ids() {
+        if !work.is_parameter(root) || state[root.index()] != State::New {
+            continue;
+        }
+        state[root.index()] = State::Open;
+        stack.push((root, needs(work, root)));
+        while let Some((variable, open)) = stack.last_mut() {
+            let variable = *variable;
+            match open.pop() {
+                None => {
+                    stack.pop();
+                    state[variable.index()] = State::Done;
+                    order.push(variable);
+                }
+                Some(next) => match state[next.index()] {
+                    State::Done => {}
+                    State::New => {
+                        state[next.index()] = State::Open;
+                        stack.push((next, needs(work, next)));
+                    }
+                    State::Open => {
+                        let path: Vec<VarId> = stack.iter().map(|(v, _)| *v).skip_while(|v| *v != next).collect();
+                        problems.push(cycle(work, &path));
+                    }
+                },
+            }
+        }
+    }
+    if problems.is_empty() { Ok(order) } else { Err(problems) }
+}
+
+fn needs(work: &Work, variable: VarId) -> Vec<VarId> {
+    let Some(binding) = work.model.variables[variable].binding else { return Vec::new() };
+    let mut needed = work.model.exprs.dependencies(&[binding]).variables;
+    needed.retain(|&v| work.is_parameter(v));
+    needed.reverse();
+    needed
+}
+
+fn cycle(work: &Work, path: &[VarId]) -> Diagnostic {
+    let mut names: Vec<String> = path.iter().map(|&v| work.model.variable_name(v)).collect();
+    names.extend(names.first().cloned());
+    let mut diagnostic =
+        Diagnostic::error("cyclic-parameters", format!("parameters depend on each other: {}", names.join(" → ")))
+            .specification("4.4.4");
+    for &variable in path {
+        if let Some(span) = work.model.variables[variable].span {
+            diagnostic = diagnostic.at(span, "");
+        }
+    }
+    diagnostic
+}

@@ -1,0 +1,169 @@
+//! Messages about systems that no assignment of equations to unknowns can solve, before anything else is tried: the
+//! smallest set of equations that says too much, the unknowns that nothing determines, and the likely cause.
+
+use base::Diagnostic;
+use dae::{EqId, OriginKind, VarId};
+
+use crate::structure::dulmage::{Decomposition, decompose, smallest_over_determined};
+use crate::structure::{IncidenceBuilder, Matching, NONE};
+use crate::system::System;
+use crate::work::Work;
+
+/// How many equations or unknowns a message lists.
+const LISTED: usize = 20;
+
+/// `matching` is a maximum matching of `system.matchable` that is not perfect.
+pub fn report(work: &Work, system: &System, matching: &Matching) -> Vec<Diagnostic> {
+    let (rows, columns) = (system.rows.len(), system.columns.len());
+    let mut problems = Vec::new();
+    if let Some((over, determined)) = smallest_over_determined(&system.matchable, matching) {
+        let equations: Vec<EqId> = over.iter().map(|&row| system.rows[row as usize]).collect();
+        let unknowns: Vec<VarId> = determined.iter().map(|&column| system.columns[column as usize]).collect();
+        problems.push(over_determined(work, system, &over, &equations, &unknowns, balance(rows, columns)));
+    }
+    let parts = decompose(&system.matchable, matching);
+    if !parts.under_columns.is_empty() {
+        problems.push(under_determined(work, system, &parts, balance(rows, columns)));
+    }
+    problems
+}
+
+/// The columns that remain if differentiated unknowns get an equation first.
+fn left_over(system: &System, parts: &Decomposition) -> Vec<VarId> {
+    let mut matching = Matching::empty(system.rows.len(), system.columns.len());
+    let mut derivatives = IncidenceBuilder::default();
+    let mut all = IncidenceBuilder::default();
+    let mut under = vec![false; system.rows.len()];
+    for &row in &parts.under_rows {
+        under[row as usize] = true;
+    }
+    for row in 0..system.rows.len() {
+        let entries = if under[row] { system.matchable.range(row) } else { 0..0 };
+        all.push_row(entries.clone().map(|entry| system.matchable.column_of(entry)));
+        derivatives
+            .push_row(entries.filter(|&entry| system.orders[entry] > 0).map(|entry| system.matchable.column_of(entry)));
+    }
+    matching.extend(&derivatives.finish(system.columns.len()));
+    matching.extend(&all.finish(system.columns.len()));
+    let unmatched = parts.under_columns.iter().filter(|&&column| matching.row_of_column[column as usize] == NONE);
+    unmatched.map(|&column| system.columns[column as usize]).collect()
+}
+
+/// The initial problem has rows that cannot be used or unknowns that nothing determines.
+pub fn report_initial(work: &Work, system: &System, matching: &Matching, open: &[VarId]) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    if let Some((over, determined)) = smallest_over_determined(&system.matchable, matching) {
+        let unknowns: Vec<VarId> = determined.iter().map(|&column| system.columns[column as usize]).collect();
+        let mut diagnostic = Diagnostic::error(
+            "initial-over-determined",
+            format!("the initial problem has {} equations for {}", over.len(), names(work, &unknowns)),
+        );
+        for &row in over.iter().take(LISTED) {
+            let eq = system.rows[row as usize];
+            diagnostic = work.at_equation(diagnostic, eq, "");
+            diagnostic = diagnostic.note(line(work, eq, &work.sides_text(system.sides[row as usize])));
+        }
+        problems.push(diagnostic.hint("remove an initial equation or a `fixed = true`"));
+    }
+    if !open.is_empty() {
+        problems.push(
+            Diagnostic::error(
+                "initial-under-determined",
+                format!("the initial problem does not determine {}", names(work, open)),
+            )
+            .hint("an initial equation or a fixed start value is missing"),
+        );
+    }
+    problems
+}
+
+fn balance(equations: usize, unknowns: usize) -> String {
+    let count = equations.abs_diff(unknowns);
+    let number = match count {
+        1 => "one equation".to_string(),
+        _ => format!("{count} equations"),
+    };
+    match equations.cmp(&unknowns) {
+        std::cmp::Ordering::Equal => format!("the counts agree ({equations} equations, {unknowns} unknowns)"),
+        std::cmp::Ordering::Greater => format!("{number} too many ({equations} equations, {unknowns} unknowns)"),
+        std::cmp::Ordering::Less => format!("{number} too few ({equations} equations, {unknowns} unknowns)"),
+    }
+}
+
+fn over_determined(
+    work: &Work,
+    system: &System,
+    rows: &[u32],
+    equations: &[EqId],
+    unknowns: &[VarId],
+    balance: String,
+) -> Diagnostic {
+    let message = match unknowns {
+        [] => "an equation contains no unknown that it could determine".to_string(),
+        [one] => format!("{} equations for the one unknown `{}`", equations.len(), work.model.variable_name(*one)),
+        more => format!("{} equations for {} unknowns: {}", equations.len(), more.len(), names(work, more)),
+    };
+    let mut diagnostic = Diagnostic::error("over-determined", format!("{message}; {balance}"));
+    for (&eq, &row) in equations.iter().zip(rows).take(LISTED) {
+        diagnostic = work.at_equation(diagnostic, eq, "");
+        let (left, right) = system.sides[row as usize];
+        diagnostic = diagnostic.note(line(work, eq, &work.sides_text((left, right))));
+    }
+    let kinds = |wanted: fn(&OriginKind) -> bool| {
+        equations.iter().filter(|&&eq| wanted(&work.model.equations[eq].origin.kind)).count()
+    };
+    let bindings = kinds(|kind| matches!(kind, OriginKind::Binding));
+    let connections = kinds(|kind| matches!(kind, OriginKind::Potential | OriginKind::FlowSum));
+    let hint = if bindings > 0 && unknowns.len() <= 1 {
+        "a variable with a declaration equation (a modifier `= …`) is also determined by another equation: remove one"
+    } else if connections > 0 {
+        "a connection may be doubled, or two sources be connected that both prescribe the same quantity"
+    } else {
+        "remove one of these equations, or make something in them an unknown"
+    };
+    diagnostic.hint(hint)
+}
+
+fn under_determined(work: &Work, system: &System, parts: &Decomposition, balance: String) -> Diagnostic {
+    let open = left_over(system, parts);
+    let others: Vec<VarId> = parts
+        .under_columns
+        .iter()
+        .map(|&column| system.columns[column as usize])
+        .filter(|variable| !open.contains(variable))
+        .collect();
+    let mut diagnostic =
+        Diagnostic::error("under-determined", format!("no equation determines {}; {balance}", names(work, &open)));
+    for &variable in open.iter().take(LISTED) {
+        if let Some(span) = work.model.variables[variable].span {
+            diagnostic = diagnostic.at(span, "");
+        }
+    }
+    if !others.is_empty() {
+        diagnostic = diagnostic.note(format!("it shares its equations with {}", names(work, &others)));
+    }
+    for &row in parts.under_rows.iter().take(LISTED) {
+        let eq = system.rows[row as usize];
+        diagnostic = diagnostic.note(line(work, eq, &work.sides_text(system.sides[row as usize])));
+    }
+    let is_open_flow = open.iter().chain(&others).any(|&v| work.model.variables[v].flow);
+    diagnostic.hint(if is_open_flow {
+        "a connector may not be connected, or no component defines a reference (such as a ground)"
+    } else {
+        "an equation or a connection is missing; an input needs a connection or a value"
+    })
+}
+
+fn names(work: &Work, variables: &[VarId]) -> String {
+    let mut list: Vec<String> =
+        variables.iter().take(LISTED).map(|&v| format!("`{}`", work.model.variable_name(v))).collect();
+    if variables.len() > LISTED {
+        list.push(format!("and {} more", variables.len() - LISTED));
+    }
+    list.join(", ")
+}
+
+fn line(work: &Work, eq: EqId, text: &str) -> String {
+    let component = work.model.paths.text(work.model.equations[eq].origin.component);
+    if component.is_empty() { text.to_string() } else { format!("{component}: {text}") }
+}

@@ -1,0 +1,170 @@
+//! What the passes hand on from one to the next: the model as it stands and side tables over its ids.
+
+use base::{Diagnostic, Id, IdVec};
+use dae::{ActionKind, Causality, EqId, EquationRole, ExprId, Memo, Model, Node, VarId, Variability};
+
+use crate::schedule::{Assignment, Role, Summary};
+
+/// The two sides of an equation.
+pub type Sides = (ExprId, ExprId);
+
+pub struct Work {
+    pub model: Model,
+    pub roles: IdVec<VarId, Role>,
+    /// Equations that still have to be sorted. Their sides as they hold at initialisation stand in the model.
+    pub active: Vec<EqId>,
+    /// Their sides as they hold afterwards: `initial()` is false, `homotopy` is its first argument.
+    pub dynamic: IdVec<EqId, Sides>,
+    /// Assignments of parameters and constants, in order.
+    pub parameters: Vec<Assignment>,
+    /// Parameters that the initial problem determines (`fixed = false`) or that depend on such.
+    pub free: IdVec<VarId, bool>,
+    /// Literals that replace constants and structural parameters.
+    pub folded: IdVec<VarId, Option<ExprId>>,
+    /// The values of all parameters as far as they are literals, to judge pivots.
+    pub values: IdVec<VarId, Option<ExprId>>,
+    pub value_memo: Memo,
+    /// The derivative variable of a variable.
+    pub derivative: IdVec<VarId, Option<VarId>>,
+    pub summary: Summary,
+}
+
+impl Work {
+    pub fn new(mut model: Model) -> Self {
+        mark_when_targets(&mut model);
+        let roles: IdVec<VarId, Role> = model.variables.values().map(first_role).collect();
+        let active: Vec<EqId> = model.equations.ids().collect();
+        let count = model.variables.len();
+        let summary = Summary {
+            equations: active.len(),
+            unknowns: roles.values().filter(|role| matches!(role, Role::Algebraic | Role::Discrete)).count(),
+            parameters: roles.values().filter(|role| matches!(role, Role::Parameter)).count(),
+            discrete: roles.values().filter(|role| matches!(role, Role::Discrete)).count(),
+            ..Summary::default()
+        };
+        Self {
+            roles,
+            active,
+            dynamic: IdVec::new(),
+            parameters: Vec::new(),
+            free: IdVec::filled(false, count),
+            folded: IdVec::filled(None, count),
+            values: IdVec::filled(None, count),
+            value_memo: Memo::default(),
+            derivative: IdVec::filled(None, count),
+            summary,
+            model,
+        }
+    }
+
+    /// Whether it is to be determined by the equations that hold at run time.
+    pub fn is_unknown(&self, variable: VarId) -> bool {
+        matches!(self.roles[variable], Role::Algebraic | Role::Discrete)
+    }
+
+    pub fn is_parameter(&self, variable: VarId) -> bool {
+        matches!(self.roles[variable], Role::Constant | Role::Parameter)
+    }
+
+    pub fn is_discrete(&self, variable: VarId) -> bool {
+        matches!(self.roles[variable], Role::Discrete)
+    }
+
+    /// The value of an expression of parameters as far as it can be computed here.
+    pub fn evaluate(&mut self, expr: ExprId) -> Option<f64> {
+        let values = &self.values;
+        let result = self.model.exprs.substitute(&[expr], &mut self.value_memo, |variable| values[variable]);
+        self.model.exprs.as_real(result[0])
+    }
+
+    /// `left = right`.
+    pub fn sides_text(&self, (left, right): Sides) -> String {
+        format!("{} = {}", self.model.expression_text(left), self.model.expression_text(right))
+    }
+
+    /// A diagnostic at an equation's place.
+    pub fn at_equation(&self, diagnostic: Diagnostic, equation: EqId, text: &str) -> Diagnostic {
+        let origin = &self.model.equations[equation].origin;
+        let mut diagnostic = match origin.span {
+            Some(span) => diagnostic.at(span, text),
+            None => diagnostic,
+        };
+        if diagnostic.component.is_none() {
+            let component = self.model.paths.text(origin.component);
+            if !component.is_empty() {
+                diagnostic = diagnostic.in_component(component);
+            }
+        }
+        diagnostic
+    }
+
+    /// Adds a derivative of `variable` unless it has one.
+    pub fn derivative_variable(&mut self, variable: VarId) -> VarId {
+        if let Some(known) = self.derivative[variable] {
+            return known;
+        }
+        let mut new = self.model.variables[variable].clone();
+        new.binding = None;
+        new.causality = Causality::Local;
+        new.attributes = std::sync::Arc::default();
+        new.derivative_of = Some(variable);
+        new.flow = false;
+        let id = self.model.variables.push(new);
+        self.roles.push(Role::Algebraic);
+        self.free.push(false);
+        self.folded.push(None);
+        self.values.push(None);
+        self.derivative.push(None);
+        self.derivative[variable] = Some(id);
+        id
+    }
+}
+
+/// Variables that a when clause assigns are discrete, whatever they were declared as (specification 8.3.5).
+fn mark_when_targets(model: &mut Model) {
+    for index in 0..model.equations.len() {
+        let equation = &model.equations[EqId::from_index(index)];
+        if matches!(equation.role, EquationRole::When(_))
+            && let Node::Var(target) = model.exprs.node(equation.left)
+        {
+            let variable = &mut model.variables[target];
+            variable.variability = variable.variability.min(Variability::Discrete);
+        }
+    }
+}
+
+fn first_role(variable: &dae::Variable) -> Role {
+    match (variable.causality, variable.variability) {
+        (_, Variability::Constant) => Role::Constant,
+        (_, Variability::Parameter) => Role::Parameter,
+        (Causality::Input, _) => Role::Input,
+        (_, Variability::Discrete) => Role::Discrete,
+        (_, Variability::Continuous) => Role::Algebraic,
+    }
+}
+
+/// Changes every expression of the actions.
+pub fn map_actions(work: &mut Work, mut map: impl FnMut(&mut Work, ExprId) -> ExprId) {
+    for initial in [false, true] {
+        let mut actions = std::mem::take(actions_of(&mut work.model, initial));
+        for action in &mut actions {
+            if let Some(condition) = &mut action.condition {
+                *condition = map(work, *condition);
+            }
+            match &mut action.kind {
+                ActionKind::Reinit { value, .. } => *value = map(work, *value),
+                ActionKind::Assert { holds, message, .. } => {
+                    *holds = map(work, *holds);
+                    *message = map(work, *message);
+                }
+                ActionKind::Terminate { message } => *message = map(work, *message),
+                ActionKind::Call(call) => *call = map(work, *call),
+            }
+        }
+        *actions_of(&mut work.model, initial) = actions;
+    }
+}
+
+fn actions_of(model: &mut Model, initial: bool) -> &mut Vec<dae::Action> {
+    if initial { &mut model.initial_actions } else { &mut model.actions }
+}

@@ -1,0 +1,365 @@
+//! Continuous systems: the cases that the literature poses, from text to sorted blocks.
+
+mod show;
+
+use expect_test::expect;
+use show::{all, blocks, problems, schedule, states};
+
+#[test]
+fn a1_circuit() {
+    let schedule = schedule(
+        "parameter R1.R = 10
+         parameter C.C = 0.01
+         parameter R2.R = 100
+         parameter L.L = 0.1
+         parameter A = 1
+         parameter w = 1
+         R1.u = R1.v1 - R1.v2
+         0 = R1.i1 + R1.i2
+         R1.u = R1.R*R1.i1
+         C.u = C.v1 - C.v2
+         0 = C.i1 + C.i2
+         C.C*der(C.u) = C.i1
+         R2.u = R2.v1 - R2.v2
+         0 = R2.i1 + R2.i2
+         R2.u = R2.R*R2.i1
+         L.u = L.v1 - L.v2
+         0 = L.i1 + L.i2
+         L.L*der(L.i1) = L.u
+         AC.u = AC.v1 - AC.v2
+         0 = AC.i1 + AC.i2
+         AC.u = A*sin(w*time)
+         G.v = 0
+         AC.v1 = R1.v1
+         AC.v1 = R2.v1
+         AC.i1 + R1.i1 + R2.i1 = 0
+         R1.v2 = C.v1
+         R1.i2 + C.i1 = 0
+         R2.v2 = L.v1
+         R2.i2 + L.i1 = 0
+         C.v2 = L.v2
+         C.v2 = AC.v2
+         C.v2 = G.v
+         C.i2 + L.i2 + AC.i2 + G.i = 0",
+    );
+    assert_eq!((schedule.summary.equations, schedule.summary.unknowns), (27, 27));
+    expect![[r#"
+        18states: C.u L.i1
+        R1.v1 := A*sin(w*time)
+        R1.u := R1.v1 - C.u
+        R1.i1 := R1.u/R1.R
+        der(C.u) := R1.i1/C.C
+        R2.u := R2.R*L.i1
+        R2.v2 := R1.v1 - R2.u
+        der(L.i1) := R2.v2/L.L
+        output: AC.i1 := -(R1.i1 + L.i1)
+        output: G.i := R1.i1 + L.i1 + AC.i1
+        initially
+        C.u := 0
+        R1.v1 := A*sin(w*time)
+        R1.u := R1.v1 - C.u
+        R1.i1 := R1.u/R1.R
+        der(C.u) := R1.i1/C.C
+        L.i1 := 0
+        R2.u := R2.R*L.i1
+        R2.v2 := R1.v1 - R2.u
+        der(L.i1) := R2.v2/L.L
+        AC.i1 := -(R1.i1 + L.i1)
+        G.i := R1.i1 + L.i1 + AC.i1
+    "#]]
+    .assert_eq(&format!("{}{}", schedule.summary.aliases, all(&schedule)));
+}
+
+#[test]
+fn a2_mass_and_spring() {
+    let schedule = schedule(
+        "parameter m = 1
+         parameter c = 100
+         Real s(start = 0.5, fixed = true)
+         Real v(start = 0, fixed = true)
+         s = M.s
+         der(s) = v
+         m*der(v) = M.f
+         Sp.f = c*(Sp.s2 - Sp.s1)
+         Sp.f1 = -Sp.f
+         Sp.f2 = Sp.f
+         W.s = 0
+         M.s = Sp.s2
+         M.f + Sp.f2 = 0
+         W.s = Sp.s1
+         W.f + Sp.f1 = 0",
+    );
+    assert_eq!(schedule.summary.equations, 11);
+    expect![[r#"
+        states: s v
+        der(s) := v
+        M.f := -c*s
+        der(v) := M.f/m
+        initially
+        v := 0
+        der(s) := v
+        s := 0.5
+        M.f := -c*s
+        der(v) := M.f/m
+    "#]]
+    .assert_eq(&all(&schedule));
+}
+
+#[test]
+fn a3_two_springs_in_series() {
+    let schedule = schedule(
+        "parameter m = 1
+         parameter c1 = 100
+         parameter c2 = 50
+         der(s) = v
+         m*der(v) = -f2
+         f1 = c1*d1
+         f2 = c2*d2
+         d1 = p - 0
+         d2 = s - p
+         f1 = f2",
+    );
+    expect![[r#"
+        states: s v
+        der(s) := v
+        linear constant 3 torn to d2
+            d1 := s - d2
+            f2 := c1*d1
+            0 = f2 - c2*d2
+        der(v) := -f2/m
+        initially
+        v := 0
+        der(s) := v
+        s := 0
+        linear constant 3 torn to d2
+            d1 := s - d2
+            f2 := c1*d1
+            0 = f2 - c2*d2
+        der(v) := -f2/m
+    "#]]
+    .assert_eq(&all(&schedule));
+}
+
+#[test]
+fn a8_sorting_by_hand() {
+    let schedule = schedule(
+        "sin(z3) + z4 = 1
+         z2 = time
+         z2 + sin(z3) + z5 = 0
+         z1 = z2 + 1
+         z1*exp(z3) + cos(z5) = 1",
+    );
+    expect![[r#"
+        output: z2 := time
+        output: z1 := z2 + 1
+        output: nonlinear 2 torn to z3
+            z5 := -(z2 + sin(z3))
+            0 = z1*exp(z3) + cos(z5) - 1
+        output: z4 := 1 - sin(z3)
+    "#]]
+    .assert_eq(&blocks(&schedule, &schedule.blocks));
+}
+
+#[test]
+fn a9_tearing_by_hand() {
+    let schedule = schedule(
+        "z1 = sin(z5)
+         z2 = cos(z1)
+         z3 = exp(z1)*z2
+         z4 = cos(z2*z3)
+         z5 = sin(z4*z1)",
+    );
+    expect![[r#"
+        event: nonlinear 5 torn to z1
+            z2 := cos(z1)
+            z3 := exp(z1)*z2
+            z4 := cos(z2*z3)
+            z5 := sin(z4*z1)
+            0 = z1 - sin(z5)
+    "#]]
+    .assert_eq(&blocks(&schedule, &schedule.blocks));
+}
+
+#[test]
+fn a10_no_division_by_what_may_vanish() {
+    let schedule = schedule(
+        "parameter w = 1
+         z1 = sin(w*time)
+         z1*z2 = sin(z3)
+         0 = z2^2 - z3",
+    );
+    expect![[r#"
+        output: z1 := sin(w*time)
+        output: nonlinear 2 torn to z2
+            z3 := z2^2
+            0 = z1*z2 - sin(z3)
+    "#]]
+    .assert_eq(&blocks(&schedule, &schedule.blocks));
+}
+
+#[test]
+fn a12_index_definitions() {
+    let reduced = schedule(
+        "der(x) = y
+         0 = x + y",
+    );
+    assert!(reduced.summary.differentiated.is_empty());
+    expect![[r#"
+        states: x
+        der(x) := -x
+        initially
+        x := 0
+        der(x) := -x
+    "#]]
+    .assert_eq(&all(&reduced));
+    let higher = schedule(
+        "der(x1) = y
+         0 = x1 + x2
+         der(x2) = x1 - 0*y",
+    );
+    expect![[r#"
+        states: x1
+        der(x1) := -x1
+        output: y := der(x1)
+        initially
+        x1 := 0
+        der(x1) := -x1
+        y := der(x1)
+    "#]]
+    .assert_eq(&all(&higher));
+}
+
+const DRIVE_TRAIN: &str = "parameter J1 = 1
+     parameter J2 = 2
+     parameter J3 = 3
+     parameter i = 4
+     parameter c = 100
+     der(phi1) = w1
+     J1*der(w1) = u - tau1
+     phi1 = i*phi2
+     tau2 = i*tau1
+     der(phi2) = w2
+     J2*der(w2) = tau2 - tau3
+     tau3 = c*(phi2 - phi3)
+     der(phi3) = w3
+     J3*der(w3) = tau3
+     input u
+";
+
+#[test]
+fn a13_drive_train_with_gear() {
+    let schedule = schedule(DRIVE_TRAIN);
+    let differentiated: u32 = schedule.summary.differentiated.iter().map(|(_, times)| times).sum();
+    assert_eq!(differentiated, 4);
+    expect![[r#"
+        states: phi1 w1 phi3 w3
+        der(phi1) := w1
+        phi2 := phi1/i
+        tau3 := c*(phi2 - phi3)
+        linear constant 6 torn to der(der(phi1))
+            der(der(phi2)) := der(der(phi1))/i
+            der(w2) := der(der(phi2))
+            tau2 := J2*der(w2) + tau3
+            tau1 := tau2/i
+            der(w1) := (u - tau1)/J1
+            0 = der(der(phi1)) - der(w1)
+        output: der(phi2) := der(phi1)/i
+        output: w2 := der(phi2)
+        der(phi3) := w3
+        der(w3) := tau3/J3
+        initially
+        w1 := 0
+        der(phi1) := w1
+        phi3 := 0
+        phi1 := 0
+        phi2 := phi1/i
+        tau3 := c*(phi2 - phi3)
+        linear constant 6 torn to der(der(phi1))
+            der(der(phi2)) := der(der(phi1))/i
+            der(w2) := der(der(phi2))
+            tau2 := J2*der(w2) + tau3
+            tau1 := tau2/i
+            der(w1) := (u - tau1)/J1
+            0 = der(der(phi1)) - der(w1)
+        der(phi2) := der(phi1)/i
+        w2 := der(phi2)
+        w3 := 0
+        der(phi3) := w3
+        der(w3) := tau3/J3
+    "#]]
+    .assert_eq(&all(&schedule));
+}
+
+#[test]
+fn a14_contradicting_start_values_are_checked() {
+    let text = format!(
+        "{DRIVE_TRAIN}
+         Real w1(start = 1, fixed = true)
+         Real w2(start = 0, fixed = true)"
+    );
+    let schedule = schedule(&text);
+    let check = &schedule.initial_checks[0];
+    let implied: Vec<String> = check.implied_by.iter().map(|&eq| schedule.model.equation_text(eq)).collect();
+    expect!["w2 = 0 | der(phi1) = w1 | der(phi2) = w2 | der(phi1) = i*der(phi2) | w1 = 1"].assert_eq(&format!(
+        "{} | {}",
+        schedule.model.equation_text(check.equation),
+        implied.join(" | ")
+    ));
+}
+
+#[test]
+fn a15_structurally_inconsistent() {
+    expect![[r#"
+        error[over-determined]: 2 equations for the one unknown `y2`; the counts agree (3 equations, 3 unknowns)
+          --> test.mo:2:10
+           |
+         2 |          0 = sin(y2)
+           |          ^^^^^^^^^^^
+          ::: test.mo:3:10
+           |
+         3 |          0 = y2^2 - 1
+           |          ------------
+           = 0 = sin(y2)
+           = 0 = y2^2 - 1
+           = help: remove one of these equations, or make something in them an unknown
+        error[under-determined]: no equation determines `y1`; the counts agree (3 equations, 3 unknowns)
+           = it shares its equations with `x`
+           = der(x) = x + y1
+           = help: an equation or a connection is missing; an input needs a connection or a value
+    "#]]
+    .assert_eq(&problems(
+        "der(x) = x + y1
+         0 = sin(y2)
+         0 = y2^2 - 1",
+    ));
+}
+
+#[test]
+fn a19_singular_connections() {
+    let capacitors = schedule(
+        "parameter C1 = 1
+         parameter C2 = 2
+         C1*der(v1) = i1
+         C2*der(v2) = i2
+         v1 = v2
+         i1 + i2 = sin(time)",
+    );
+    assert_eq!(capacitors.states.len(), 1);
+    let gear = schedule(
+        "der(phi1) = w1
+         der(w1) = -t1
+         der(phi2) = w2
+         2*der(w2) = t2
+         phi1 = 3*phi2
+         t2 = 3*t1",
+    );
+    assert_eq!(states(&gear), "phi1 w1");
+    let damper = schedule(
+        "der(phi1) = w1
+         der(w1) = -t
+         der(phi2) = w2
+         2*der(w2) = t
+         t = 0.1*(w1 - w2)",
+    );
+    assert_eq!(damper.states.len(), 4);
+}
