@@ -24,6 +24,7 @@ impl Maker {
                 states: Vec::new(),
                 parameters: Vec::new(),
                 initial: Vec::new(),
+                initial_checks: Vec::new(),
                 blocks: Vec::new(),
                 summary: Summary::default(),
             },
