@@ -20,6 +20,7 @@ pub struct IterationMatrix {
     solver: LinearSolver,
     differences: Option<FiniteDifferences>,
     sizes: Vec<f64>,
+    analytic: bool,
 }
 
 impl IterationMatrix {
@@ -36,6 +37,7 @@ impl IterationMatrix {
                 solver: LinearSolver::new(size, None)?,
                 differences: None,
                 sizes: vec![0.0; size],
+                analytic: false,
                 pattern,
             });
         };
@@ -51,8 +53,14 @@ impl IterationMatrix {
             solver: LinearSolver::new(size, Some(&whole))?,
             differences: None,
             sizes: vec![0.0; size],
+            analytic: false,
             pattern,
         })
+    }
+
+    /// Whether the Jacobian is taken by finite differences, as far as is known before its first evaluation.
+    pub fn uses_differences(&self) -> bool {
+        self.differences.is_some() || !self.analytic
     }
 
     /// Evaluates the Jacobian at `(t, x)`, where the right-hand side is `f`. `h` is the current step, which tells how
@@ -71,6 +79,7 @@ impl IterationMatrix {
         statistics.jacobians += 1;
         if self.differences.is_none() {
             if problem.jacobian(t, x, &mut self.jacobian).map_err(Failure::Evaluation)? {
+                self.analytic = true;
                 return self.check();
             }
             self.differences = Some(FiniteDifferences::new(self.size, self.pattern.as_ref()));

@@ -24,8 +24,9 @@ pub trait CrossingFunctions {
 /// The half width of the interval in which a residue counts as zero.
 pub const ZERO_INTERVAL: f64 = 1e-38;
 
-/// Relative accuracy of the located time.
+/// Accuracy of the located time relative to the step, down to the resolution of the time itself.
 const TIME_ACCURACY: f64 = 1e-12;
+const TIME_RESOLUTION: f64 = 4.0 * f64::EPSILON;
 
 /// Distance from the ends of a step, as a fraction of it, at which slopes are measured.
 const SLOPE_PROBE: f64 = 1e-4;
@@ -266,7 +267,7 @@ impl RootFinder {
         t_right: f64,
     ) -> Result<Event, EvalError> {
         let (mut a, mut b) = (t_left, t_right);
-        let tolerance = TIME_ACCURACY * b.abs().max(b - a).max(f64::MIN_POSITIVE);
+        let tolerance = (TIME_RESOLUTION * b.abs()).max(TIME_ACCURACY * (b - a)).max(f64::MIN_POSITIVE);
         let mut stale_side = 0_i32;
         let (mut damp_left, mut damp_right) = (1.0, 1.0);
         for iteration in 0..200 {

@@ -1,0 +1,428 @@
+//! Singly diagonally implicit Runge–Kutta method ESDIRK4(3) with explicit first stage: stiffly accurate, L-stable,
+//! cheap to restart, for stiff problems with many events.
+//!
+//! Implicit part of ARK4(3)6L[2]SA of Kennedy and Carpenter, *Additive Runge–Kutta schemes for
+//! convection-diffusion-reaction equations*, Appl. Numer. Math. 44 (2003); all nodes lie inside the step. The dense output
+//! was derived for this crate: third order everywhere, nearly fourth, and bounded by one for infinitely stiff
+//! components. Stage values are predicted from the dense output of the previous step, or from the stages already known.
+
+use crate::error::StepError;
+use crate::iteration_matrix::IterationMatrix;
+use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::tsit5::step_towards;
+use crate::weights::{
+    Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, worst_component,
+};
+
+const STAGES: usize = 6;
+const GAMMA: f64 = 0.25;
+const NODES: [f64; STAGES] = [0.0, 0.5, 83.0 / 250.0, 31.0 / 50.0, 17.0 / 20.0, 1.0];
+const A: [[f64; STAGES - 1]; STAGES] = [
+    [0.0; 5],
+    [0.25, 0.0, 0.0, 0.0, 0.0],
+    [8611.0 / 62500.0, -1743.0 / 31250.0, 0.0, 0.0, 0.0],
+    [5012029.0 / 34652500.0, -654441.0 / 2922500.0, 174375.0 / 388108.0, 0.0, 0.0],
+    [15267082809.0 / 155376265600.0, -71443401.0 / 120774400.0, 730878875.0 / 902184768.0, 2285395.0 / 8070912.0, 0.0],
+    [82889.0 / 524892.0, 0.0, 15625.0 / 83664.0, 69875.0 / 102672.0, -2260.0 / 8211.0],
+];
+const EMBEDDED: [f64; STAGES] = [
+    4586570599.0 / 29645900160.0,
+    0.0,
+    178811875.0 / 945068544.0,
+    814220225.0 / 1159782912.0,
+    -3700637.0 / 11593932.0,
+    61727.0 / 225920.0,
+];
+/// Weights of the slopes for dense output: row p multiplies the power p + 1 of the fraction of the step.
+const DENSE: [[f64; STAGES]; 4] = [
+    [
+        0.9500023318043139,
+        0.9691827642333164,
+        -0.016550371668141328,
+        -1.3888116701190276,
+        0.694735793323837,
+        -0.20855884757429727,
+    ],
+    [
+        -2.2679412640355774,
+        -4.636241699998795,
+        3.4988162884167,
+        6.904095704198269,
+        -5.831356894818167,
+        2.332627866237564,
+    ],
+    [
+        2.1654721072980414,
+        5.053499719432569,
+        -4.9848598258598935,
+        -7.629282292761435,
+        10.245277786062893,
+        -4.850107494172169,
+    ],
+    [
+        -0.6896168799051077,
+        -1.3864407836670916,
+        1.6893528496353367,
+        2.7945635539915332,
+        -5.383897215563572,
+        2.976038475508901,
+    ],
+];
+const MAX_ITERATIONS: usize = 6;
+/// Fraction of the error tolerance that the iteration error of a stage may take.
+const ITERATION_TOLERANCE: f64 = 0.03;
+const STEP_DRIFT: f64 = 0.2;
+/// Convergence is never trusted to be faster than this.
+const SMALLEST_RATE: f64 = 0.01;
+
+pub struct Esdirk {
+    options: Options,
+    t: f64,
+    t_old: f64,
+    h: f64,
+    h_used: f64,
+    x: Vec<f64>,
+    x_old: Vec<f64>,
+    slopes: [Vec<f64>; STAGES],
+    /// Slopes and start of the step before, for predictions.
+    base: Vec<f64>,
+    stage: Vec<f64>,
+    f: Vec<f64>,
+    delta: Vec<f64>,
+    error: Vec<f64>,
+    weights: Vec<f64>,
+    old_slopes: [Vec<f64>; STAGES],
+    matrix: Option<IterationMatrix>,
+    factored_step: f64,
+    has_factorisation: bool,
+    jacobian_is_current: bool,
+    slow_convergence: bool,
+    rate: f64,
+    controller: StepController,
+    statistics: Statistics,
+}
+
+impl Esdirk {
+    pub fn new(size: usize, options: Options) -> Self {
+        let zeros = || vec![0.0; size];
+        Esdirk {
+            options,
+            t: 0.0,
+            t_old: 0.0,
+            h: 0.0,
+            h_used: 0.0,
+            x: zeros(),
+            x_old: zeros(),
+            slopes: std::array::from_fn(|_| zeros()),
+            base: zeros(),
+            stage: zeros(),
+            f: zeros(),
+            delta: zeros(),
+            error: zeros(),
+            weights: zeros(),
+            old_slopes: std::array::from_fn(|_| zeros()),
+            matrix: None,
+            factored_step: 0.0,
+            has_factorisation: false,
+            jacobian_is_current: false,
+            slow_convergence: false,
+            rate: 0.5,
+            controller: StepController::new(4),
+            statistics: Statistics::default(),
+        }
+    }
+
+    pub fn next_step(&self) -> f64 {
+        self.h
+    }
+
+    fn set_up(&mut self, problem: &mut dyn OdeProblem, h: f64, renew: bool) -> Result<(), Failure> {
+        let (mut matrix, new) = match self.matrix.take() {
+            Some(matrix) => (matrix, false),
+            None => (IterationMatrix::new(problem).map_err(|s| Failure::Singular { column: s.column })?, true),
+        };
+        self.has_factorisation = false;
+        let mut outcome = Ok(());
+        if new || renew {
+            // The first slope carries the iteration error of the last stage, too much for finite differences.
+            if matrix.uses_differences() {
+                outcome = evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics);
+            } else {
+                self.f.copy_from_slice(&self.slopes[0]);
+            }
+            if outcome.is_ok() {
+                let statistics = &mut self.statistics;
+                outcome = matrix.evaluate(problem, self.t, &self.x, &self.f, h, &self.options, statistics);
+            }
+            self.jacobian_is_current = outcome.is_ok();
+        }
+        if outcome.is_ok() {
+            let factored = matrix.factor(1.0 / (h * GAMMA), &mut self.statistics);
+            outcome = factored.map_err(|s| Failure::Singular { column: s.column });
+            self.has_factorisation = outcome.is_ok();
+            self.factored_step = h;
+            self.slow_convergence = false;
+            self.rate = 0.5;
+        }
+        self.matrix = Some(matrix);
+        outcome
+    }
+
+    /// All stages of a step, the Jacobian renewed once if the iteration with an old one fails.
+    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
+        let drift = (h / self.factored_step - 1.0).abs();
+        if !self.has_factorisation || drift > STEP_DRIFT || self.slow_convergence && !self.jacobian_is_current {
+            let renew = self.matrix.is_none() || self.slow_convergence && !self.jacobian_is_current;
+            self.set_up(problem, h, renew)?;
+        }
+        if let Err(failure) = self.stages(problem, h, t_new) {
+            if !failure.recoverable() || self.jacobian_is_current {
+                return Err(failure);
+            }
+            self.set_up(problem, h, true)?;
+            self.stages(problem, h, t_new)?;
+        }
+        self.error.fill(0.0);
+        for (s, slope) in self.slopes.iter().enumerate() {
+            let weight = h * (if s < 5 { A[5][s] } else { GAMMA } - EMBEDDED[s]);
+            for (e, k) in self.error.iter_mut().zip(slope) {
+                *e += weight * k;
+            }
+        }
+        Ok(norm(&self.error, &self.weights))
+    }
+
+    fn stages(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
+        for s in 1..STAGES {
+            self.base.copy_from_slice(&self.x);
+            for (slope, a) in self.slopes.iter().zip(&A[s][..s.min(5)]) {
+                let scaled = a * h;
+                for (b, k) in self.base.iter_mut().zip(slope) {
+                    *b += scaled * k;
+                }
+            }
+            self.predict_stage(s, h);
+            let time = if s == STAGES - 1 { t_new } else { self.t + NODES[s] * h };
+            self.solve_stage(problem, time, h)?;
+            let inverse = 1.0 / (h * GAMMA);
+            for ((k, y), b) in self.slopes[s].iter_mut().zip(&self.stage).zip(&self.base) {
+                *k = (y - b) * inverse;
+            }
+        }
+        Ok(())
+    }
+
+    /// First guess of a stage: the last step's dense output extrapolated, or a slope known already.
+    fn predict_stage(&mut self, s: usize, h: f64) {
+        let ratio = if self.h_used > 0.0 { h / self.h_used } else { f64::INFINITY };
+        let fraction = 1.0 + NODES[s] * ratio;
+        if fraction <= 2.1 && s < 3 {
+            let weights = dense_weights(fraction);
+            self.stage.copy_from_slice(&self.x_old);
+            for (slope, w) in self.old_slopes.iter().zip(weights) {
+                let scaled = self.h_used * w;
+                for (y, k) in self.stage.iter_mut().zip(slope) {
+                    *y += scaled * k;
+                }
+            }
+            return;
+        }
+        self.stage.copy_from_slice(&self.base);
+        let weights = slope_extrapolation(s);
+        for (slope, w) in self.slopes.iter().zip(weights).take(s) {
+            let scaled = h * GAMMA * w;
+            for (y, k) in self.stage.iter_mut().zip(slope) {
+                *y += scaled * k;
+            }
+        }
+    }
+
+    /// Solves `stage = base + h γ f(stage)`.
+    fn solve_stage(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), Failure> {
+        let c = 1.0 / (h * GAMMA);
+        let relaxation = 2.0 / (1.0 + self.factored_step / h);
+        let mut previous = 0.0;
+        for iteration in 0..MAX_ITERATIONS {
+            evaluate(problem, t, &self.stage, &mut self.f, &mut self.statistics)?;
+            for (((d, f), y), b) in self.delta.iter_mut().zip(&self.f).zip(&self.stage).zip(&self.base) {
+                *d = f - c * (y - b);
+            }
+            let Some(matrix) = &mut self.matrix else { return Err(Failure::Singular { column: 0 }) };
+            matrix.solve(&mut self.delta);
+            self.statistics.newton_iterations += 1;
+            for (y, d) in self.stage.iter_mut().zip(&mut self.delta) {
+                *d *= relaxation;
+                *y += *d;
+            }
+            let size = norm(&self.delta, &self.weights);
+            if iteration > 0 {
+                let rate = size / previous;
+                self.rate = (0.3 * self.rate).max(rate).max(SMALLEST_RATE);
+                if rate >= 0.9 && size > ITERATION_TOLERANCE {
+                    break;
+                }
+                self.slow_convergence |= rate > 0.3;
+            }
+            let rate = self.rate.min(0.9);
+            if size * rate / (1.0 - rate) <= ITERATION_TOLERANCE {
+                return Ok(());
+            }
+            if !size.is_finite() {
+                break;
+            }
+            previous = size;
+        }
+        Err(Failure::NoConvergence { component: worst_component(&self.delta, &self.weights) })
+    }
+
+    fn accept(&mut self, h: f64, t_new: f64, error: f64) {
+        self.t_old = self.t;
+        self.t = t_new;
+        self.h_used = h;
+        std::mem::swap(&mut self.x_old, &mut self.x);
+        self.x.copy_from_slice(&self.stage);
+        std::mem::swap(&mut self.old_slopes, &mut self.slopes);
+        let (first, last) = (&mut self.slopes[0], &self.old_slopes[STAGES - 1]);
+        first.copy_from_slice(last);
+        self.jacobian_is_current = false;
+        let mut factor = self.controller.accepted(error);
+        // A small change is not worth a new factorisation.
+        if factor > 0.95 && factor < 1.2 {
+            factor = 1.0;
+        }
+        self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
+        self.statistics.steps += 1;
+    }
+}
+
+/// Weights of the known slopes that extrapolate the slope at stage s: a line through the two nodes nearest to it.
+fn slope_extrapolation(s: usize) -> [f64; 5] {
+    let mut weights = [0.0; 5];
+    let mut order = [0, 1, 2, 3, 4];
+    let near = &mut order[..s];
+    near.sort_by(|a, b| (NODES[*a] - NODES[s]).abs().total_cmp(&(NODES[*b] - NODES[s]).abs()));
+    let count = s.min(3);
+    for i in 0..count {
+        let mut w = 1.0;
+        for j in 0..count {
+            if i != j {
+                w *= (NODES[s] - NODES[near[j]]) / (NODES[near[i]] - NODES[near[j]]);
+            }
+        }
+        weights[near[i]] = w;
+    }
+    weights
+}
+
+fn dense_weights(fraction: f64) -> [f64; STAGES] {
+    std::array::from_fn(|s| {
+        fraction * (DENSE[0][s] + fraction * (DENSE[1][s] + fraction * (DENSE[2][s] + fraction * DENSE[3][s])))
+    })
+}
+
+impl Integrator for Esdirk {
+    fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.has_factorisation = false;
+        self.matrix = None;
+        self.x.copy_from_slice(x);
+        self.controller.reset();
+        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics)
+            .map_err(|failure| failure.at(t, 0.0))?;
+        self.h = match h0 {
+            Some(h) if h > 0.0 => h,
+            _ => {
+                set_weights(&self.options, &self.x, &mut self.weights);
+                let (stage, f) = (&mut self.stage, &mut self.f);
+                let slope = &self.slopes[0];
+                initial_step(problem, t, &self.x, slope, 3, &self.weights, stage, f, &mut self.statistics)
+            }
+        };
+        Ok(())
+    }
+
+    fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        set_weights(&self.options, &self.x, &mut self.weights);
+        // What was learnt of the convergence in the last step counts less in this one.
+        self.rate = self.rate.max(SMALLEST_RATE).powf(0.8);
+        let mut last_failure = None;
+        loop {
+            self.h = self.h.min(self.options.max_step);
+            let (h, t_new) = step_towards(self.t, self.h, t_limit);
+            if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
+                let component = worst_component(&self.error, &self.weights);
+                return Err(match last_failure {
+                    Some(failure) => Failure::at(failure, self.t, h),
+                    None => StepError::StepTooSmall { t: self.t, h, component },
+                });
+            }
+            match self.attempt(problem, h, t_new) {
+                Ok(error) if error <= 1.0 => {
+                    self.accept(h, t_new, error);
+                    return Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit });
+                }
+                Ok(error) => {
+                    self.statistics.rejected += 1;
+                    last_failure = None;
+                    self.h = h * self.controller.rejected(error);
+                }
+                Err(failure) if failure.recoverable() => {
+                    self.statistics.failed += 1;
+                    last_failure = Some(failure);
+                    self.h = h * 0.25;
+                }
+                Err(failure) => return Err(failure.at(self.t, h)),
+            }
+        }
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        if t >= self.t || self.h_used == 0.0 {
+            out.copy_from_slice(&self.x);
+            return;
+        }
+        let weights = dense_weights((t - self.t_old) / self.h_used);
+        out.copy_from_slice(&self.x_old);
+        for (slope, w) in self.old_slopes.iter().zip(weights) {
+            let scaled = self.h_used * w;
+            for (o, k) in out.iter_mut().zip(slope) {
+                *o += scaled * k;
+            }
+        }
+    }
+
+    fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
+        self.statistics.restarts += 1;
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.x.copy_from_slice(x);
+        self.controller.reset();
+        self.jacobian_is_current = false;
+        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
+    }
+
+    fn reset(&mut self, size: usize) {
+        let statistics = self.statistics;
+        *self = Esdirk::new(size, self.options.clone());
+        self.statistics = statistics;
+    }
+
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.x
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    fn name(&self) -> &'static str {
+        "esdirk"
+    }
+}

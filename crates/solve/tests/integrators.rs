@@ -1,0 +1,321 @@
+//! Accuracy, order, effort and restarts of the integrators on problems with known solutions.
+
+mod problems;
+
+use problems::*;
+use solve::bdf::Bdf;
+use solve::esdirk::Esdirk;
+use solve::tsit5::Tsit5;
+use solve::{CrossingFunctions, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
+
+fn integrators(size: usize, options: &Options) -> Vec<Box<dyn Integrator>> {
+    vec![
+        Box::new(Tsit5::new(size, options.clone())),
+        Box::new(Esdirk::new(size, options.clone())),
+        Box::new(Bdf::new(size, options.clone())),
+    ]
+}
+
+/// Error, and an upper bound for the evaluations: the effort of a method is part of what it promises.
+fn check(problem: &mut Problem, integrator: &mut dyn Integrator, error: f64, rhs: u64) {
+    let (reached, effort) = run(problem, integrator);
+    let name = problem.name;
+    assert!(reached <= error, "{name} {}: error {reached:e}", integrator.name());
+    assert!(effort.rhs <= rhs, "{name} {}: {effort:?}", integrator.name());
+}
+
+#[test]
+fn bdf_on_stiff_problems() {
+    // Comparison: CVODE 7.4 at the same tolerance 1e-6 needs 1326, 2030, 702, 3515, 149, 75 and 128 evaluations.
+    let expected = [(2e-6, 1450), (1e-5, 2300), (2e-4, 760), (3e-5, 3500), (1e-6, 200), (1e-6, 70), (1e-6, 110)];
+    for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
+        let mut bdf = Bdf::new(problem.start.len(), problem.options(1e-6));
+        check(&mut problem, &mut bdf, error, rhs);
+    }
+}
+
+#[test]
+fn esdirk_on_stiff_problems() {
+    let expected = [(2e-6, 6000), (1e-5, 11000), (1e-5, 2000), (3e-5, 12000), (1e-6, 2000), (1e-6, 200), (1e-6, 260)];
+    for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
+        let mut esdirk = Esdirk::new(problem.start.len(), problem.options(1e-6));
+        check(&mut problem, &mut esdirk, error, rhs);
+    }
+}
+
+#[test]
+fn tsit5_on_smooth_problems() {
+    for (mut problem, (error, rhs)) in smooth_problems().into_iter().zip([(1e-4, 310), (2e-5, 3200)]) {
+        let mut tsit5 = Tsit5::new(problem.start.len(), problem.options(1e-6));
+        check(&mut problem, &mut tsit5, error, rhs);
+    }
+}
+
+#[test]
+fn tsit5_notices_stiffness() {
+    let mut problem = van_der_pol();
+    let start = problem.start.clone();
+    let mut tsit5 = Tsit5::new(2, problem.options(1e-4));
+    tsit5.start(&mut problem, 0.0, &start, None).unwrap();
+    let mut steps = 0;
+    while !tsit5.is_stiff() && steps < 200 {
+        tsit5.step(&mut problem, 2.0).unwrap();
+        steps += 1;
+    }
+    assert!(steps < 200);
+    let mut problem = oscillator();
+    let mut tsit5 = Tsit5::new(2, problem.options(1e-4));
+    run(&mut problem, &mut tsit5);
+    assert!(!tsit5.is_stiff());
+}
+
+/// The error with many fixed steps, forced by tolerances that never object and a largest step.
+fn error_with_steps(steps: usize, make: fn(usize, Options) -> Box<dyn Integrator>) -> (f64, f64) {
+    // Linear, so that the Newton iteration is exact: solutions exp(−t) and sin t.
+    struct Smooth;
+    impl OdeProblem for Smooth {
+        fn size(&self) -> usize {
+            2
+        }
+        fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            dx[0] = -x[0];
+            dx[1] = t.cos() - 2.0 * (x[1] - t.sin());
+            Ok(())
+        }
+    }
+    let h = 2.0 / steps as f64;
+    // A loose tolerance accepts every step.
+    let options = Options { max_step: h, ..Options::with_tolerances(1.0, 1e-2) };
+    let mut integrator = make(2, options);
+    integrator.start(&mut Smooth, 0.0, &[1.0, 0.0], Some(h)).unwrap();
+    let mut dense = 0.0_f64;
+    let mut x = [0.0; 2];
+    while integrator.time() < 2.0 {
+        let step = integrator.step(&mut Smooth, 2.0).unwrap();
+        for k in 1..8 {
+            let t = step.t_old + (step.t_new - step.t_old) * f64::from(k) / 8.0;
+            integrator.interpolate(t, &mut x);
+            dense = dense.max((x[0] - (-t).exp()).abs()).max((x[1] - t.sin()).abs());
+        }
+    }
+    let end = integrator.state();
+    ((end[0] - (-2.0_f64).exp()).abs().max((end[1] - 2.0_f64.sin()).abs()), dense)
+}
+
+#[test]
+fn orders_are_what_the_papers_promise() {
+    type Case = (fn(usize, Options) -> Box<dyn Integrator>, f64, f64);
+    let cases: [Case; 2] =
+        [(|n, o| Box::new(Tsit5::new(n, o)), 4.7, 3.7), (|n, o| Box::new(Esdirk::new(n, o)), 3.7, 3.4)];
+    let steps = 16;
+    for (make, order, dense_order) in cases {
+        let (coarse, coarse_dense) = error_with_steps(steps, make);
+        let (fine, fine_dense) = error_with_steps(2 * steps, make);
+        let name = make(1, Options::default()).name();
+        assert!((coarse / fine).log2() > order, "{name}: {coarse:e} {fine:e}");
+        assert!((coarse_dense / fine_dense).log2() > dense_order, "{name}: {coarse_dense:e} {fine_dense:e}");
+    }
+}
+
+#[test]
+fn dense_output_is_as_accurate_as_the_solution() {
+    let mut problem = two_bodies();
+    let options = problem.options(1e-8);
+    for mut integrator in integrators(4, &options) {
+        let start = problem.start.clone();
+        integrator.start(&mut problem, 0.0, &start, None).unwrap();
+        let (mut x, mut before) = ([0.0; 4], start.clone());
+        let mut worst = 0.0_f64;
+        let end = problem.end;
+        while integrator.time() < end {
+            let step = integrator.step(&mut problem, end).unwrap();
+            integrator.interpolate(step.t_old, &mut x);
+            x.iter().zip(&before).for_each(|(x, b)| assert!((x - b).abs() < 1e-12, "{}", integrator.name()));
+            before.copy_from_slice(integrator.state());
+            integrator.interpolate(0.5 * (step.t_old + step.t_new), &mut x);
+            // Energy is −1/2 everywhere on the ellipse.
+            let energy = 0.5 * (x[2] * x[2] + x[3] * x[3]) - 1.0 / (x[0] * x[0] + x[1] * x[1]).sqrt();
+            worst = worst.max((energy + 0.5).abs());
+        }
+        assert!(worst < 2e-5, "{}: {worst:e}", integrator.name());
+    }
+}
+
+#[test]
+fn never_past_the_limit_and_exactly_there() {
+    struct Watch(f64);
+    impl OdeProblem for Watch {
+        fn size(&self) -> usize {
+            1
+        }
+        fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            assert!(t <= self.0, "evaluated at {t} beyond {}", self.0);
+            dx[0] = -x[0];
+            Ok(())
+        }
+    }
+    for mut integrator in integrators(1, &Options::with_tolerances(1e-4, 1e-4)) {
+        integrator.start(&mut Watch(f64::INFINITY), 0.0, &[1.0], None).unwrap();
+        for k in 1..20 {
+            let limit = 0.1 * f64::from(k);
+            loop {
+                let step = integrator.step(&mut Watch(limit), limit).unwrap();
+                if step.at_limit {
+                    assert_eq!(step.t_new, limit);
+                    break;
+                }
+            }
+        }
+        assert!((integrator.state()[0] - (-1.9_f64).exp()).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn recoverable_failures_shorten_the_step_and_fatal_ones_end_it() {
+    // √x cannot be evaluated below zero; x' = −2√x reaches zero at t = 1 and the failure is reported there.
+    struct Torricelli {
+        fatal: bool,
+    }
+    impl OdeProblem for Torricelli {
+        fn size(&self) -> usize {
+            1
+        }
+        fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            if x[0] < 0.0 {
+                return Err(if self.fatal { EvalError::fatal(5) } else { EvalError::recoverable(5) });
+            }
+            dx[0] = -2.0 * x[0].sqrt() + if x[0] < 1e-3 { 0.06 } else { 0.0 };
+            Ok(())
+        }
+    }
+    for mut integrator in integrators(1, &Options::with_tolerances(1e-3, 1e-3)) {
+        let mut problem = Torricelli { fatal: false };
+        integrator.start(&mut problem, 0.0, &[1.0], Some(0.9)).unwrap();
+        while integrator.time() < 0.95 {
+            integrator.step(&mut problem, 0.95).unwrap();
+        }
+        assert!((integrator.state()[0] - 0.0025).abs() < 2e-3, "{}", integrator.name());
+    }
+    let mut problem = Torricelli { fatal: true };
+    let mut tsit5 = Tsit5::new(1, Options::default());
+    tsit5.start(&mut problem, 0.0, &[1.0], Some(10.0)).unwrap();
+    let failure = tsit5.step(&mut problem, 100.0);
+    assert!(matches!(failure, Err(StepError::Evaluation { error: EvalError { site: 5, .. }, .. })), "{failure:?}");
+}
+
+#[test]
+fn blow_up_is_reported_not_endless() {
+    struct Explosion;
+    impl OdeProblem for Explosion {
+        fn size(&self) -> usize {
+            1
+        }
+        fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            dx[0] = x[0] * x[0];
+            Ok(())
+        }
+    }
+    for mut integrator in integrators(1, &Options::default()) {
+        integrator.start(&mut Explosion, 0.0, &[1.0], None).unwrap();
+        let mut steps = 0;
+        let error = loop {
+            match integrator.step(&mut Explosion, 2.0) {
+                Ok(_) => steps += 1,
+                Err(error) => break error,
+            }
+            assert!(steps < 10_000, "{} {}", integrator.name(), integrator.time());
+        };
+        let t = match error {
+            StepError::StepTooSmall { t, .. } | StepError::NotFinite { t, .. } | StepError::NoConvergence { t, .. } => {
+                t
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!((t - 1.0).abs() < 1e-3, "{t}");
+    }
+}
+
+/// x' = ±(1 − …): a saturation that switches the slope without a jump, and a kick that does.
+struct Switched {
+    slope: f64,
+    stiffness: f64,
+}
+
+impl OdeProblem for Switched {
+    fn size(&self) -> usize {
+        2
+    }
+    fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        dx[0] = self.slope;
+        dx[1] = -self.stiffness * (x[1] - x[0]) + self.slope;
+        Ok(())
+    }
+}
+
+struct Edges;
+
+impl CrossingFunctions for Edges {
+    fn count(&self) -> usize {
+        2
+    }
+    fn evaluate(&mut self, _: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+        values[0] = x[0] - 1.0;
+        values[1] = x[0] + 1.0;
+        Ok(())
+    }
+}
+
+#[test]
+fn triangle_wave_through_thousands_of_events() {
+    for (mut integrator, limit) in integrators(2, &Options::with_tolerances(1e-6, 1e-6)).into_iter().zip([30, 40, 45]) {
+        let stiffness = if integrator.name() == "tsit5" { 1.0 } else { 1e4 };
+        let mut problem = Switched { slope: 1.0, stiffness };
+        let mut finder = RootFinder::new(2, 2);
+        integrator.start(&mut problem, 0.0, &[0.0, 0.0], None).unwrap();
+        finder.restart(&mut Edges, 0.0, &[0.0, 0.0]).unwrap();
+        let mut events = 0;
+        let mut x = [0.0; 2];
+        while integrator.time() < 2000.0 {
+            let step = integrator.step(&mut problem, 2000.0).unwrap();
+            if let Some(event) = finder.search(&mut Edges, &*integrator, step.t_old, step.t_new).unwrap() {
+                integrator.interpolate(event.t, &mut x);
+                problem.slope = -problem.slope;
+                assert!((event.t - (1.0 + 2.0 * f64::from(events))).abs() < 1e-6, "{} {}", integrator.name(), event.t);
+                events += 1;
+                integrator.restart(&mut problem, event.t, &x).unwrap();
+                // Past the edge: it is armed again for the next pass.
+                finder.restart_with(&[x[0] - 1.0 - 1e-9, x[0] + 1.0 + 1e-9]);
+            }
+        }
+        assert_eq!(events, 1000);
+        let per_event = integrator.statistics().rhs / 1000;
+        assert!(per_event <= limit, "{}: {per_event} evaluations for each event", integrator.name());
+    }
+}
+
+#[test]
+fn a_restart_without_jump_keeps_the_history() {
+    let mut problem = oscillator();
+    let start = problem.start.clone();
+    let mut plain = Bdf::new(2, problem.options(1e-6));
+    let (_, without) = run(&mut problem, &mut plain);
+    let mut bdf = Bdf::new(2, problem.options(1e-6));
+    bdf.start(&mut problem, 0.0, &start, None).unwrap();
+    let mut x = [0.0; 2];
+    let mut count = 0;
+    let end = problem.end;
+    while bdf.time() < end {
+        let step = bdf.step(&mut problem, end).unwrap();
+        count += 1;
+        if count % 10 == 0 {
+            // An event in the middle of the step that changes nothing.
+            let t = 0.5 * (step.t_old + step.t_new);
+            bdf.interpolate(t, &mut x);
+            bdf.restart(&mut problem, t, &x).unwrap();
+        }
+    }
+    let with = bdf.statistics();
+    assert!(with.restarts > 80);
+    assert!(with.rhs < without.rhs * 3 / 2, "{with:?} {without:?}");
+    assert!(problem.error(bdf.state()) < 2e-3);
+}
