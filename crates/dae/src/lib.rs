@@ -2,10 +2,12 @@
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
 pub mod arrays;
+pub mod differentiate;
 pub mod evaluate;
 pub mod evaluate_expr;
 pub mod expr;
 pub mod function;
+mod function_text;
 pub mod model;
 mod modelica;
 pub mod path;
@@ -15,13 +17,16 @@ pub mod scalar;
 pub mod simplify;
 pub mod solve_for;
 pub mod string_format;
+pub mod tangent;
 pub mod testing;
 pub mod value;
 
+pub use differentiate::{Differentiator, NotDifferentiable};
 pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
 pub use evaluate_expr::ExprValues;
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 pub use function::{Function, FunctionId, Functions};
+pub use function_text::function_text;
 pub use model::{
     Action, ActionKind, Attributes, Causality, EqId, Equation, EquationRole, Experiment, Model, Origin, OriginKind,
     StateSelect, VarId, Variability, Variable, VariableType, WhenClause,

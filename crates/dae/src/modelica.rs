@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use base::{SourceMap, Span};
 
 use crate::expr::ExprId;
+use crate::function_text::function_text;
 use crate::model::{
     Action, ActionKind, Attributes, Causality, Equation, Model, Origin, OriginKind, StateSelect, Variability, Variable,
     VariableType,
@@ -37,6 +38,9 @@ impl Text<'_> {
             let literals: Vec<String> = enumeration.literals.iter().map(|literal| literal.to_string()).collect();
             let name = identifier(enumeration.name.as_str());
             let _ = writeln!(self.out, "  type {name} = enumeration({});", literals.join(", "));
+        }
+        for function in model.functions.values() {
+            self.out.push_str(&function_text(&model.functions, function));
         }
         for (id, variable) in model.variables.iter() {
             if variable.derivative_of.is_none() {

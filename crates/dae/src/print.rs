@@ -219,7 +219,9 @@ impl Printer<'_> {
     fn call(&self, site: CallSiteId, mut arguments: &[ExprId], output: u32) -> Vec<Item> {
         let site = self.model.exprs.call_site(site);
         let Some(function) = self.model.functions.get(site.function) else { return vec![Item::Text("?")] };
-        let mut parts = vec![Item::Owned(format!("{}(", function.name))];
+        let name = function.name.as_str();
+        let name = if self.style.exact { identifier(name) } else { name.to_owned() };
+        let mut parts = vec![Item::Owned(format!("{name}("))];
         for (position, shape) in site.inputs.iter().enumerate() {
             if position > 0 {
                 parts.push(Item::Text(", "));

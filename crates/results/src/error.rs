@@ -12,8 +12,6 @@ pub enum ResultError {
     Format { path: PathBuf, message: String },
     /// The caller broke the contract of [`crate::ResultSink`].
     Contract(String),
-    /// Somebody asked the run to stop; what was written so far is complete.
-    Interrupted,
 }
 
 impl ResultError {
@@ -35,7 +33,6 @@ impl fmt::Display for ResultError {
             Self::Io { path, doing, source } => write!(f, "cannot {doing} `{}`: {source}", path.display()),
             Self::Format { path, message } => write!(f, "`{}`: {message}", path.display()),
             Self::Contract(message) => f.write_str(message),
-            Self::Interrupted => f.write_str("stopped by the user"),
         }
     }
 }

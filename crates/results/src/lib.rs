@@ -15,7 +15,6 @@ pub mod plot;
 mod select;
 mod sink;
 mod trajectories;
-mod watch;
 
 pub use column::{Alias, Column, Kind};
 pub use csv::CsvSink;
@@ -26,4 +25,3 @@ pub use parquet::ParquetSink;
 pub use select::SelectSink;
 pub use sink::{Fanout, NullSink, ResultSink, read, read_selected, sink_for};
 pub use trajectories::{Trajectories, Trajectory};
-pub use watch::WatchSink;
