@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use base::SourceMap;
+use syntax::SyntaxKind;
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     if path.is_dir() {
@@ -16,6 +17,20 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     } else if path.extension().is_some_and(|extension| extension == "mo") {
         files.push(path.to_owned());
     }
+}
+
+/// Formatting must keep every token and comment, and change nothing the second time.
+fn format_problem(parse: &syntax::Parse) -> Option<String> {
+    let Some(formatted) = parse.format() else { return Some("not formatted".to_owned()) };
+    let again = syntax::parse(parse.tree.file(), &formatted);
+    let texts = |tree: &syntax::tree::Tree| {
+        let kept = tree.tokens().filter(|&token| tree.token_kind(token) != SyntaxKind::Whitespace);
+        kept.map(|token| tree.token_text(token).trim_end().to_owned()).collect::<Vec<_>>()
+    };
+    if texts(&again.tree) != texts(&parse.tree) {
+        return Some("the formatter changed a token".to_owned());
+    }
+    (again.format().as_ref() != Some(&formatted)).then(|| "formatting twice gives something else".to_owned())
 }
 
 fn main() {
@@ -44,6 +59,7 @@ fn main() {
         if parse.tree.print() != text {
             problems.push(format!("{}: the tree lost something", path.display()));
         }
+        problems.extend(format_problem(&parse).map(|problem| format!("{}: {problem}\n", path.display())));
         broken += usize::from(!problems.is_empty());
         problems.iter().for_each(|problem| print!("{problem}"));
     }

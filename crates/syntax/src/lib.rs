@@ -9,6 +9,7 @@ use base::{Diagnostic, FileId};
 
 pub mod ast;
 mod deep;
+mod format;
 mod grammar;
 mod kind;
 mod lexer;
@@ -19,6 +20,7 @@ mod print;
 pub mod tree;
 
 pub use deep::deep;
+pub use format::format;
 pub use kind::SyntaxKind;
 
 use parser::Parser;
@@ -36,6 +38,11 @@ impl Parse {
     /// The abstract syntax of the file. What the diagnostics complain about is left out or `ExprKind::Error`.
     pub fn ast(&self) -> ast::StoredDefinition {
         lower::stored_definition(&self.tree)
+    }
+
+    /// The text in its normal layout; `None` when there are errors.
+    pub fn format(&self) -> Option<String> {
+        format(self)
     }
 
     /// Whether there is an error among the diagnostics.

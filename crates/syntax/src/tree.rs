@@ -260,6 +260,16 @@ pub struct Children<'t> {
     end_node: u32,
 }
 
+impl Children<'_> {
+    /// The kind of the next child, when that is a token.
+    pub fn next_token_kind(mut self) -> Option<SyntaxKind> {
+        match self.next()? {
+            Child::Token(token) => Some(self.tree.token_kind(token)),
+            Child::Node(_) => None,
+        }
+    }
+}
+
 impl Iterator for Children<'_> {
     type Item = Child;
 

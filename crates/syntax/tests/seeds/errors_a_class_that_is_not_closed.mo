@@ -1,0 +1,7 @@
+package P
+  model A
+    Real x;
+  model B
+    Real y;
+  end B;
+end P;

@@ -1,0 +1,4 @@
+model Pump
+  model Inner
+  end Iner;
+end Pumpe;

@@ -1,0 +1,5 @@
+model M
+end M;
+end M;
+model N
+end N;

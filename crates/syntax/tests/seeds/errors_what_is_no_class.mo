@@ -1,0 +1,6 @@
+within A.B
+x = 1;
+model M
+end M;
+within C;
+;
