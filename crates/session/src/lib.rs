@@ -5,7 +5,7 @@ mod stage;
 mod summary;
 mod target;
 
-pub use listing::Listing;
+pub use listing::{Listing, Notation};
 pub use stage::{Seconds, Stage};
 pub use summary::{BlockSummary, Differentiated, Events, Flat, Statistics, Status, Structure, Summary};
 pub use target::{Target, TargetError};

@@ -8,6 +8,13 @@ use dae::{EqId, ExprId, Model, OriginKind, VarId};
 use serde::Serialize;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, SystemKind, Timing};
 
+/// How formulas are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notation {
+    Modelica,
+    Latex,
+}
+
 /// The listing in a form that can be written as JSON.
 #[derive(Clone, Serialize, Debug)]
 pub struct Listing {
@@ -39,6 +46,9 @@ pub struct DifferentiatedLine {
 pub struct AssignmentLine {
     pub variable: String,
     pub value: String,
+    /// The component whose equation it was solved from.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub component: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub origin: String,
 }
@@ -78,14 +88,14 @@ pub struct ResidualLine {
 }
 
 impl Listing {
-    pub fn new(schedule: &Schedule, sources: &SourceMap) -> Self {
-        let maker = Maker { model: &schedule.model, sources };
+    pub fn new(schedule: &Schedule, sources: &SourceMap, notation: Notation) -> Self {
+        let maker = Maker { model: &schedule.model, sources, notation };
         let state = |state: &transform::State| StateLine {
             name: maker.name(state.variable),
             derivative: maker.name(state.derivative),
         };
         let differentiated = |&(equation, order): &(EqId, u32)| DifferentiatedLine {
-            equation: schedule.model.equation_text(equation),
+            equation: maker.equation(equation),
             order,
             origin: maker.origin(Some(equation)),
         };
@@ -127,6 +137,76 @@ impl Listing {
             let sign = if alias.negated { "-" } else { "" };
             let _ = writeln!(out, "  {} = {sign}{}", alias.name, alias.of);
         }
+        out
+    }
+}
+
+impl Listing {
+    /// The listing of the 1993 paper: components as headings, systems of simultaneous equations marked.
+    pub fn dymola(&self) -> String {
+        let mut out = "SORTED AND SOLVED EQUATIONS\n".to_owned();
+        let mut heading = None;
+        for block in &self.blocks {
+            match block {
+                BlockLine::Explicit { assignment, .. } => {
+                    if heading.as_ref() != Some(&assignment.component) {
+                        let name = if assignment.component.is_empty() { &self.model } else { &assignment.component };
+                        let _ = writeln!(out, "  {name}.");
+                        heading = Some(assignment.component.clone());
+                    }
+                    let _ = writeln!(out, "            {} = {}", assignment.variable, assignment.value);
+                }
+                BlockLine::System { unknowns, iteration, inner, residuals, discrete, .. } => {
+                    heading = None;
+                    let _ = writeln!(out, "SYSTEM OF {} SIMULTANEOUS EQUATIONS", unknowns.len());
+                    let _ = writeln!(out, "UNKNOWN {}", iteration.join(", "));
+                    for line in inner.iter().chain(discrete) {
+                        let _ = writeln!(out, "  {} = {}", line.variable, line.value);
+                    }
+                    for line in residuals {
+                        let _ = writeln!(out, "  0 = {}", line.expression);
+                    }
+                    out.push_str("END OF SYSTEM OF SIMULTANEOUS EQUATIONS\n");
+                }
+            }
+        }
+        out.push_str("END OF SORTED AND SOLVED EQUATIONS\n");
+        if !self.aliases.is_empty() {
+            out.push_str("ELIMINATED VARIABLES\n");
+        }
+        for alias in &self.aliases {
+            let _ = writeln!(out, "  {} = {}{}", alias.name, if alias.negated { "-" } else { "" }, alias.of);
+        }
+        out
+    }
+
+    /// A document of its own; the listing has to be made in the notation of LaTeX.
+    pub fn latex(&self) -> String {
+        let mut out =
+            "\\documentclass{article}\n\\usepackage{amsmath}\n\\allowdisplaybreaks\n\\begin{document}\n".to_owned();
+        if !self.states.is_empty() {
+            let names: Vec<&str> = self.states.iter().map(|state| state.name.as_str()).collect();
+            let _ = writeln!(out, "States: ${}$.", names.join("$, $"));
+        }
+        for block in &self.blocks {
+            match block {
+                BlockLine::Explicit { assignment, .. } => {
+                    let _ = writeln!(out, "\\[ {} := {} \\]", assignment.variable, assignment.value);
+                }
+                BlockLine::System { system, unknowns, iteration, inner, residuals, discrete, .. } => {
+                    let names = iteration.join("$, $");
+                    let _ = writeln!(out, "A {system} system of {} equations, iterating ${names}$:", unknowns.len());
+                    out.push_str("\\begin{align*}\n");
+                    for line in inner.iter().chain(discrete) {
+                        let _ = writeln!(out, "{} &:= {} \\\\", line.variable, line.value);
+                    }
+                    let residuals: Vec<String> =
+                        residuals.iter().map(|line| format!("0 &= {}", line.expression)).collect();
+                    let _ = writeln!(out, "{}\n\\end{{align*}}", residuals.join(" \\\\\n"));
+                }
+            }
+        }
+        out.push_str("\\end{document}\n");
         out
     }
 }
@@ -193,15 +273,34 @@ fn mark(timing: &str) -> &'static str {
 struct Maker<'s> {
     model: &'s Model,
     sources: &'s SourceMap,
+    notation: Notation,
 }
 
 impl Maker<'_> {
     fn name(&self, variable: VarId) -> String {
-        self.model.variable_name(variable)
+        match self.notation {
+            Notation::Modelica => self.model.variable_name(variable),
+            Notation::Latex => self.model.variable_latex(variable),
+        }
     }
 
     fn text(&self, expression: ExprId) -> String {
-        self.model.expression_text(expression)
+        match self.notation {
+            Notation::Modelica => self.model.expression_text(expression),
+            Notation::Latex => self.model.expression_latex(expression),
+        }
+    }
+
+    fn equation(&self, equation: EqId) -> String {
+        match self.notation {
+            Notation::Modelica => self.model.equation_text(equation),
+            Notation::Latex => self.model.equation_latex(equation),
+        }
+    }
+
+    fn component(&self, equation: Option<EqId>) -> String {
+        let equation = equation.and_then(|equation| self.model.equations.get(equation));
+        equation.map(|equation| self.model.paths.text(equation.origin.component)).unwrap_or_default()
     }
 
     /// `R1, circuit.mo:22:5`; for a derivative, of what.
@@ -225,6 +324,7 @@ impl Maker<'_> {
         AssignmentLine {
             variable: self.name(assignment.variable),
             value: self.text(assignment.value),
+            component: self.component(assignment.equation),
             origin: self.origin(assignment.equation),
         }
     }

@@ -18,7 +18,7 @@ pub enum TargetError {
     /// The call names something that does not exist or that the program cannot read.
     Call(String),
     /// The text has no such class, or none that can be simulated.
-    Model(Diagnostic),
+    Model(Box<Diagnostic>),
 }
 
 impl Target {
@@ -54,7 +54,7 @@ impl Target {
             let mut candidates = std::iter::once(model.to_owned()).chain(inside);
             return match candidates.find(|candidate| lookup(libraries, candidate).is_some()) {
                 Some(class) => Ok(Self { class }),
-                None => Err(TargetError::Model(unknown_model(libraries, names, file, model))),
+                None => Err(TargetError::Model(Box::new(unknown_model(libraries, names, file, model)))),
             };
         }
         let top: Vec<DefId> = names.iter().rev().filter_map(|name| lookup(libraries, name.as_str())).collect();
@@ -64,10 +64,10 @@ impl Target {
             Some(class) => Ok(Self { class: libraries.get(class).name.to_string() }),
             // Errors of the text come first: they may be the reason.
             None if libraries.diagnostics.iter().any(Diagnostic::is_error) => Ok(Self { class: file.to_owned() }),
-            None => Err(TargetError::Model(
+            None => Err(TargetError::Model(Box::new(
                 Diagnostic::error("no-model", format!("there is no model in `{file}` that can be simulated"))
                     .hint("a model begins with `model NAME` and is not `partial`; or choose a class with `--model`"),
-            )),
+            ))),
         }
     }
 }
