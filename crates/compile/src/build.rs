@@ -4,13 +4,15 @@ use base::{Diagnostic, IdVec};
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
-use crate::code::{Code, OUTPUT, Regions, StatementOrigin};
-use crate::layout::{Class, Layout, RelationKind};
+use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
+use crate::differentiate::{Gradient, Seeds, differentiate};
+use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::Memory;
 use crate::program::{
     ChunkId, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId,
 };
+use crate::sparsity::{Dependencies, colours, from_rows};
 
 /// Statements of one chunk: enough that shared expressions meet, few enough that compilation stays linear.
 const CHUNK: usize = 800;
@@ -28,12 +30,15 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         pool: Pool::default(),
         chunks: IdVec::new(),
         systems: IdVec::new(),
+        frozen: IdVec::new(),
         outputs: 0,
     };
     let sections = builder.sections()?;
     let (roots, roots_code) = builder.roots()?;
-    let (time_relations, time_code) = builder.time_relations()?;
+    let (time_relations, time_code, slope_code) = builder.time_relations()?;
     let update_code = builder.update()?;
+    let (tangent_steps, active) = builder.tangents(&sections.dynamics);
+    let ode_pattern = builder.ode_pattern(&sections.dynamics);
     let Builder { pool, mut chunks, systems, outputs, .. } = builder;
     let constants = layout.fixed;
     let outputs_start = constants + pool.constants.values.len() as u32;
@@ -68,6 +73,11 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         length: (temporaries + most) as usize,
         roots_code,
         time_code,
+        slope_code,
+        ode_colours: colours(&ode_pattern),
+        ode_pattern,
+        tangent_steps,
+        active,
         update_code,
         pre_pairs,
     })
@@ -80,6 +90,8 @@ struct Builder<'a> {
     pool: Pool,
     chunks: IdVec<ChunkId, Code>,
     systems: IdVec<SystemId, System>,
+    /// The code of each system with frozen relations, from which derivatives are made.
+    frozen: IdVec<SystemId, Code>,
     /// The length of the output area.
     outputs: u32,
 }
@@ -211,21 +223,137 @@ impl Builder<'_> {
         let discrete: Vec<Statement> =
             system.discrete.iter().map(|assignment| self.statement(assignment, false)).collect();
         let discrete_code = if discrete.is_empty() { None } else { Some(self.chunk(&discrete, mode)?) };
-        let size = system.iteration.len();
+        let has_relations =
+            self.chunks[residuals].ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. }));
+        let frozen = if has_relations {
+            lower(self.model, self.layout, &mut self.pool, Mode { live: false, ..mode }, &statements)?
+        } else {
+            self.chunks[residuals].clone()
+        };
+        let slots: Vec<Address> = system.iteration.iter().map(|&variable| self.layout.slot(variable)).collect();
         self.outputs = self.outputs.max(system.residuals.len() as u32);
+        let (pattern, jacobian) = self.jacobian(&frozen, &slots, system.residuals.len());
+        self.frozen.push(frozen);
         Ok(self.systems.push(System {
             kind: system.kind,
             unknowns: system.unknowns.clone(),
             iteration: system.iteration.clone(),
-            slots: system.iteration.iter().map(|&variable| self.layout.slot(variable)).collect(),
+            slots,
             equations: system.residual_equations.clone(),
             residuals,
             discrete: system.discrete.iter().map(|assignment| assignment.variable).collect(),
             discrete_code,
-            pattern: Pattern::dense(system.residuals.len(), size),
-            jacobian: JacobianCode::Entries(residuals),
+            pattern,
+            jacobian,
             tangent: None,
         }))
+    }
+
+    /// Code for all entries at once where that stays small, else for one direction.
+    fn jacobian(&mut self, frozen: &Code, slots: &[Address], rows: usize) -> (Pattern, JacobianCode) {
+        let one = self.pool.constants.address(1.0);
+        let seeds = (0..).zip(slots).map(|(k, &slot)| (slot, Gradient::from_slice(&[(k, one)]))).collect();
+        let limit = 20_000 + 40 * frozen.ops.len();
+        let exprs = &self.model.exprs;
+        if let Some(mut made) = differentiate(frozen, &mut self.pool, exprs, Seeds::Given(seeds), limit) {
+            let mut columns = vec![Vec::new(); slots.len()];
+            let mut tangents = vec![Vec::new(); slots.len()];
+            for row in 0..rows as u32 {
+                for (column, tangent) in made.outputs.remove(&(OUTPUT | row)).unwrap_or_default() {
+                    columns[column as usize].push(row);
+                    tangents[column as usize].push(tangent);
+                }
+            }
+            let origin = frozen.origins.last().copied();
+            for (k, tangent) in (0..).zip(tangents.into_iter().flatten()) {
+                origin.into_iter().for_each(|origin| made.output(&mut self.pool, k, Some(tangent), origin));
+            }
+            let pattern = Pattern::from_columns(rows, &columns);
+            self.outputs = self.outputs.max(pattern.entries() as u32);
+            let code = made.finish(&self.pool);
+            return (pattern, JacobianCode::Entries(self.chunks.push(code)));
+        }
+        let mut active = vec![false; self.layout.tangible as usize];
+        slots.iter().for_each(|&slot| active[slot as usize] = true);
+        let code = self.direction(frozen, &mut active, rows);
+        (Pattern::dense(rows, slots.len()), JacobianCode::Directions(self.chunks.push(code)))
+    }
+
+    /// The tangents of a system's residuals, to the output area.
+    fn direction(&mut self, frozen: &Code, active: &mut [bool], rows: usize) -> Code {
+        let seeds = Seeds::Memory { active, tangents: self.layout.tangents };
+        let made = differentiate(frozen, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
+        let (Some(mut made), Some(&origin)) = (made, frozen.origins.last()) else { return Code::default() };
+        for row in 0..rows as u32 {
+            let tangent = made.outputs.get(&(OUTPUT | row)).and_then(|gradient| gradient.first()).map(|part| part.1);
+            made.output(&mut self.pool, row, tangent, origin);
+        }
+        made.finish(&self.pool)
+    }
+
+    /// Tangent code for every step of the dynamics that depends on states, inputs or time.
+    fn tangents(&mut self, dynamics: &[Step]) -> (Section, Vec<bool>) {
+        let mut active = vec![false; self.layout.tangible as usize];
+        active[TIME as usize] = true;
+        for (variable, role) in self.schedule.roles.iter() {
+            if matches!(role, Role::State { .. } | Role::Input) {
+                active[self.layout.slot(variable) as usize] = true;
+            }
+        }
+        let mut section = Section::new();
+        for &step in dynamics {
+            match step {
+                Step::Code(chunk) => {
+                    let code = std::mem::take(&mut self.chunks[chunk]);
+                    let seeds = Seeds::Memory { active: &mut active, tangents: self.layout.tangents };
+                    let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
+                    self.chunks[chunk] = code;
+                    let Some(made) = made.map(|made| made.finish(&self.pool)) else { continue };
+                    if !made.ops.is_empty() {
+                        section.push(Step::Code(self.chunks.push(made)));
+                    }
+                }
+                Step::Solve(system) => {
+                    let frozen = std::mem::take(&mut self.frozen[system]);
+                    let mut depends = false;
+                    let slots = std::mem::take(&mut self.systems[system].slots);
+                    slots.iter().for_each(|&slot| active[slot as usize] = false);
+                    for op in &frozen.ops {
+                        op.for_each_source(|source| depends |= active.get(source as usize) == Some(&true));
+                    }
+                    if depends {
+                        slots.iter().for_each(|&slot| active[slot as usize] = true);
+                        let code = self.direction(&frozen, &mut active, slots.len());
+                        self.systems[system].tangent = Some(self.chunks.push(code));
+                        section.push(step);
+                    }
+                    self.systems[system].slots = slots;
+                    self.frozen[system] = frozen;
+                }
+            }
+        }
+        (section, active)
+    }
+
+    /// Which derivatives depend on which states; dense where that would take too long to find out.
+    fn ode_pattern(&self, dynamics: &[Step]) -> Pattern {
+        let states = &self.schedule.states;
+        let mut dependencies = Dependencies::new(states.iter().map(|state| self.layout.slot(state.variable)));
+        for &step in dynamics {
+            let within = match step {
+                Step::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
+                Step::Solve(system) => {
+                    let slots = &self.systems[system].slots;
+                    let rows = self.systems[system].pattern.rows;
+                    dependencies.follow_system(&self.frozen[system], &self.pool.calls, slots, rows)
+                }
+            };
+            if !within {
+                return Pattern::dense(states.len(), states.len());
+            }
+        }
+        let derivative = |k: usize| dependencies.rows(self.layout.slot(states[k].derivative));
+        from_rows(states.len(), states.len(), derivative)
     }
 
     /// Conditions, values of reinit, asserted conditions, calls.
@@ -268,16 +396,28 @@ impl Builder<'_> {
         Ok((roots, self.chunk(&statements, FROZEN)?))
     }
 
-    fn time_relations(&mut self) -> Result<(Vec<crate::layout::RelationId>, ChunkId), Diagnostic> {
+    /// Residues of relations in time, and their slopes.
+    fn time_relations(&mut self) -> Result<(Vec<RelationId>, ChunkId, ChunkId), Diagnostic> {
         let (mut relations, mut statements) = (Vec::new(), Vec::new());
         for (id, relation) in self.layout.relations.iter().filter(|(_, r)| r.class == Class::Time) {
-            let value = relation.residue;
             let slot = OUTPUT | statements.len() as u32;
-            statements.push(Statement::to_slot(slot, value, StatementOrigin::default()));
+            statements.push(Statement::to_slot(slot, relation.residue, StatementOrigin::default()));
             relations.push(id);
         }
         self.outputs = self.outputs.max(statements.len() as u32);
-        Ok((relations, self.chunk(&statements, FROZEN)?))
+        let chunk = self.chunk(&statements, FROZEN)?;
+        let one = self.pool.constants.address(1.0);
+        let seeds = Seeds::Given([(TIME, Gradient::from_slice(&[(0, one)]))].into_iter().collect());
+        let made = differentiate(&self.chunks[chunk], &mut self.pool, &self.model.exprs, seeds, usize::MAX);
+        let mut code = Code::default();
+        if let Some(mut made) = made {
+            for (k, statement) in (0..).zip(&statements) {
+                let tangent = made.outputs.get(&(OUTPUT | k)).and_then(|gradient| gradient.first()).map(|part| part.1);
+                made.output(&mut self.pool, k, tangent, statement.value);
+            }
+            code = made.finish(&self.pool);
+        }
+        Ok((relations, chunk, self.chunks.push(code)))
     }
 
     /// Code that updates every relation. Its truth goes to the output area, where nobody reads it.

@@ -47,6 +47,8 @@
 mod build;
 mod code;
 mod culprit;
+mod differentiate;
+mod eliminate;
 mod failure;
 mod interpret;
 mod layout;
@@ -54,7 +56,11 @@ mod lower;
 mod math;
 mod memory;
 mod program;
+#[cfg(test)]
+mod random;
 mod runtime;
+mod sparsity;
+mod tangent;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

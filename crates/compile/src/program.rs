@@ -1,5 +1,7 @@
 //! A program: the code of a model and all that is needed to run it. Built by `build`, read by `simulate`.
 
+use std::fmt::Write as _;
+
 use base::{Diagnostic, IdVec};
 use dae::{EqId, ExprId, Model, VarId};
 use transform::{Schedule, SystemKind};
@@ -150,12 +152,20 @@ pub struct Program {
     pub roots: Vec<Root>,
     /// Relations whose next crossing `time_event` tells.
     pub time_relations: Vec<RelationId>,
+    /// Where ∂ẋ/∂x has entries, and groups of columns that are evaluated together.
+    pub ode_pattern: Pattern,
+    pub ode_colours: Vec<Vec<u32>>,
+    /// The tangents of `dynamics`, step for step.
+    pub(crate) tangent_steps: Section,
+    /// Which addresses depend on states, inputs or time.
+    pub(crate) active: Vec<bool>,
     pub(crate) chunks: IdVec<ChunkId, Code>,
     pub(crate) pool: Pool,
     pub(crate) regions: Regions,
     pub(crate) length: usize,
     pub(crate) roots_code: ChunkId,
     pub(crate) time_code: ChunkId,
+    pub(crate) slope_code: ChunkId,
     pub(crate) update_code: ChunkId,
     pub(crate) pre_pairs: Vec<(Address, Address)>,
 }
@@ -359,6 +369,21 @@ impl Program {
         let values = self.evaluate(&[expression], memory)?;
         let text = values.first().and_then(|&value| memory.strings.get(value));
         Ok(text.map(|text| text.to_string()).unwrap_or_default())
+    }
+
+    /// The code of a section, one operation a line.
+    pub fn print(&self, section: &[Step]) -> String {
+        let mut out = String::new();
+        for step in section {
+            match *step {
+                Step::Code(chunk) => out.push_str(&self.chunks[chunk].print()),
+                Step::Solve(system) => {
+                    let _ = writeln!(out, "solve {system:?}");
+                    out.push_str(&self.chunks[self.systems[system].residuals].print());
+                }
+            }
+        }
+        out
     }
 
     pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) {

@@ -1,0 +1,144 @@
+//! Property tests on random expressions: tangents agree with differences.
+
+use dae::{Builtin, CompareOp, ExprId, Node, VarId};
+use proptest::prelude::*;
+use transform::{Role, Timing};
+
+use crate::testing::Maker;
+use crate::*;
+
+/// One random node: an operation and two operands among the nodes before it.
+type Choice = (u8, u16, u16, u16);
+
+const STATES: usize = 3;
+
+/// A program der(x_k) = a random expression, over bounded smooth functions and choices by time.
+fn program(choices: &[Choice]) -> (Program, Vec<VarId>) {
+    let mut m = Maker::new();
+    let pairs: Vec<_> = (0..STATES).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
+    let mut pool: Vec<ExprId> = pairs.iter().map(|pair| m.var(pair.0)).collect();
+    let p = m.real("p", Role::Parameter, 0.7);
+    pool.extend([m.var(p), m.number(1.5), m.number(-0.25), m.node(Node::Time)]);
+    let (one, half) = (m.number(1.0), m.number(0.5));
+    for &(op, a, b, c) in choices {
+        let pick = |index: u16| pool[index as usize % pool.len()];
+        let (a, b, c) = (pick(a), pick(b), pick(c));
+        let node = match op % 16 {
+            0 => m.add(a, b),
+            1 => m.sub(a, b),
+            2 => {
+                let sine = m.builtin(Builtin::Sin, &[a]);
+                m.mul(sine, b)
+            }
+            3 => {
+                let square = m.mul(a, a);
+                let below = m.add(one, square);
+                m.node(Node::Div(b, below))
+            }
+            4 => m.builtin(Builtin::Tanh, &[a]),
+            5 => m.builtin(Builtin::Cos, &[a]),
+            6 => m.builtin(Builtin::Atan, &[a]),
+            7 => {
+                let square = m.mul(a, a);
+                let positive = m.add(half, square);
+                m.builtin(Builtin::Sqrt, &[positive])
+            }
+            8 => {
+                let square = m.mul(a, a);
+                let positive = m.add(one, square);
+                let log = m.builtin(Builtin::Log, &[positive]);
+                m.mul(log, b)
+            }
+            9 | 10 => {
+                let time = m.node(Node::Time);
+                let condition = m.compare(CompareOp::Less, false, time, if op % 16 == 9 { half } else { one });
+                m.choice(condition, b, c)
+            }
+            11 => {
+                // Dear branches with a shared part.
+                let time = m.node(Node::Time);
+                let condition = m.compare(CompareOp::Greater, false, time, half);
+                let (x, y) = (m.builtin(Builtin::Sin, &[b]), m.builtin(Builtin::Cos, &[c]));
+                let (then, otherwise) = (m.mul(x, a), m.add(x, y));
+                m.choice(condition, then, otherwise)
+            }
+            12 => m.node(Node::Neg(a)),
+            13 => {
+                let square = m.mul(a, a);
+                let base = m.add(half, square);
+                let bounded = m.builtin(Builtin::Tanh, &[b]);
+                m.node(Node::Pow(base, bounded))
+            }
+            14 => {
+                let square = m.mul(b, b);
+                let below = m.add(half, square);
+                m.builtin(Builtin::Atan2, &[a, below])
+            }
+            _ => {
+                let bounded = m.builtin(Builtin::Tanh, &[a]);
+                m.builtin(Builtin::Exp, &[bounded])
+            }
+        };
+        pool.push(node);
+    }
+    let end = pool.len();
+    for (k, &(_, derivative)) in pairs.iter().enumerate() {
+        m.assign(derivative, pool[end - 1 - k], Timing::Continuous);
+    }
+    (Program::new(m.schedule).unwrap(), pairs.iter().map(|pair| pair.0).collect())
+}
+
+fn derivatives(program: &Program, memory: &mut Memory, states: &[f64]) -> Option<Vec<f64>> {
+    program.write_states(memory, states);
+    let run = program.run(&program.sections.dynamics, memory, &mut |_, _| Ok::<(), Failure>(()));
+    let mut out = vec![0.0; STATES];
+    program.read_derivatives(memory, &mut out);
+    run.ok().map(|()| out)
+}
+
+fn choices() -> impl Strategy<Value = Vec<Choice>> {
+    proptest::collection::vec(any::<Choice>(), 3..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn tangents_agree_with_differences(
+        choices in choices(),
+        x in proptest::array::uniform3(-1.0..1.0f64),
+        time in 0.0..1.5f64,
+    ) {
+        let (program, _) = program(&choices);
+        let mut memory = program.memory();
+        memory.set_time(time);
+        let Some(here) = derivatives(&program, &mut memory, &x) else { return Ok(()) };
+        let mut entries = vec![0.0; program.ode_pattern.entries()];
+        let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());
+        program.ode_jacobian(&mut memory, &mut entries, &mut solve).unwrap();
+        let mut full = vec![0.0; STATES * STATES];
+        for column in 0..STATES {
+            let start = program.ode_pattern.column_starts[column] as usize;
+            for (k, &row) in program.ode_pattern.column(column).iter().enumerate() {
+                full[column * STATES + row as usize] = entries[start + k];
+            }
+        }
+        let h = 1e-5;
+        for column in 0..STATES {
+            let at = |shift: f64, memory: &mut Memory| {
+                let mut y = x;
+                y[column] += shift;
+                derivatives(&program, memory, &y)
+            };
+            let (Some(a), Some(b)) = (at(-h, &mut memory), at(h, &mut memory)) else { continue };
+            for row in 0..STATES {
+                let (exact, difference) = (full[column * STATES + row], (b[row] - a[row]) / (2.0 * h));
+                // Deep products grow; differences then say little.
+                if here[row].abs() < 1e3 && exact.abs() < 1e3 {
+                    let bound = 1e-3 * (1.0 + exact.abs() + here[row].abs());
+                    prop_assert!((exact - difference).abs() < bound, "{row} {column}: {exact} {difference}");
+                }
+            }
+        }
+    }
+}

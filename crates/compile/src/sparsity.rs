@@ -1,0 +1,188 @@
+//! Which derivatives depend on which states, from the code alone, and which columns can share one evaluation.
+//!
+//! Every address has the set of states it depends on; sets are shared where an operation adds nothing. A model in
+//! which long chains of sums make the sets large gives up and counts as dense. Columns without a common row get one
+//! colour (Curtis, Powell, Reid 1974).
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::code::{Address, Code, OUTPUT, Op, REGION_MASK, TEMPORARY};
+use crate::lower::CallEntry;
+use crate::program::Pattern;
+
+type Set = Rc<[u32]>;
+
+/// Elements that all sets together may have before the pattern counts as dense.
+const BUDGET: usize = 50_000_000;
+
+pub struct Dependencies {
+    known: FxHashMap<Address, Set>,
+    temporaries: FxHashMap<Address, Set>,
+    spent: usize,
+}
+
+impl Dependencies {
+    /// `states` are the addresses of the columns.
+    pub fn new(states: impl Iterator<Item = Address>) -> Self {
+        let known = (0..).zip(states).map(|(k, state)| (state, Rc::from([k].as_slice()))).collect();
+        Self { known, temporaries: FxHashMap::default(), spent: 0 }
+    }
+
+    /// Follows code; false when the budget is spent.
+    pub fn follow(&mut self, code: &Code, calls: &[CallEntry]) -> bool {
+        self.temporaries.clear();
+        for op in &code.ops {
+            match *op {
+                Op::Move { to, a } | Op::Unary { to, a, .. } => {
+                    let set = self.get(a);
+                    self.set(to, set);
+                }
+                Op::Binary { to, a, b, .. } | Op::Select { to, a, b, .. } => {
+                    let set = self.union(&[a, b]);
+                    self.set(to, set);
+                }
+                Op::Delay { to, a, .. } => {
+                    let set = self.get(a);
+                    self.set(to, set);
+                }
+                Op::Call { call, arguments, results } => {
+                    let entry = calls[call as usize];
+                    let set = self.union(&(arguments..arguments + entry.arguments).collect::<Vec<_>>());
+                    (results..results + entry.results).for_each(|result| self.set(result, set.clone()));
+                }
+                Op::If { .. } | Op::Else { .. } | Op::EndIf | Op::Relate { .. } | Op::Round { .. } => {}
+            }
+        }
+        self.spent < BUDGET
+    }
+
+    /// Follows a simultaneous system: every unknown depends on all that any residual depends on.
+    pub fn follow_system(&mut self, code: &Code, calls: &[CallEntry], iteration: &[Address], residuals: u32) -> bool {
+        iteration.iter().for_each(|address| drop(self.known.remove(address)));
+        if !self.follow(code, calls) {
+            return false;
+        }
+        let outputs: Vec<Address> = (0..residuals).map(|k| OUTPUT | k).collect();
+        if let Some(set) = self.union(&outputs) {
+            iteration.iter().for_each(|&address| drop(self.known.insert(address, set.clone())));
+        }
+        self.follow(code, calls)
+    }
+
+    pub fn rows(&self, address: Address) -> &[u32] {
+        self.known.get(&address).map(|set| &set[..]).unwrap_or_default()
+    }
+
+    fn get(&self, address: Address) -> Option<Set> {
+        match address & REGION_MASK {
+            TEMPORARY | OUTPUT => self.temporaries.get(&address).cloned(),
+            _ => self.known.get(&address).cloned(),
+        }
+    }
+
+    /// Temporaries that are assigned in both branches of an `If` depend on what either does.
+    fn set(&mut self, address: Address, set: Option<Set>) {
+        match address & REGION_MASK {
+            TEMPORARY | OUTPUT => {
+                let Some(set) = set else { return };
+                let joined = match self.temporaries.get(&address) {
+                    Some(old) => merge(old, &set).unwrap_or_else(|| old.clone()),
+                    None => set,
+                };
+                self.temporaries.insert(address, joined);
+            }
+            _ => match set {
+                Some(set) => drop(self.known.insert(address, set)),
+                None => drop(self.known.remove(&address)),
+            },
+        }
+    }
+
+    fn union(&mut self, addresses: &[Address]) -> Option<Set> {
+        let mut result: Option<Set> = None;
+        for &address in addresses {
+            let Some(set) = self.get(address) else { continue };
+            result = Some(match result {
+                None => set,
+                Some(old) => match merge(&old, &set) {
+                    Some(new) => {
+                        self.spent += new.len();
+                        new
+                    }
+                    None => old,
+                },
+            });
+        }
+        result
+    }
+}
+
+/// The union, or `None` where it is the first set.
+fn merge(a: &Set, b: &Set) -> Option<Set> {
+    if Rc::ptr_eq(a, b) || b.iter().all(|element| a.binary_search(element).is_ok()) {
+        return None;
+    }
+    if a.iter().all(|element| b.binary_search(element).is_ok()) {
+        return Some(b.clone());
+    }
+    let mut all: Vec<u32> = a.iter().chain(b.iter()).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    Some(all.into())
+}
+
+/// The pattern whose row k holds the columns `row(k)`.
+pub fn from_rows<'a>(rows: usize, columns: usize, row: impl Fn(usize) -> &'a [u32]) -> Pattern {
+    let mut lists = vec![Vec::new(); columns];
+    for k in 0..rows {
+        for &column in row(k) {
+            lists[column as usize].push(k as u32);
+        }
+    }
+    Pattern::from_columns(rows, &lists)
+}
+
+/// Groups of columns that have no row in common, greedily.
+pub fn colours(pattern: &Pattern) -> Vec<Vec<u32>> {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut colour_of = vec![u32::MAX; pattern.columns()];
+    let mut columns_of_row = vec![Vec::new(); pattern.rows as usize];
+    for column in 0..pattern.columns() {
+        for &row in pattern.column(column) {
+            columns_of_row[row as usize].push(column as u32);
+        }
+    }
+    let mut taken: Vec<u32> = Vec::new();
+    for column in 0..pattern.columns() {
+        for &row in pattern.column(column) {
+            for &other in &columns_of_row[row as usize] {
+                let colour = colour_of[other as usize];
+                if colour != u32::MAX {
+                    taken[colour as usize] = column as u32 + 1;
+                }
+            }
+        }
+        let free = taken.iter().position(|&mark| mark != column as u32 + 1).unwrap_or(taken.len());
+        if free == groups.len() {
+            groups.push(Vec::new());
+            taken.push(0);
+        }
+        groups[free].push(column as u32);
+        colour_of[column] = free as u32;
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_of_three_needs_three_colours() {
+        let columns: Vec<Vec<u32>> =
+            (0..10u32).map(|k| (k.saturating_sub(1)..=(k + 1).min(9)).collect::<Vec<_>>()).collect();
+        assert_eq!(colours(&Pattern::from_columns(10, &columns)).len(), 3);
+    }
+}

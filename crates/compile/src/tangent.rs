@@ -1,0 +1,187 @@
+//! Derivatives at run time: Jacobians of systems, tangents of the whole right-hand side through its systems, and the
+//! instants at which relations in time change.
+
+use dae::VarId;
+
+use crate::code::Address;
+use crate::failure::Failure;
+use crate::layout::RelationKind;
+use crate::memory::Memory;
+use crate::program::{JacobianCode, Program, Step, SystemId, bounds};
+
+impl Program {
+    /// Evaluates the Jacobian of a system's residuals: the entries of `System::pattern`, at the point at which
+    /// `residuals` was evaluated last.
+    pub fn jacobian(&self, system: SystemId, memory: &mut Memory, out: &mut [f64]) -> Result<(), Failure> {
+        let data = &self.systems[system];
+        match data.jacobian {
+            JacobianCode::Entries(chunk) => {
+                self.execute(chunk, memory);
+                self.read_outputs(memory, out);
+            }
+            JacobianCode::Directions(chunk) => {
+                let tangent = |slot: Address| (self.layout.tangents + slot) as usize;
+                data.slots.iter().for_each(|&slot| memory.values[tangent(slot)] = 0.0);
+                for (column, &slot) in data.slots.iter().enumerate() {
+                    memory.values[tangent(slot)] = 1.0;
+                    self.execute(chunk, memory);
+                    memory.values[tangent(slot)] = 0.0;
+                    let rows = data.pattern.rows as usize;
+                    self.read_outputs(memory, &mut out[column * rows..(column + 1) * rows]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The Jacobian of a system as a full matrix, column after column.
+    pub fn dense_jacobian(&self, system: SystemId, memory: &mut Memory, out: &mut [f64]) -> Result<(), Failure> {
+        let pattern = &self.systems[system].pattern;
+        let rows = pattern.rows as usize;
+        if pattern.entries() == out.len() {
+            return self.jacobian(system, memory, out);
+        }
+        let mut entries = vec![0.0; pattern.entries()];
+        self.jacobian(system, memory, &mut entries)?;
+        out.fill(0.0);
+        let mut entries = entries.iter();
+        for column in 0..pattern.columns() {
+            for (&row, &entry) in pattern.column(column).iter().zip(&mut entries) {
+                out[column * rows + row as usize] = entry;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the direction along which `tangents` differentiates: of a state, an input or time.
+    pub fn set_tangent(&self, memory: &mut Memory, slot: Address, value: f64) {
+        if let Some(tangent) = self.layout.tangent(slot) {
+            memory.values[tangent as usize] = value;
+        }
+    }
+
+    /// The tangent of a variable after `tangents`. Variables that depend on no state have none: zero.
+    pub fn tangent_value(&self, memory: &Memory, variable: VarId) -> f64 {
+        let place = self.layout.place(variable);
+        match self.active.get(place.slot as usize) {
+            Some(true) => {
+                let tangent = memory.values[(self.layout.tangents + place.slot) as usize];
+                if place.negated { -tangent } else { tangent }
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Tangents of everything `dynamics` computes along the direction set by `set_tangent`, at the point at which
+    /// `dynamics` ran last. `solve` replaces the right-hand side b by the solution of J·d = b, where J is the
+    /// Jacobian of the system at this point.
+    pub fn tangents<E>(
+        &self,
+        memory: &mut Memory,
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rhs = Vec::new();
+        for step in &self.tangent_steps {
+            match *step {
+                Step::Code(chunk) => self.execute(chunk, memory),
+                Step::Solve(system) => {
+                    let data = &self.systems[system];
+                    let Some(chunk) = data.tangent else { continue };
+                    let tangent = |slot: Address| (self.layout.tangents + slot) as usize;
+                    data.slots.iter().for_each(|&slot| memory.values[tangent(slot)] = 0.0);
+                    self.execute(chunk, memory);
+                    rhs.resize(data.slots.len(), 0.0);
+                    self.read_outputs(memory, &mut rhs);
+                    solve(system, memory, &mut rhs)?;
+                    for (&slot, &value) in data.slots.iter().zip(&rhs) {
+                        memory.values[tangent(slot)] = -value;
+                    }
+                    // Once more for the inner variables, which follow the iteration variables.
+                    self.execute(chunk, memory);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// ∂ẋ/∂x: the entries of `ode_pattern`, one evaluation of `tangents` for each group of columns.
+    pub fn ode_jacobian<E>(
+        &self,
+        memory: &mut Memory,
+        out: &mut [f64],
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for state in &self.states {
+            self.set_tangent(memory, state.value, 0.0);
+        }
+        for group in &self.ode_colours {
+            for &column in group {
+                self.set_tangent(memory, self.states[column as usize].value, 1.0);
+            }
+            let result = self.tangents(memory, solve);
+            for &column in group {
+                self.set_tangent(memory, self.states[column as usize].value, 0.0);
+                let start = self.ode_pattern.column_starts[column as usize] as usize;
+                for (k, &row) in self.ode_pattern.column(column as usize).iter().enumerate() {
+                    out[start + k] = self.tangent_at(memory, self.states[row as usize].derivative);
+                }
+            }
+            result?;
+        }
+        Ok(())
+    }
+
+    fn tangent_at(&self, memory: &Memory, slot: Address) -> f64 {
+        match self.active.get(slot as usize) {
+            Some(true) => memory.values[(self.layout.tangents + slot) as usize],
+            _ => 0.0,
+        }
+    }
+
+    /// For each of `time_relations` the next instant after now at which it changes; infinity for none. At the instant
+    /// of a comparison its residue is zero; at that of a rounding the rounded value is a new one.
+    pub fn time_events(&self, memory: &mut Memory, out: &mut [f64]) {
+        let now = memory.time();
+        let count = self.time_relations.len();
+        let (mut offsets, mut slopes) = (vec![0.0; count], vec![0.0; count]);
+        memory.set_time(0.0);
+        self.execute(self.time_code, memory);
+        self.read_outputs(memory, &mut offsets);
+        memory.set_time(now);
+        self.execute(self.slope_code, memory);
+        self.read_outputs(memory, &mut slopes);
+        for (k, &relation) in self.time_relations.iter().enumerate() {
+            let relation = &self.layout.relations[relation];
+            let (offset, slope) = (offsets[k], slopes[k]);
+            let instant = match relation.kind {
+                RelationKind::Compare { .. } => -offset / slope,
+                RelationKind::Round { rounding, .. } => {
+                    let (lower, upper) = bounds(rounding, memory.values[relation.state as usize]);
+                    let bound = if slope > 0.0 { upper } else { lower };
+                    self.after_rounding(memory, k, rounding, (bound - offset) / slope)
+                }
+            };
+            out[k] = if slope != 0.0 && instant > now { instant } else { f64::INFINITY };
+        }
+        memory.set_time(now);
+    }
+
+    /// The first number at or behind `instant` at which the rounded argument differs from its frozen state.
+    fn after_rounding(&self, memory: &mut Memory, k: usize, rounding: crate::code::Rounding, instant: f64) -> f64 {
+        let state = memory.values[self.layout.relations[self.time_relations[k]].state as usize];
+        let mut candidate = instant;
+        for _ in 0..8 {
+            if !candidate.is_finite() {
+                break;
+            }
+            memory.set_time(candidate);
+            self.execute(self.time_code, memory);
+            let argument = memory.values[self.regions.outputs as usize + k];
+            if crate::interpret::round(rounding, argument) != state {
+                return candidate;
+            }
+            candidate = candidate.next_up();
+        }
+        instant
+    }
+}
