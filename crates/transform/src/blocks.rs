@@ -2,7 +2,7 @@
 //! else a simultaneous system, torn, with its kind.
 
 use base::{Diagnostic, IdVec};
-use dae::{EqId, EquationRole, ExprId, Node, Pivot, VarId};
+use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 
 use crate::linearity::{Degree, Level, dependence};
 use crate::occurrences::{Leaf, Place, Scanner};
@@ -272,12 +272,17 @@ pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> 
     }
 }
 
-/// The other side, where the variable stands alone on one.
-fn alone(work: &Work, (left, right): Sides, variable: VarId) -> Option<ExprId> {
-    let is_it = |expr: ExprId| matches!(work.model.exprs.node(expr), Node::Var(v) if v == variable);
-    match (is_it(left), is_it(right)) {
-        (true, _) => Some(right),
-        (false, true) => Some(left),
-        _ => None,
+/// The other side, where the variable stands alone on one, perhaps negated.
+fn alone(work: &mut Work, (left, right): Sides, variable: VarId) -> Option<ExprId> {
+    let exprs = &mut work.model.exprs;
+    let is_it = |exprs: &Exprs, expr: ExprId| matches!(exprs.node(expr), Node::Var(v) if v == variable);
+    for (own, other) in [(left, right), (right, left)] {
+        match exprs.node(own) {
+            Node::Var(v) if v == variable => return Some(other),
+            Node::Not(inner) if is_it(exprs, inner) => return Some(exprs.not(other)),
+            Node::Neg(inner) if is_it(exprs, inner) => return Some(exprs.neg(other)),
+            _ => {}
+        }
     }
+    None
 }

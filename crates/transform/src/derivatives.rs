@@ -4,12 +4,16 @@
 use base::Diagnostic;
 use dae::{EqId, Equation, ExprId, Memo, Node, Origin, OriginKind, VarId};
 
+use crate::cancellation;
 use crate::schedule::State;
 use crate::states;
 use crate::structure::Matching;
 use crate::structure::offsets::{OffsetMethod, Pantelides, Signature};
 use crate::system::{Problem, System};
 use crate::work::{Work, map_actions};
+
+/// How often hidden constraints are looked for; each round can reveal those of the next level.
+const ATTEMPTS: usize = 8;
 
 /// The chains of derivatives that index reduction made.
 pub struct Reduced {
@@ -27,17 +31,27 @@ pub struct Reduced {
 /// Makes the system one in which every derivative that is left follows from states: no `der` is left in the equations,
 /// `work.active` holds the differentiated ones too, and the states are chosen.
 pub fn reduce(work: &mut Work) -> Result<Vec<State>, Vec<Diagnostic>> {
-    let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
-    let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
-    let matching = Matching::maximum(&system.matchable);
-    if !matching.is_perfect() {
-        return Err(crate::singular::report(work, &system, &matching));
-    }
     if let Some(problems) = derivative_of_known(work) {
         return Err(problems);
     }
-    let signature = Signature { incidence: system.matchable, orders: system.orders, lowest: system.highest.clone() };
-    let Some(offsets) = Pantelides.offsets(&signature) else { return Ok(Vec::new()) };
+    let mut attempts = 0;
+    let (system, signature, offsets) = loop {
+        let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
+        let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
+        let signature = Signature {
+            incidence: system.matchable.clone(),
+            orders: system.orders.clone(),
+            lowest: system.highest.clone(),
+        };
+        let Some(offsets) = Pantelides.offsets(&signature) else {
+            let matching = Matching::maximum(&system.matchable);
+            return Err(crate::singular::report(work, &system, &matching));
+        };
+        attempts += 1;
+        if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &signature, &offsets) {
+            break (system, signature, offsets);
+        }
+    };
     let mut reduced = Reduced {
         equations: system.rows.iter().map(|&eq| vec![eq]).collect(),
         variables: system.columns.iter().map(|&variable| vec![variable]).collect(),
@@ -127,7 +141,7 @@ fn add_equations(work: &mut Work, reduced: &mut Reduced) -> Result<(), Vec<Diagn
             match differentiated(work, last) {
                 Ok(new) => reduced.equations[row].push(new),
                 Err(problem) => {
-                    problems.push(problem);
+                    problems.push(*problem);
                     break;
                 }
             }
@@ -137,7 +151,7 @@ fn add_equations(work: &mut Work, reduced: &mut Reduced) -> Result<(), Vec<Diagn
 }
 
 /// Adds the time derivative of an equation.
-fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Diagnostic> {
+fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
     let (left, right) = work.dynamic[eq];
     let sides = (derivative_of(work, left), derivative_of(work, right));
     let (Some(new_left), Some(new_right)) = sides else {
@@ -147,7 +161,7 @@ fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Diagnostic> {
             format!("`{equation}` has to be differentiated (it constrains states), but cannot be"),
         )
         .hint("functions in it need a `derivative` annotation; what changes in steps has no derivative");
-        return Err(work.at_equation(problem, eq, ""));
+        return Err(Box::new(work.at_equation(problem, eq, "")));
     };
     let Equation { origin: Origin { component, span, .. }, .. } = work.model.equations[eq].clone();
     let origin = Origin { component, span, kind: OriginKind::Derivative(eq) };

@@ -9,6 +9,7 @@ use dae::{Model, VarId};
 
 mod aliases;
 mod blocks;
+mod cancellation;
 mod derivatives;
 mod differentiate;
 mod discrete;

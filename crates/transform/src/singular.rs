@@ -37,8 +37,8 @@ fn left_over(system: &System, parts: &Decomposition) -> Vec<VarId> {
     for &row in &parts.under_rows {
         under[row as usize] = true;
     }
-    for row in 0..system.rows.len() {
-        let entries = if under[row] { system.matchable.range(row) } else { 0..0 };
+    for (row, is_under) in under.into_iter().enumerate() {
+        let entries = if is_under { system.matchable.range(row) } else { 0..0 };
         all.push_row(entries.clone().map(|entry| system.matchable.column_of(entry)));
         derivatives
             .push_row(entries.filter(|&entry| system.orders[entry] > 0).map(|entry| system.matchable.column_of(entry)));
@@ -98,7 +98,9 @@ fn over_determined(
     unknowns: &[VarId],
     balance: String,
 ) -> Diagnostic {
+    let is_combined = |&eq: &EqId| matches!(work.model.equations[eq].origin.kind, OriginKind::Combined(_));
     let message = match unknowns {
+        [] if equations.iter().all(is_combined) => "equations repeat or contradict each other".to_string(),
         [] => "an equation contains no unknown that it could determine".to_string(),
         [one] => format!("{} equations for the one unknown `{}`", equations.len(), work.model.variable_name(*one)),
         more => format!("{} equations for {} unknowns: {}", equations.len(), more.len(), names(work, more)),
@@ -164,6 +166,14 @@ fn names(work: &Work, variables: &[VarId]) -> String {
 }
 
 fn line(work: &Work, eq: EqId, text: &str) -> String {
-    let component = work.model.paths.text(work.model.equations[eq].origin.component);
-    if component.is_empty() { text.to_string() } else { format!("{component}: {text}") }
+    let origin = &work.model.equations[eq].origin;
+    let component = work.model.paths.text(origin.component);
+    let text = if component.is_empty() { text.to_string() } else { format!("{component}: {text}") };
+    match &origin.kind {
+        OriginKind::Combined(sources) => {
+            let sources: Vec<String> = sources.iter().map(|&eq| work.model.equation_text(eq)).collect();
+            format!("{text}, which follows from {}", sources.join(" and "))
+        }
+        _ => text,
+    }
 }

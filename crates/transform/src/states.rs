@@ -11,7 +11,7 @@ use dae::{Pivot, StateSelect, VarId};
 
 use crate::derivatives::Reduced;
 use crate::schedule::{Role, State};
-use crate::structure::{IncidenceBuilder, NONE, strong_components};
+use crate::structure::{NONE, strong_components};
 use crate::work::Work;
 
 /// Larger components are chosen by structure alone.
@@ -36,20 +36,12 @@ pub fn choose(work: &mut Work, reduced: &Reduced) -> Vec<State> {
 
 /// How many derivatives of each unknown are dummies.
 fn dummy_counts(work: &mut Work, reduced: &Reduced) -> Vec<u32> {
-    let (incidence, orders) = (&reduced.signature.incidence, &reduced.signature.orders);
     let (c, d) = (&reduced.offsets.equations, &reduced.offsets.variables);
     let mut counts = vec![0; d.len()];
     if c.iter().all(|&times| times == 0) {
         return counts;
     }
-    let mut tight = IncidenceBuilder::with_capacity(incidence.rows(), incidence.len());
-    for row in 0..incidence.rows() {
-        tight.push_row(incidence.range(row).filter_map(|entry| {
-            let column = incidence.column_of(entry);
-            (orders[entry] + c[row] == d[column as usize]).then_some(column)
-        }));
-    }
-    let tight = tight.finish(incidence.columns());
+    let tight = reduced.signature.tight(c, d);
     for group in strong_components(&tight, &reduced.offsets.matching).iter() {
         let levels = group.iter().map(|&row| c[row as usize]).max().unwrap_or(0);
         let mut columns: Vec<u32> =

@@ -167,6 +167,10 @@ impl Builder<'_> {
         let exprs = &self.work.model.exprs;
         let column_of = |expr: ExprId| match exprs.node(expr) {
             Node::Var(variable) => self.column_of[variable],
+            Node::Not(inner) | Node::Neg(inner) => match exprs.node(inner) {
+                Node::Var(variable) => self.column_of[variable],
+                _ => NONE,
+            },
             _ => NONE,
         };
         if self.problem == Problem::Dynamic && matches!(self.work.model.equations[eq].role, EquationRole::When(_)) {

@@ -363,3 +363,83 @@ fn a19_singular_connections() {
     );
     assert_eq!(damper.states.len(), 4);
 }
+
+#[test]
+fn a16_singular_but_structurally_regular() {
+    let schedule = schedule(
+        "der(x1) = y1
+         der(x2) = y2
+         0 = y1 + y2 + 2*x1
+         0 = y1 + y2 + x1 + 2*x2",
+    );
+    expect![[r#"
+        states: x1
+        linear constant 4 torn to y2
+            der(x2) := y2
+            der(x1) := 2*der(x2)
+            y1 := der(x1)
+            0 = -(y1 + y2 + 2*x1)
+        output: x2 := x1/2
+        initially
+        x1 := 0
+        linear constant 4 torn to y2
+            der(x2) := y2
+            der(x1) := 2*der(x2)
+            y1 := der(x1)
+            0 = -(y1 + y2 + 2*x1)
+        x2 := x1/2
+    "#]]
+    .assert_eq(&all(&schedule));
+}
+
+#[test]
+fn a16_equations_that_repeat_each_other() {
+    expect![[r#"
+        error[over-determined]: equations repeat or contradict each other; the counts agree (3 equations, 3 unknowns)
+          --> test.mo:3:10
+           |
+         3 |          2*b + c = time - 1
+           |          ^^^^^^^^^^^^^^^^^^
+           = 0 = 0, which follows from a + b + c = time and a - b = 1 and 2*b + c = time - 1
+           = help: remove one of these equations, or make something in them an unknown
+        error[under-determined]: no equation determines `a`; the counts agree (3 equations, 3 unknowns)
+           = it shares its equations with `b`, `c`
+           = a + b + c = time
+           = a - b = 1
+           = help: an equation or a connection is missing; an input needs a connection or a value
+    "#]]
+    .assert_eq(&problems(
+        "a + b + c = time
+         a - b = 1
+         2*b + c = time - 1",
+    ));
+}
+
+#[test]
+fn a17_state_under_a_vanishing_factor() {
+    let schedule = schedule(
+        "u = cos(time)
+         0 = y + x1
+         0 = y + x2
+         0 = y + x3*u
+         0 = der(x1) + der(x2) + der(x3)",
+    );
+    expect![[r#"
+        states: x3
+        u := cos(time)
+        output: x1 := x3*u
+        der(u) := -sin(time)
+        linear 2 torn to der(x1)
+            der(x3) := -(der(x1) + der(x1))
+            0 = der(x1) - (der(x3)*u + x3*der(u))
+        initially
+        u := cos(time)
+        x3 := 0
+        x1 := x3*u
+        der(u) := -sin(time)
+        linear 2 torn to der(x1)
+            der(x3) := -(der(x1) + der(x1))
+            0 = der(x1) - (der(x3)*u + x3*der(u))
+    "#]]
+    .assert_eq(&all(&schedule));
+}

@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         while (self.cursor[row as usize] as usize) < range.len() {
             let step = self.cursor[row as usize] as usize;
             self.cursor[row as usize] += 1;
-            let entry = if self.phase % 2 == 0 { range.start + step } else { range.end - 1 - step };
+            let entry = if self.phase.is_multiple_of(2) { range.start + step } else { range.end - 1 - step };
             let next = matching.row_of_column[self.incidence.column_of(entry) as usize];
             if next != NONE && self.visited[next as usize] != self.phase {
                 self.visit(next);

@@ -18,6 +18,21 @@ pub struct Signature {
     pub lowest: Vec<u32>,
 }
 
+impl Signature {
+    /// The entries at which a differentiated equation holds a highest derivative: the pattern of the leading Jacobian.
+    pub fn tight(&self, equations: &[u32], variables: &[u32]) -> Incidence {
+        let incidence = &self.incidence;
+        let mut builder = super::IncidenceBuilder::with_capacity(incidence.rows(), incidence.len());
+        for (row, times) in equations.iter().enumerate() {
+            builder.push_row(incidence.range(row).filter_map(|entry| {
+                let column = incidence.column_of(entry);
+                (self.orders[entry] + times == variables[column as usize]).then_some(column)
+            }));
+        }
+        builder.finish(incidence.columns())
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offsets {
     /// How often each equation is differentiated.
@@ -89,14 +104,8 @@ impl<'a> PantelidesRun<'a> {
 
     /// A maximum matching over what is tight before anything is differentiated.
     fn start(&mut self) {
-        let incidence = &self.signature.incidence;
-        let mut builder = super::IncidenceBuilder::with_capacity(incidence.rows(), incidence.len());
-        for row in 0..incidence.rows() {
-            builder.push_row(
-                incidence.range(row).filter(|&entry| self.is_tight(row, entry)).map(|entry| incidence.column_of(entry)),
-            );
-        }
-        self.matching.extend(&builder.finish(incidence.columns()));
+        let tight = self.signature.tight(&self.c, &self.d);
+        self.matching.extend(&tight);
     }
 
     fn is_tight(&self, row: usize, entry: usize) -> bool {
@@ -184,25 +193,25 @@ impl OffsetMethod for SigmaMethod {
         let mut c = vec![0u32; incidence.rows()];
         let mut d = signature.lowest.clone();
         let mut own_order = vec![0u32; incidence.rows()];
-        for row in 0..incidence.rows() {
+        for (row, own) in own_order.iter_mut().enumerate() {
             for entry in incidence.range(row) {
                 if incidence.column_of(entry) == matching.column_of_row[row] {
-                    own_order[row] = own_order[row].max(signature.orders[entry]);
+                    *own = signature.orders[entry].max(*own);
                 }
             }
         }
         loop {
             let mut changed = false;
-            for row in 0..incidence.rows() {
+            for (row, times) in c.iter().enumerate() {
                 for entry in incidence.range(row) {
                     let highest = &mut d[incidence.column_of(entry) as usize];
-                    *highest = (signature.orders[entry] + c[row]).max(*highest);
+                    *highest = (signature.orders[entry] + times).max(*highest);
                 }
             }
-            for row in 0..incidence.rows() {
+            for (row, times) in c.iter_mut().enumerate() {
                 let needed = d[matching.column_of_row[row] as usize] - own_order[row];
-                changed |= needed != c[row];
-                c[row] = needed;
+                changed |= needed != *times;
+                *times = needed;
             }
             if !changed {
                 return Some(Offsets { equations: c, variables: d, matching });

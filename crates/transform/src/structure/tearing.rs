@@ -74,7 +74,7 @@ fn choose(front: &mut Front, reluctance: &[u32]) -> Option<u32> {
     if front.known.len() > SMALL && candidates.len() > CANDIDATES {
         candidates = most_promising(front, candidates, reluctance);
     }
-    let mut best: Option<(u32, (usize, usize, std::cmp::Reverse<u32>))> = None;
+    let mut best = None;
     for column in candidates {
         let mark = front.trail.len();
         front.know(column);
@@ -83,7 +83,7 @@ fn choose(front: &mut Front, reluctance: &[u32]) -> Option<u32> {
         let near = front.near_rows;
         front.undo(mark);
         let score = (follows, near, std::cmp::Reverse(reluctance[column as usize]));
-        if best.as_ref().is_none_or(|(_, known)| score > *known) {
+        if best.as_ref().is_none_or(|&(_, known)| score > known) {
             best = Some((column, score));
         }
     }
