@@ -15,7 +15,7 @@ use crate::tree::{Child, Children, NodeId, TokenId, Tree};
 const DEEPEST: u32 = 40;
 
 /// The text in its normal layout; `None` when the text has errors, since its structure is then a guess.
-pub fn format(parse: &Parse) -> Option<String> {
+pub(crate) fn format(parse: &Parse) -> Option<String> {
     if parse.has_errors() {
         return None;
     }

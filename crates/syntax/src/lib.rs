@@ -20,7 +20,6 @@ mod print;
 pub mod tree;
 
 pub use deep::deep;
-pub use format::format;
 pub use kind::SyntaxKind;
 
 use parser::Parser;
@@ -42,7 +41,7 @@ impl Parse {
 
     /// The text in its normal layout; `None` when there are errors.
     pub fn format(&self) -> Option<String> {
-        format(self)
+        format::format(self)
     }
 
     /// Whether there is an error among the diagnostics.

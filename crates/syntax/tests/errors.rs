@@ -1130,6 +1130,7 @@ fn modifications_and_annotations() {
   import A.{b c};
   A a(redeclare b);
   A c(3 = 4);
+  A d(redeclare model B end B);
   annotation Icon();
   type E = enumeration(a, b c);
   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
@@ -1181,30 +1182,38 @@ end M;
              7 |   A c(3 = 4);
                |       ^
 
-            error[unexpected-token]: expected `(` behind `annotation`, found `Icon`
-              --> a.mo:8:14
+            error[long-class-in-modification]: a class with a body inside of a modification
+              --> a.mo:8:17
                |
-             8 |   annotation Icon();
+             8 |   A d(redeclare model B end B);
+               |                 ^^^^^
+               = help: define the class elsewhere and write `redeclare model A = B` here
+               = see: Modelica specification, section A.2.5
+
+            error[unexpected-token]: expected `(` behind `annotation`, found `Icon`
+              --> a.mo:9:14
+               |
+             9 |   annotation Icon();
                |              ^^^^
 
             error[unexpected-token]: expected `,` or `)`, found `c`
-              --> a.mo:9:29
-               |
-             9 |   type E = enumeration(a, b c);
-               |                             ^
-              ::: a.mo:9:23
-               |
-             9 |   type E = enumeration(a, b c);
-               |                       - inside of this `(`
+               --> a.mo:10:29
+                |
+             10 |   type E = enumeration(a, b c);
+                |                             ^
+               ::: a.mo:10:23
+                |
+             10 |   type E = enumeration(a, b c);
+                |                       - inside of this `(`
 
             error[unclosed-delimiter]: missing `}`
-               --> a.mo:10:62
+               --> a.mo:11:62
                 |
-             10 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
+             11 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
                 |                                                              ^ expected `}` here
-               ::: a.mo:10:30
+               ::: a.mo:11:30
                 |
-             10 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
+             11 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
                 |                              - this `{` is not closed
         "#]],
     );

@@ -102,12 +102,19 @@ fn within(p: &mut Parser) {
     p.close(mark, Within);
 }
 
+/// Whether a class has a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClassForm {
+    Short,
+    Long,
+}
+
 /// A class behind its element prefixes, from `encapsulated` on; `mark` is where the prefixes began.
-pub(super) fn class_definition(p: &mut Parser, mark: Mark) {
+pub(super) fn class_definition(p: &mut Parser, mark: Mark) -> ClassForm {
     p.nested(|p| {
         class_prefixes(p);
-        class_specifier(p, mark);
-    });
+        class_specifier(p, mark)
+    })
 }
 
 /// A class whose first keyword is misspelled and meant as `kind`.
@@ -117,10 +124,11 @@ pub(super) fn misspelled_class_definition(p: &mut Parser, mark: Mark, kind: Synt
     match kind {
         PartialKw | EncapsulatedKw | ExpandableKw | OperatorKw => class_definition(p, mark),
         _ => p.nested(|p| class_specifier(p, mark)),
-    }
+    };
 }
 
-fn class_specifier(p: &mut Parser, mark: Mark) {
+fn class_specifier(p: &mut Parser, mark: Mark) -> ClassForm {
+    let mut form = ClassForm::Long;
     if p.eat(ExtendsKw) {
         let name = p.position();
         p.expect_name("the name of the class that is extended");
@@ -133,6 +141,7 @@ fn class_specifier(p: &mut Parser, mark: Mark) {
         let name = p.position();
         let named = p.expect_name("a class name");
         if p.at(Equals) {
+            form = ClassForm::Short;
             short_class(p);
         } else if named || !p.is_recovering() || p.line_break_before(p.position()) {
             p.recovered();
@@ -145,6 +154,7 @@ fn class_specifier(p: &mut Parser, mark: Mark) {
         description(p);
     }
     p.close(mark, ClassDef);
+    form
 }
 
 fn class_prefixes(p: &mut Parser) {

@@ -1,6 +1,8 @@
 //! Modifications, redeclarations, descriptions and annotations (specification, section A.2.5).
 
-use super::classes::class_definition;
+use base::Diagnostic;
+
+use super::classes::{ClassForm, class_definition};
 use super::elements::{component_clause, constraining_clause, declaration_tail, element_prefixes, type_prefixes};
 use super::equations::connect_arguments;
 use super::expressions::{expression, type_specifier};
@@ -62,7 +64,15 @@ fn redeclaration(p: &mut Parser) {
     let mark = p.open();
     element_prefixes(p, &[RedeclareKw, EachKw, FinalKw, ReplaceableKw]);
     if p.current().starts_class() {
-        class_definition(p, mark);
+        let start = p.current_span();
+        if class_definition(p, mark) == ClassForm::Long {
+            let diagnostic =
+                Diagnostic::error("long-class-in-modification", "a class with a body inside of a modification")
+                    .at(start, "")
+                    .hint("define the class elsewhere and write `redeclare model A = B` here")
+                    .specification("A.2.5");
+            p.report(diagnostic);
+        }
         return;
     }
     type_prefixes(p);

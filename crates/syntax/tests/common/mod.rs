@@ -30,6 +30,11 @@ pub fn problem(text: &str) -> Option<String> {
     }
     drop(copy);
     let formatted = parse.format()?;
+    if text.len() < 4_000
+        && let Some(problem) = printing_problem(&parse.tree)
+    {
+        return Some(problem);
+    }
     let again = syntax::parse(file, &formatted);
     if again.has_errors() {
         return Some("what the formatter wrote cannot be read".to_owned());
@@ -41,6 +46,38 @@ pub fn problem(text: &str) -> Option<String> {
         return Some("formatting twice gives something else".to_owned());
     }
     None
+}
+
+/// The sides of equations and assignments must come back from their printed form.
+fn printing_problem(tree: &Tree) -> Option<String> {
+    let holders = tree.nodes().filter(|&node| {
+        matches!(tree.kind(node), SyntaxKind::Equation | SyntaxKind::Assignment | SyntaxKind::Modification)
+    });
+    let sides = holders.flat_map(|holder| tree.child_nodes(holder)).filter(|&node| {
+        !matches!(tree.kind(node), SyntaxKind::Description | SyntaxKind::Annotation | SyntaxKind::ClassModification)
+    });
+    for side in sides {
+        let Ok(expr) = syntax::parse_expression(tree.file(), tree.text(side)) else {
+            return Some(format!("cannot be read alone: {}", tree.text(side)));
+        };
+        let printed = expr.to_string();
+        match syntax::parse_expression(tree.file(), &printed) {
+            Ok(again) if shape(&again) == shape(&expr) => {}
+            _ => return Some(format!("printed wrongly: {} as {printed}", tree.text(side))),
+        }
+    }
+    None
+}
+
+/// An expression without its places.
+fn shape(expr: &syntax::ast::Expr) -> String {
+    let shown = format!("{expr:?}");
+    let mut pieces = shown.split("Span {");
+    let mut shape = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        shape.push_str(piece.split_once('}').map_or(piece, |(_, rest)| rest));
+    }
+    shape
 }
 
 fn words(tree: &Tree) -> Vec<&str> {
