@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use base::Name;
 use dae::VarId;
+use dae::model::Enumeration;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -46,6 +48,16 @@ impl Scalars {
 }
 
 impl Flat {
+    /// The number of an enumeration in the flat model.
+    pub fn enumeration(&mut self, name: Name, literals: Vec<Name>) -> u32 {
+        let known = self.model.enumerations.iter().position(|known| known.name == name && known.literals == literals);
+        let number = known.unwrap_or_else(|| {
+            self.model.enumerations.push(Enumeration { name, literals });
+            self.model.enumerations.len() - 1
+        });
+        number as u32
+    }
+
     /// The variable of one scalar; `None` when it is not part of the model (absent, or out of bounds).
     pub fn variable(&self, component: CompId, indices: &[u32]) -> Option<VarId> {
         let scalars = self.scalars.get(&component)?;

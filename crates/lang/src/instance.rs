@@ -152,6 +152,10 @@ pub struct ComponentNode {
     pub condition: Option<Arc<ast::Expr>>,
     /// Those at the name; those of the type behind them when it is known.
     pub(crate) dimensions: Vec<Dimension>,
+    /// How many of them stand at the name.
+    pub(crate) own_dimensions: usize,
+    /// Added to an expandable connector by a connection.
+    pub(crate) virtual_connector: bool,
     pub(crate) ty: TypeState,
     pub(crate) sizes: SizeState,
 }

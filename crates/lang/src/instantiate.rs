@@ -91,6 +91,11 @@ impl Instances {
         id
     }
 
+    /// The class as the top of an instance tree of its own.
+    pub(crate) fn top_instance(&mut self, class: ClassId, modifier: Arc<Modifier>) -> ClassId {
+        self.copy_class(class, None, modifier)
+    }
+
     /// Finds the elements of a class. While it runs, the elements found so far can be seen.
     pub fn expand(&mut self, id: ClassId) {
         if self.classes[id].expansion != Expansion::Unexpanded {
@@ -329,6 +334,8 @@ impl Instances {
             prefixes: declared.prefixes,
             condition: declared.condition.clone(),
             dimensions: dimensions(&declared.subscripts, id),
+            own_dimensions: declared.subscripts.len(),
+            virtual_connector: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
         };
@@ -397,6 +404,7 @@ impl Instances {
         node.prefixes.replaceable = prefixes.replaceable || (!redeclare.element && node.prefixes.replaceable);
         if !component.subscripts.is_empty() {
             node.dimensions = dimensions(&component.subscripts, redeclare.scope);
+            node.own_dimensions = component.subscripts.len();
         }
         if let Some(condition) = &component.condition {
             node.condition = Some(condition.clone());
@@ -700,11 +708,16 @@ impl Instances {
             prefixes: declaration.prefixes,
             condition: None,
             dimensions: Vec::new(),
+            own_dimensions: 0,
+            virtual_connector: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             declaration: Arc::new(declaration),
         };
-        self.components.push(node)
+        let name = node.name;
+        let component = self.components.push(node);
+        self.classes[top].members.entry(name).or_insert(Member::Component(component));
+        component
     }
 
     /// The type of a component. For a class it is an instance of its own with the component's modifiers.
@@ -967,4 +980,76 @@ fn add_prefixes(own: &mut ast::TypePrefixes, of_type: ast::TypePrefixes) {
 
 fn dimensions(subscripts: &[ast::Subscript], scope: ClassId) -> Vec<Dimension> {
     subscripts.iter().map(|subscript| Dimension { subscript: subscript.clone(), scope }).collect()
+}
+
+/// Elements that connections add to expandable connectors (9.1.3).
+impl Instances {
+    /// Adds the element `name`, of the type that `like` has, to an expandable connector.
+    pub(crate) fn add_expandable_element(&mut self, class: ClassId, name: Name, like: CompId, sizes: &[usize]) {
+        let source = &self.components[like];
+        let mut declaration = (*source.declaration).clone();
+        declaration.name.name = name;
+        declaration.condition = None;
+        declaration.modification = None;
+        let span = declaration.name.span;
+        let number = |&size: &usize| {
+            let expr = ast::Expr { kind: ast::ExprKind::Integer(size as i64), span };
+            ast::Subscript::Expr(Arc::new(expr))
+        };
+        // What the type itself has as dimensions comes with it again.
+        let of_type = source.dimensions.len() - source.own_dimensions;
+        let own = sizes.len().saturating_sub(of_type);
+        declaration.subscripts = sizes[..own].iter().map(number).collect();
+        let (type_scope, modifier) = (source.type_scope, source.modifier.without_binding());
+        let mut type_prefixes = source.declaration.type_prefixes;
+        type_prefixes.direction = ast::Direction::None;
+        let node = ComponentNode {
+            name,
+            parent: self.classes[class].instance,
+            declared_in: class,
+            dimensions: dimensions(&declaration.subscripts, class),
+            own_dimensions: own,
+            declaration: Arc::new(declaration),
+            type_scope,
+            modifier: Arc::new(modifier),
+            type_prefixes,
+            prefixes: ast::ElementPrefixes::default(),
+            condition: None,
+            ty: TypeState::Unknown,
+            sizes: SizeState::Unknown,
+            virtual_connector: true,
+        };
+        let component = self.components.push(node);
+        self.insert(class, name, Member::Component(component));
+    }
+
+    /// Adds an element that is an expandable connector like the one it is in, without elements.
+    pub(crate) fn add_nested_expandable(&mut self, class: ClassId, connector: CompId, name: ast::Ident) {
+        let def = self.libraries.empty_expandable(name);
+        let top = self.root();
+        let mut declaration = (*self.components[connector].declaration).clone();
+        declaration.name = name;
+        declaration.subscripts.clear();
+        declaration.modification = None;
+        declaration.condition = None;
+        let component = self.components.push(ComponentNode {
+            name: name.name,
+            parent: self.classes[class].instance,
+            declared_in: class,
+            declaration: Arc::new(declaration),
+            type_scope: class,
+            modifier: Arc::default(),
+            type_prefixes: ast::TypePrefixes::default(),
+            prefixes: ast::ElementPrefixes::default(),
+            condition: None,
+            dimensions: Vec::new(),
+            own_dimensions: 0,
+            ty: TypeState::Unknown,
+            sizes: SizeState::Unknown,
+            virtual_connector: true,
+        });
+        let node = self.new_class(def, Some(top), Some(component), Arc::default());
+        self.components[component].ty = TypeState::Known(ComponentType::Class(node));
+        self.insert(class, name.name, Member::Component(component));
+    }
 }

@@ -105,15 +105,20 @@ impl Default for Libraries {
 }
 
 impl Libraries {
-    pub fn new(files: Box<dyn Files>) -> Self {
-        let mut libraries = Self {
-            files,
+    /// Nothing at all, to stand in for libraries that are in use.
+    pub(crate) fn empty() -> Self {
+        Self {
+            files: Box::new(Disk),
             sources: SourceMap::default(),
             definitions: IdVec::new(),
             by_address: FxHashMap::default(),
             search_path: Vec::new(),
             diagnostics: Vec::new(),
-        };
+        }
+    }
+
+    pub fn new(files: Box<dyn Files>) -> Self {
+        let mut libraries = Self { files, ..Self::empty() };
         let file = libraries.sources.add("predefined.mo", crate::predefined::TEXT);
         let span = Span::new(file, 0, 0);
         libraries.define(Arc::new(empty_class("", ast::ClassKind::Package, span)), None, None);
@@ -216,6 +221,12 @@ impl Libraries {
     pub(crate) fn predefined(&mut self, name: Name) -> DefId {
         let span = self.definitions[Self::ROOT].class.span;
         self.define(Arc::new(empty_class(name.as_str(), ast::ClassKind::Type, span)), Some(Self::ROOT), None)
+    }
+
+    /// An expandable connector without elements, for those that only connections name.
+    pub(crate) fn empty_expandable(&mut self, name: ast::Ident) -> DefId {
+        let class = empty_class(name.name.as_str(), ast::ClassKind::ExpandableConnector, name.span);
+        self.define(Arc::new(class), Some(Self::ROOT), None)
     }
 
     /// The names of the top-level classes that are known or can be found.

@@ -1,0 +1,556 @@
+//! Collects the connections of a model: connect equations, also in loops and branches, and the statements about
+//! overconstrained graphs, with every subscript evaluated.
+
+use base::{Diagnostic, Name, Span};
+use dae::PathId;
+use smallvec::SmallVec;
+use syntax::ast;
+
+use super::{Connection, Connector, Side};
+use crate::elaborate::Elaborator;
+use crate::flat::{Indices, for_each_index};
+use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
+use crate::lookup::Resolved;
+use crate::parts::{Part, frame_of};
+use crate::substitute::substitute;
+use crate::symbolic::Symbolic;
+
+/// What was found.
+#[derive(Default)]
+pub struct Collected {
+    pub connections: Vec<Connection>,
+    pub statements: Vec<GraphStatement>,
+    /// Connections with an expandable connector that has no such element yet.
+    pub to_expandable: Vec<Pending>,
+}
+
+/// `Connections.branch(a, b)` and the like, with overdetermined records.
+#[derive(Clone, Debug)]
+pub struct GraphStatement {
+    pub kind: GraphKind,
+    pub nodes: SmallVec<[(CompId, Indices); 2]>,
+    pub priority: i64,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GraphKind {
+    Branch,
+    Root,
+    PotentialRoot,
+    UniqueRoot,
+}
+
+/// A connect equation of which one side could not be found because its connector is to be extended by it.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    pub frame: Frame,
+    pub iterators: Vec<(Name, i64)>,
+    pub left: ast::ComponentRef,
+    pub right: ast::ComponentRef,
+    pub path: PathId,
+    pub span: Span,
+}
+
+/// A reference with its subscripts evaluated: the elements in row-major order of `sizes`.
+#[derive(Clone, Debug)]
+pub struct Elements {
+    /// The components along the reference.
+    pub steps: Vec<CompId>,
+    /// The sizes that are left: those of `:` and vectors as subscripts, and of arrays that were not indexed.
+    pub sizes: Vec<usize>,
+    pub elements: Vec<Indices>,
+}
+
+/// All connections of the model with these parts.
+pub fn collect(elaborator: &mut Elaborator, top: ClassId, parts: &[Part], paths: &[Vec<PathId>]) -> Collected {
+    let mut collector = Collector { elaborator, out: Collected::default(), iterators: Vec::new() };
+    let root = collector.elaborator.flat.model.paths.root();
+    collector.class(top, &[], None, &[root]);
+    for (part, paths) in parts.iter().zip(paths) {
+        if let ComponentType::Class(class) = part.ty {
+            collector.class(class, &part.sizes, part.present.as_deref(), paths);
+        }
+    }
+    collector.out
+}
+
+struct Collector<'c> {
+    elaborator: &'c mut Elaborator,
+    out: Collected,
+    iterators: Vec<(Name, i64)>,
+}
+
+impl Collector<'_> {
+    fn class(&mut self, class: ClassId, sizes: &[usize], present: Option<&[bool]>, paths: &[PathId]) {
+        for base in self.elaborator.instances.with_bases(class) {
+            let definition = self.elaborator.instances.definition(base).clone();
+            let ast::ClassBody::Long(composition) = &definition.body else { continue };
+            let sections: Vec<&ast::EquationSection> =
+                composition.equations.iter().filter(|section| !section.initial).collect();
+            if !sections.iter().any(|section| section.equations.iter().any(is_about_connections)) {
+                continue;
+            }
+            let mut position = 0;
+            for_each_index(sizes, |indices| {
+                let here = present.is_none_or(|present| present.get(position).copied().unwrap_or(false));
+                let path = paths.get(position).copied();
+                position += 1;
+                if let (true, Some(path)) = (here, path) {
+                    let frame = Frame { class: base, indices: Indices::from_slice(indices) };
+                    for section in &sections {
+                        self.equations(&frame, &section.equations, path);
+                    }
+                }
+            });
+        }
+    }
+
+    fn equations(&mut self, frame: &Frame, equations: &[ast::Equation], path: PathId) {
+        for equation in equations {
+            if !is_about_connections(equation) {
+                continue;
+            }
+            if let Err(mut diagnostic) = self.equation(frame, equation, path) {
+                if diagnostic.component.is_none() && path != self.elaborator.flat.model.paths.root() {
+                    diagnostic.component = Some(self.elaborator.flat.model.paths.text(path));
+                }
+                self.elaborator.instances.report(diagnostic);
+            }
+        }
+    }
+
+    fn equation(&mut self, frame: &Frame, equation: &ast::Equation, path: PathId) -> Outcome<()> {
+        match &equation.kind {
+            ast::EquationKind::Connect(left, right) => {
+                if !self.is_broken(frame.class, left, right) {
+                    self.connect(frame, left, right, path, equation.span)?;
+                }
+            }
+            ast::EquationKind::For { iterators, body } => self.loop_over(frame, iterators, body, path)?,
+            ast::EquationKind::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    let condition = substitute(condition, &self.iterators, None);
+                    if self.elaborator.evaluate_condition(frame, &condition)? {
+                        self.equations(frame, body, path);
+                        return Ok(());
+                    }
+                }
+                self.equations(frame, otherwise, path);
+            }
+            ast::EquationKind::Call(call) => self.statement(frame, call)?,
+            ast::EquationKind::Equal(..) | ast::EquationKind::When { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Removed with `break connect(…)` by a class that inherits this one.
+    fn is_broken(&self, class: ClassId, left: &ast::ComponentRef, right: &ast::ComponentRef) -> bool {
+        let instances = &self.elaborator.instances;
+        let mut current = Some(class);
+        while let Some(class) = current {
+            let node = instances.class(class);
+            for argument in &node.broken {
+                if let ast::Argument::BreakConnect(a, b, _) = argument
+                    && ((same_reference(a, left) && same_reference(b, right))
+                        || (same_reference(a, right) && same_reference(b, left)))
+                {
+                    return true;
+                }
+            }
+            current = node.derived;
+        }
+        false
+    }
+
+    fn loop_over(
+        &mut self,
+        frame: &Frame,
+        iterators: &[ast::Iterator],
+        body: &[ast::Equation],
+        path: PathId,
+    ) -> Outcome<()> {
+        let Some((first, rest)) = iterators.split_first() else {
+            self.equations(frame, body, path);
+            return Ok(());
+        };
+        let values = match &first.range {
+            Some(range) => integers(self.elaborator, frame, &substitute(range, &self.iterators, None))?.0,
+            None => implicit_range(self.elaborator, frame, first, body)?,
+        };
+        for value in values {
+            self.iterators.push((first.name.name, value));
+            let outcome = self.loop_over(frame, rest, body, path);
+            self.iterators.pop();
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn connect(
+        &mut self,
+        frame: &Frame,
+        left: &ast::ComponentRef,
+        right: &ast::ComponentRef,
+        path: PathId,
+        span: Span,
+    ) -> Outcome<()> {
+        if super::expandable::needs_element(self.elaborator, frame.class, left)?
+            || super::expandable::needs_element(self.elaborator, frame.class, right)?
+        {
+            self.out.to_expandable.push(Pending {
+                frame: frame.clone(),
+                iterators: self.iterators.clone(),
+                left: left.clone(),
+                right: right.clone(),
+                path,
+                span,
+            });
+            return Ok(());
+        }
+        connect(self.elaborator, frame, &self.iterators, (left, right), path, span, &mut self.out.connections)
+    }
+
+    /// `Connections.branch(a, b)` ….
+    fn statement(&mut self, frame: &Frame, call: &ast::Expr) -> Outcome<()> {
+        let ast::ExprKind::Call { function, arguments } = &call.kind else { return Ok(()) };
+        let Some(kind) = graph_kind(function) else { return Ok(()) };
+        let mut nodes = SmallVec::new();
+        let mut priority = 0;
+        let wanted = if kind == GraphKind::Branch { 2 } else { 1 };
+        for (position, argument) in arguments.positional.iter().enumerate() {
+            let ast::FunctionArgument::Expr(expr) = argument else { continue };
+            if position >= wanted {
+                let expr = substitute(expr, &self.iterators, None);
+                priority = integers(self.elaborator, frame, &expr)?.0.first().copied().unwrap_or(0);
+                continue;
+            }
+            let ast::ExprKind::Ref(reference) = &expr.kind else {
+                return Err(Box::new(
+                    Diagnostic::error("connections-argument", "an element of a connector is needed here")
+                        .at(expr.span, "not a reference")
+                        .specification("9.4.1"),
+                ));
+            };
+            let found = resolve(self.elaborator, frame, &self.iterators, reference)?;
+            if let (Some(&component), Some(indices)) = (found.steps.last(), found.elements.first()) {
+                nodes.push((component, indices.clone()));
+            }
+        }
+        for (name, argument) in &arguments.named {
+            if let (true, ast::FunctionArgument::Expr(expr)) = (name.name == "priority", argument) {
+                let expr = substitute(expr, &self.iterators, None);
+                priority = integers(self.elaborator, frame, &expr)?.0.first().copied().unwrap_or(0);
+            }
+        }
+        if nodes.len() == wanted {
+            self.out.statements.push(GraphStatement { kind, nodes, priority, span: call.span });
+        }
+        Ok(())
+    }
+}
+
+/// Adds the connections of `connect(left, right)`, element by element for arrays.
+pub fn connect(
+    elaborator: &mut Elaborator,
+    frame: &Frame,
+    iterators: &[(Name, i64)],
+    (left, right): (&ast::ComponentRef, &ast::ComponentRef),
+    path: PathId,
+    span: Span,
+    out: &mut Vec<Connection>,
+) -> Outcome<()> {
+    let a = resolve(elaborator, frame, iterators, left)?;
+    let b = resolve(elaborator, frame, iterators, right)?;
+    let (Some(&last_a), Some(&last_b)) = (a.steps.last(), b.steps.last()) else { return Ok(()) };
+    check_connector(elaborator, last_a, left)?;
+    check_connector(elaborator, last_b, right)?;
+    if a.sizes != b.sizes {
+        return Err(Box::new(
+            Diagnostic::error("connect-sizes", "the two sides of a connection have different sizes")
+                .at(left.span, format!("sizes {:?}", a.sizes))
+                .at(right.span, format!("sizes {:?}", b.sizes))
+                .specification("9.2"),
+        ));
+    }
+    let level = level(elaborator, frame.class, &a.steps, &b.steps);
+    let side_a = side(elaborator, level, last_a);
+    let side_b = side(elaborator, level, last_b);
+    for (left, right) in a.elements.into_iter().zip(b.elements) {
+        out.push(Connection {
+            left: Connector { component: last_a, indices: left, side: side_a },
+            right: Connector { component: last_b, indices: right, side: side_b },
+            path,
+            span,
+        });
+    }
+    Ok(())
+}
+
+fn check_connector(elaborator: &mut Elaborator, component: CompId, reference: &ast::ComponentRef) -> Outcome<()> {
+    if is_connector(elaborator, component)? {
+        return Ok(());
+    }
+    Err(Box::new(
+        Diagnostic::error("connect-no-connector", "only connectors can be connected")
+            .at(reference.span, "not a connector")
+            .hint("connect an element of it that is declared with a connector class")
+            .specification("9.1"),
+    ))
+}
+
+/// Whether the class of a component is a connector (directly, or by what a short definition stands for).
+pub fn is_connector(elaborator: &mut Elaborator, component: CompId) -> Outcome<bool> {
+    let node = elaborator.instances.component(component);
+    if node.virtual_connector {
+        return Ok(true);
+    }
+    let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+    let class = match elaborator.instances.component_type(component)? {
+        ComponentType::Class(class) => class,
+        _ => elaborator.instances.lookup_type(scope, &type_name)?,
+    };
+    let mut current = class;
+    loop {
+        let kind = elaborator.instances.kind(current);
+        if matches!(kind, ast::ClassKind::Connector | ast::ClassKind::ExpandableConnector) {
+            return Ok(true);
+        }
+        elaborator.instances.expand(current);
+        let is_short = matches!(elaborator.instances.definition(current).body, ast::ClassBody::Short { .. });
+        match elaborator.instances.class(current).bases.first() {
+            Some(&base) if is_short => current = base,
+            _ => return Ok(false),
+        }
+    }
+}
+
+/// The class instance at whose level the connection is made: that of the connect equation, or one above it when a side
+/// is an outer component (5.4).
+fn level(elaborator: &Elaborator, class: ClassId, a: &[CompId], b: &[CompId]) -> Option<CompId> {
+    let instances = &elaborator.instances;
+    let owners = [
+        Some(class),
+        a.first().map(|&id| instances.component(id).parent),
+        b.first().map(|&id| instances.component(id).parent),
+    ];
+    let depth = |owner: Option<CompId>| owner.map_or(0, |owner| instances.chain(owner).len());
+    owners.into_iter().flatten().map(|class| instances.class(class).owner).min_by_key(|&owner| depth(owner)).flatten()
+}
+
+fn side(elaborator: &mut Elaborator, level: Option<CompId>, connector: CompId) -> Side {
+    let chain = elaborator.instances.chain(connector);
+    let below = match level {
+        Some(level) => chain.iter().position(|&id| id == level).map_or(0, |position| position + 1),
+        None => 0,
+    };
+    match chain.get(below) {
+        Some(&first) if is_connector(elaborator, first).unwrap_or(false) => Side::Outside,
+        _ => Side::Inside,
+    }
+}
+
+/// Finds a reference and evaluates its subscripts.
+pub fn resolve(
+    elaborator: &mut Elaborator,
+    frame: &Frame,
+    iterators: &[(Name, i64)],
+    reference: &ast::ComponentRef,
+) -> Outcome<Elements> {
+    let steps = match elaborator.instances.lookup_reference(frame.class, reference)? {
+        Resolved::Component { steps } => steps,
+        Resolved::Unknown(diagnostic) => return Err(diagnostic),
+        _ => {
+            return Err(Box::new(
+                Diagnostic::error("not-a-component", "a component is needed here")
+                    .at(reference.span, "not a component"),
+            ));
+        }
+    };
+    let first_part = reference.parts.len() - steps.len();
+    let parent = elaborator.instances.component(steps[0]).parent;
+    let above = frame_of(elaborator, parent, &frame.indices).indices;
+    let mut found = Elements { steps: steps.clone(), sizes: Vec::new(), elements: vec![above] };
+    for (&component, part) in steps.iter().zip(&reference.parts[first_part..]) {
+        let own = elaborator.sizes(component)?;
+        if part.subscripts.len() > own.len() {
+            return Err(Box::new(
+                Diagnostic::error("too-many-subscripts", format!("`{}` has {} dimensions", part.ident.name, own.len()))
+                    .at(part.ident.span, format!("{} subscripts", part.subscripts.len()))
+                    .specification("10.5"),
+            ));
+        }
+        for (dimension, &size) in own.iter().enumerate() {
+            let (numbers, is_scalar) = match part.subscripts.get(dimension) {
+                None | Some(ast::Subscript::All(_)) => ((1..=size as i64).collect(), false),
+                Some(ast::Subscript::Expr(expr)) => subscript(elaborator, frame, iterators, expr, size)?,
+            };
+            check_bounds(&numbers, size, part)?;
+            if !is_scalar {
+                found.sizes.push(numbers.len());
+            }
+            found.elements = found
+                .elements
+                .iter()
+                .flat_map(|indices| {
+                    numbers.iter().map(|&number| {
+                        let mut indices = indices.clone();
+                        indices.push(number as u32);
+                        indices
+                    })
+                })
+                .collect();
+        }
+    }
+    Ok(found)
+}
+
+fn check_bounds(numbers: &[i64], size: usize, part: &ast::RefPart) -> Outcome<()> {
+    match numbers.iter().find(|&&number| number < 1 || number > size as i64) {
+        None => Ok(()),
+        Some(number) => Err(Box::new(
+            Diagnostic::error("out-of-bounds", format!("`{}` has no element {number}", part.ident.name))
+                .at(part.ident.span, format!("its size is {size}"))
+                .specification("10.5"),
+        )),
+    }
+}
+
+/// The element numbers of one subscript, and whether it is a scalar.
+fn subscript(
+    elaborator: &mut Elaborator,
+    frame: &Frame,
+    iterators: &[(Name, i64)],
+    expr: &ast::Expr,
+    size: usize,
+) -> Outcome<(Vec<i64>, bool)> {
+    if let Some(number) = quick_integer(expr, iterators, size) {
+        return Ok((vec![number], true));
+    }
+    integers(elaborator, frame, &substitute(expr, iterators, Some(size)))
+}
+
+/// The value of an Integer (or Boolean, or enumeration) expression: the numbers, and whether it is a scalar.
+pub fn integers(elaborator: &mut Elaborator, frame: &Frame, expr: &ast::Expr) -> Outcome<(Vec<i64>, bool)> {
+    let value = elaborator.evaluate(frame, expr)?;
+    let exprs = &elaborator.flat.model.exprs;
+    let number = |value: &Symbolic| {
+        let id = value.scalar()?;
+        exprs.as_integer(id).or_else(|| exprs.as_boolean(id).map(|value| i64::from(value) + 1))
+    };
+    let numbers: Option<Vec<i64>> = value.elements().iter().map(number).collect();
+    match numbers {
+        Some(numbers) => Ok((numbers, matches!(value, Symbolic::Scalar(_)))),
+        None => Err(Box::new(
+            Diagnostic::error("subscript-type", "an Integer that is known at translation is needed here")
+                .at(expr.span, "not an Integer")
+                .specification("10.5"),
+        )),
+    }
+}
+
+/// The range of an iterator without one: the size of an array that it indexes (11.2.2.1).
+fn implicit_range(
+    elaborator: &mut Elaborator,
+    frame: &Frame,
+    iterator: &ast::Iterator,
+    body: &[ast::Equation],
+) -> Outcome<Vec<i64>> {
+    for equation in body {
+        let ast::EquationKind::Connect(left, right) = &equation.kind else { continue };
+        for reference in [left, right] {
+            for (position, part) in reference.parts.iter().enumerate() {
+                let dimension = part.subscripts.iter().position(|subscript| match subscript {
+                    ast::Subscript::Expr(expr) => matches!(&expr.kind, ast::ExprKind::Ref(inner)
+                        if inner.parts.len() == 1 && inner.parts[0].ident.name == iterator.name.name),
+                    ast::Subscript::All(_) => false,
+                });
+                let Some(dimension) = dimension else { continue };
+                let prefix = ast::ComponentRef { parts: reference.parts[..=position].to_vec(), ..reference.clone() };
+                if let Resolved::Component { steps } = elaborator.instances.lookup_reference(frame.class, &prefix)?
+                    && let Some(&component) = steps.last()
+                    && let Some(&size) = elaborator.sizes(component)?.get(dimension)
+                {
+                    return Ok((1..=size as i64).collect());
+                }
+            }
+        }
+    }
+    Err(Box::new(
+        Diagnostic::error("no-range", format!("nothing tells the range of `{}`", iterator.name.name))
+            .at(iterator.name.span, "an iterator without a range")
+            .specification("11.2.2.1"),
+    ))
+}
+
+/// Subscripts such as `2`, `i`, `i + 1`, `end`, without the machinery of typing.
+fn quick_integer(expr: &ast::Expr, iterators: &[(Name, i64)], end: usize) -> Option<i64> {
+    match &expr.kind {
+        ast::ExprKind::Integer(number) => Some(*number),
+        ast::ExprKind::End => Some(end as i64),
+        ast::ExprKind::Ref(reference) => match reference.parts.as_slice() {
+            [part] if part.subscripts.is_empty() && !reference.global => {
+                let (_, value) = iterators.iter().rev().find(|(name, _)| *name == part.ident.name)?;
+                Some(*value)
+            }
+            _ => None,
+        },
+        ast::ExprKind::Binary(op, a, b) => {
+            let (a, b) = (quick_integer(a, iterators, end)?, quick_integer(b, iterators, end)?);
+            match op {
+                ast::BinaryOp::Add => a.checked_add(b),
+                ast::BinaryOp::Sub => a.checked_sub(b),
+                ast::BinaryOp::Mul => a.checked_mul(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether the text of two references is the same, subscripts by their places of use aside.
+fn same_reference(a: &ast::ComponentRef, b: &ast::ComponentRef) -> bool {
+    a.parts.len() == b.parts.len()
+        && a.parts.iter().zip(&b.parts).all(|(a, b)| {
+            a.ident.name == b.ident.name
+                && a.subscripts.len() == b.subscripts.len()
+                && a.subscripts.iter().zip(&b.subscripts).all(|(a, b)| match (a, b) {
+                    (ast::Subscript::All(_), ast::Subscript::All(_)) => true,
+                    (ast::Subscript::Expr(a), ast::Subscript::Expr(b)) => {
+                        quick_integer(a, &[], 0).is_some_and(|a| Some(a) == quick_integer(b, &[], 0))
+                    }
+                    _ => false,
+                })
+        })
+}
+
+/// Whether a connect equation or a statement about connection graphs stands in it.
+fn is_about_connections(equation: &ast::Equation) -> bool {
+    match &equation.kind {
+        ast::EquationKind::Connect(..) => true,
+        ast::EquationKind::For { body, .. } => body.iter().any(is_about_connections),
+        ast::EquationKind::If { branches, otherwise } => {
+            otherwise.iter().any(is_about_connections)
+                || branches.iter().any(|(_, body)| body.iter().any(is_about_connections))
+        }
+        ast::EquationKind::Call(call) => match &call.kind {
+            ast::ExprKind::Call { function, .. } => graph_kind(function).is_some(),
+            _ => false,
+        },
+        ast::EquationKind::Equal(..) | ast::EquationKind::When { .. } => false,
+    }
+}
+
+fn graph_kind(function: &ast::ComponentRef) -> Option<GraphKind> {
+    let [package, name] = function.parts.as_slice() else { return None };
+    if package.ident.name != "Connections" {
+        return None;
+    }
+    match name.ident.name.as_str() {
+        "branch" => Some(GraphKind::Branch),
+        "root" => Some(GraphKind::Root),
+        "potentialRoot" => Some(GraphKind::PotentialRoot),
+        "uniqueRoot" => Some(GraphKind::UniqueRoot),
+        _ => None,
+    }
+}

@@ -1,0 +1,212 @@
+//! Expandable connectors (specification 9.1.3): elements that connect equations name are added to them.
+
+use base::Name;
+use syntax::ast;
+
+use super::collect::{Collected, Pending, connect, integers, resolve};
+use crate::elaborate::Elaborator;
+use crate::instance::{ClassId, CompId, ComponentType, Member, Outcome};
+use crate::lookup::Resolved;
+use crate::parts::Part;
+use crate::substitute::substitute;
+
+/// Whether the reference names an element that an expandable connector does not have yet.
+pub fn needs_element(elaborator: &mut Elaborator, class: ClassId, reference: &ast::ComponentRef) -> Outcome<bool> {
+    Ok(missing_element(elaborator, class, reference)?.is_some())
+}
+
+/// The expandable connector and the position of the part that it lacks.
+fn missing_element(
+    elaborator: &mut Elaborator,
+    class: ClassId,
+    reference: &ast::ComponentRef,
+) -> Outcome<Option<(CompId, usize)>> {
+    if reference.parts.len() < 2 {
+        return Ok(None);
+    }
+    for length in 1..reference.parts.len() {
+        let prefix = ast::ComponentRef {
+            global: reference.global,
+            parts: reference.parts[..length].to_vec(),
+            span: reference.span,
+        };
+        // What cannot be found at all is reported when the connection is made.
+        let steps = match elaborator.instances.lookup_reference(class, &prefix) {
+            Ok(Resolved::Component { steps }) => steps,
+            Ok(Resolved::Class(_)) => continue,
+            _ => return Ok(None),
+        };
+        let Some(&last) = steps.last() else { return Ok(None) };
+        if let ComponentType::Class(connector) = elaborator.instances.component_type(last)?
+            && is_expandable(elaborator, connector)
+            && elaborator.instances.member(connector, reference.parts[length].ident.name).is_none()
+        {
+            return Ok(Some((last, length)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a class, or what it is short for or inherits, is an expandable connector.
+pub fn is_expandable(elaborator: &mut Elaborator, class: ClassId) -> bool {
+    let classes = elaborator.instances.with_bases(class);
+    classes.into_iter().any(|class| elaborator.instances.kind(class) == ast::ClassKind::ExpandableConnector)
+}
+
+/// Whether the model has an expandable connector.
+pub fn any(elaborator: &mut Elaborator, parts: &[Part]) -> bool {
+    parts.iter().any(|part| match part.ty {
+        ComponentType::Class(class) => is_expandable(elaborator, class),
+        _ => false,
+    })
+}
+
+/// Adds the elements that pending connections name, and those that connected expandable connectors have, until nothing
+/// changes; then makes the pending connections.
+pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
+    let mut pending = std::mem::take(&mut collected.to_expandable);
+    loop {
+        let mut changed = false;
+        for connection in &pending {
+            changed |= add_elements(elaborator, connection);
+        }
+        for position in 0..collected.connections.len() {
+            let (left, right) =
+                (collected.connections[position].left.component, collected.connections[position].right.component);
+            changed |= share_elements(elaborator, left, right);
+        }
+        pending.retain(|connection| {
+            let made = is_complete(elaborator, connection);
+            if made {
+                let outcome = connect(
+                    elaborator,
+                    &connection.frame,
+                    &connection.iterators,
+                    (&connection.left, &connection.right),
+                    connection.path,
+                    connection.span,
+                    &mut collected.connections,
+                );
+                if let Err(diagnostic) = outcome {
+                    elaborator.instances.report(diagnostic);
+                }
+                changed = true;
+            }
+            !made
+        });
+        if !changed {
+            break;
+        }
+    }
+}
+
+fn is_complete(elaborator: &mut Elaborator, connection: &Pending) -> bool {
+    let class = connection.frame.class;
+    !needs_element(elaborator, class, &connection.left).unwrap_or(false)
+        && !needs_element(elaborator, class, &connection.right).unwrap_or(false)
+}
+
+/// Adds to the connector on one side what the other side is, if that is known.
+fn add_elements(elaborator: &mut Elaborator, connection: &Pending) -> bool {
+    let mut changed = false;
+    for (to, from) in [(&connection.left, &connection.right), (&connection.right, &connection.left)] {
+        let class = connection.frame.class;
+        let Ok(Some((connector, position))) = missing_element(elaborator, class, to) else { continue };
+        if !matches!(missing_element(elaborator, class, from), Ok(None)) {
+            continue;
+        }
+        let Ok(found) = resolve(elaborator, &connection.frame, &connection.iterators, from) else { continue };
+        let Some(&source) = found.steps.last() else { continue };
+        let part = &to.parts[position];
+        let is_last = position + 1 == to.parts.len();
+        if !is_last {
+            // A further level that does not exist: an expandable connector of its own is made by what it holds.
+            changed |= add_nested(elaborator, connector, part.ident);
+            continue;
+        }
+        let dimensions = new_dimensions(elaborator, connection, part, &found.sizes);
+        changed |= add_like(elaborator, connector, part.ident.name, source, dimensions);
+    }
+    changed
+}
+
+/// The sizes of a new element: those of the other side, and for subscripts the largest number seen.
+fn new_dimensions(
+    elaborator: &mut Elaborator,
+    connection: &Pending,
+    part: &ast::RefPart,
+    sizes: &[usize],
+) -> Vec<usize> {
+    if part.subscripts.is_empty() {
+        return sizes.to_vec();
+    }
+    let mut dimensions = Vec::new();
+    for subscript in &part.subscripts {
+        let ast::Subscript::Expr(expr) = subscript else {
+            dimensions.extend(sizes.first());
+            continue;
+        };
+        let expr = substitute(expr, &connection.iterators, None);
+        if let Ok((numbers, _)) = integers(elaborator, &connection.frame, &expr) {
+            dimensions.push(numbers.into_iter().max().unwrap_or(0).max(0) as usize);
+        }
+    }
+    dimensions
+}
+
+fn connector_class(elaborator: &mut Elaborator, connector: CompId) -> Option<ClassId> {
+    match elaborator.instances.component_type(connector) {
+        Ok(ComponentType::Class(class)) => Some(class),
+        _ => None,
+    }
+}
+
+fn add_like(
+    elaborator: &mut Elaborator,
+    connector: CompId,
+    name: Name,
+    source: CompId,
+    dimensions: Vec<usize>,
+) -> bool {
+    let Some(class) = connector_class(elaborator, connector) else { return false };
+    elaborator.instances.add_expandable_element(class, name, source, &dimensions);
+    true
+}
+
+fn add_nested(elaborator: &mut Elaborator, connector: CompId, name: ast::Ident) -> bool {
+    let Some(class) = connector_class(elaborator, connector) else { return false };
+    elaborator.instances.add_nested_expandable(class, connector, name);
+    true
+}
+
+/// Connected expandable connectors have the same elements.
+fn share_elements(elaborator: &mut Elaborator, left: CompId, right: CompId) -> bool {
+    let (Some(a), Some(b)) = (connector_class(elaborator, left), connector_class(elaborator, right)) else {
+        return false;
+    };
+    let mut changed = false;
+    for (from, to) in [(a, b), (b, a)] {
+        if !is_expandable(elaborator, to) {
+            continue;
+        }
+        for (name, member) in elaborator.instances.members(from) {
+            let Member::Component(component) = member else { continue };
+            if elaborator.instances.member(to, name).is_none() {
+                let sizes = elaborator.sizes(component).map(|sizes| sizes.to_vec()).unwrap_or_default();
+                elaborator.instances.add_expandable_element(to, name, component, &sizes);
+                changed = true;
+            }
+        }
+    }
+    // Elements of the same name may be expandable connectors themselves.
+    for (name, member) in elaborator.instances.members(a) {
+        if let (Member::Component(one), Some(Member::Component(other))) = (member, elaborator.instances.member(b, name))
+            && let (Some(class), true) =
+                (connector_class(elaborator, one), connector_class(elaborator, other).is_some())
+            && is_expandable(elaborator, class)
+        {
+            changed |= share_elements(elaborator, one, other);
+        }
+    }
+    changed
+}

@@ -1,0 +1,284 @@
+//! From the name of a class to the flat model: instantiate, make variables, connect, expand equations.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::{Diagnostic, Name};
+use dae::{Experiment, PathId};
+use syntax::ast;
+
+use crate::connect;
+use crate::elaborate::Elaborator;
+use crate::flat::{Indices, for_each_index};
+use crate::instance::{ClassId, ComponentType, Frame, Instances, Outcome};
+use crate::library::Libraries;
+use crate::modifier::{Binding, Modifier};
+use crate::parts::{self, Part};
+use crate::variables;
+
+/// Changes from outside, as modifiers of the model.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `motor.R` and the text of an expression.
+    pub set: Vec<(String, String)>,
+}
+
+/// How far it came.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stage {
+    Parse,
+    Instantiate,
+    Flatten,
+    Done,
+}
+
+/// What became of a class.
+pub struct Flattening {
+    /// Absent when there was an error.
+    pub model: Option<dae::Model>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The stage in which it stopped.
+    pub stage: Stage,
+    pub instantiate_time: Duration,
+    pub flatten_time: Duration,
+}
+
+/// Makes the flat model of a class.
+pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) -> Flattening {
+    let mut result = Flattening {
+        model: None,
+        diagnostics: std::mem::take(&mut libraries.diagnostics),
+        stage: Stage::Parse,
+        instantiate_time: Duration::ZERO,
+        flatten_time: Duration::ZERO,
+    };
+    if result.diagnostics.iter().any(Diagnostic::is_error) {
+        return result;
+    }
+    let start = Instant::now();
+    let instances = Instances::new(std::mem::replace(libraries, Libraries::empty()));
+    let mut elaborator = Elaborator::new(instances);
+    run(&mut elaborator, class, overrides, start, &mut result);
+    let Elaborator { mut instances, flat, .. } = elaborator;
+    result.diagnostics.append(&mut instances.libraries.diagnostics);
+    result.diagnostics.append(&mut instances.diagnostics);
+    *libraries = instances.libraries;
+    if !result.diagnostics.iter().any(Diagnostic::is_error) {
+        result.stage = Stage::Done;
+        result.model = Some(flat.model);
+    }
+    result
+}
+
+fn failed(instances: &Instances) -> bool {
+    instances.diagnostics.iter().chain(&instances.libraries.diagnostics).any(Diagnostic::is_error)
+}
+
+fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: Instant, result: &mut Flattening) {
+    result.stage = Stage::Instantiate;
+    let instances = &mut elaborator.instances;
+    let top = match top_class(instances, class, overrides) {
+        Ok(top) => top,
+        Err(diagnostic) => return instances.report(diagnostic),
+    };
+    let model = &mut elaborator.flat.model;
+    model.name = class.to_owned();
+    model.description = instances.definition(top).description.clone();
+    model.experiment = experiment(instances.definition(top));
+    let (parts, paths, collected) = instantiate(elaborator, top);
+    result.instantiate_time = start.elapsed();
+    if failed(&elaborator.instances) {
+        return;
+    }
+    result.stage = Stage::Flatten;
+    let middle = Instant::now();
+    variables::make_variables(elaborator, &parts, &paths);
+    connect::equations::make(elaborator, &collected, top, &parts);
+    variables::bind_variables(elaborator, &parts);
+    expand_sections(elaborator, top, &parts, &paths);
+    elaborator.finish();
+    result.flatten_time = middle.elapsed();
+}
+
+/// Finds the parts, their paths and the connections. Connections may add elements to expandable connectors, after which
+/// the parts are found once more.
+fn instantiate(
+    elaborator: &mut Elaborator,
+    top: ClassId,
+) -> (Vec<Part>, Vec<Vec<PathId>>, connect::collect::Collected) {
+    let mut parts = parts::find_parts(elaborator, top);
+    for class in std::iter::once(top).chain(classes(&parts)) {
+        variables::check_modifiers(elaborator, class);
+    }
+    let mut paths = variables::make_paths(elaborator, &parts);
+    let mut collected = connect::collect::collect(elaborator, top, &parts, &paths);
+    if !collected.to_expandable.is_empty() || connect::expandable::any(elaborator, &parts) {
+        connect::expandable::complete(elaborator, &mut collected);
+        parts = parts::find_parts(elaborator, top);
+        paths = variables::make_paths(elaborator, &parts);
+    }
+    (parts, paths, collected)
+}
+
+fn classes(parts: &[Part]) -> Vec<ClassId> {
+    parts
+        .iter()
+        .filter_map(|part| match part.ty {
+            ComponentType::Class(class) => Some(class),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The class with the modifiers of the call, as the top of an instance tree.
+fn top_class(instances: &mut Instances, class: &str, overrides: &Overrides) -> Outcome<ClassId> {
+    let found = instances.class_by_name(class)?;
+    let definition = instances.definition(found).clone();
+    let can_be_simulated =
+        matches!(definition.kind, ast::ClassKind::Model | ast::ClassKind::Block | ast::ClassKind::Class);
+    if definition.partial || !can_be_simulated {
+        let what = if definition.partial { "is partial" } else { "is not a model or block" };
+        return Err(Box::new(
+            Diagnostic::error("not-a-model", format!("`{class}` {what} and cannot be simulated"))
+                .at(definition.name.span, "declared here")
+                .specification("4.7"),
+        ));
+    }
+    let mut modifier = Modifier::default();
+    for (path, text) in &overrides.set {
+        add_override(instances, &mut modifier, path, text)?;
+    }
+    Ok(instances.top_instance(found, Arc::new(modifier)))
+}
+
+fn add_override(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
+    let file = instances.libraries.sources.add(format!("--set {path}"), text);
+    let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
+        let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
+        Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
+    })?;
+    let scope = instances.root();
+    let span = expr.span;
+    let binding = Binding { expr: Some(Arc::new(expr)), scope, each: true, declared: false, span };
+    let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
+    let mut names: Vec<&str> = path.split('.').collect();
+    let Some(first) = (!names.is_empty()).then(|| names.remove(0)) else { return Ok(()) };
+    for name in names.into_iter().rev() {
+        let children = vec![(Name::new(name), Arc::new(child))];
+        child = Modifier { children, span: Some(span), ..Modifier::default() };
+    }
+    modifier.add_below(Name::new(first), &Arc::new(child), &mut instances.diagnostics);
+    Ok(())
+}
+
+/// Expands the equation and algorithm sections of all classes for all elements.
+fn expand_sections(elaborator: &mut Elaborator, top: ClassId, parts: &[Part], paths: &[Vec<PathId>]) {
+    let root = [elaborator.flat.model.paths.root()];
+    expand_class(elaborator, top, &[], None, &root);
+    for (part, paths) in parts.iter().zip(paths) {
+        if let ComponentType::Class(class) = part.ty {
+            expand_class(elaborator, class, &part.sizes, part.present.as_deref(), paths);
+        }
+    }
+}
+
+fn expand_class(
+    elaborator: &mut Elaborator,
+    class: ClassId,
+    sizes: &[usize],
+    present: Option<&[bool]>,
+    paths: &[PathId],
+) {
+    for base in elaborator.instances.with_bases(class) {
+        let definition = elaborator.instances.definition(base).clone();
+        let ast::ClassBody::Long(composition) = &definition.body else { continue };
+        if composition.equations.is_empty() && composition.algorithms.is_empty() {
+            continue;
+        }
+        let mut position = 0;
+        for_each_index(sizes, |indices| {
+            let here = present.is_none_or(|present| present.get(position).copied().unwrap_or(false));
+            let path = paths.get(position).copied();
+            position += 1;
+            let (true, Some(path)) = (here, path) else { return };
+            let frame = Frame { class: base, indices: Indices::from_slice(indices) };
+            for section in &composition.equations {
+                elaborator.expand_equations(&frame, &section.equations, path, section.initial);
+            }
+            for section in &composition.algorithms {
+                elaborator.expand_algorithm(&frame, section, path);
+            }
+        });
+    }
+}
+
+/// `annotation(experiment(StopTime = 10, …))`.
+fn experiment(definition: &ast::ClassDef) -> Experiment {
+    let mut result = Experiment::default();
+    let Some(annotation) = &definition.annotation else { return result };
+    for argument in &annotation.arguments {
+        let ast::Argument::Element(element) = argument else { continue };
+        if !matches!(element.path.as_slice(), [only] if only.name == "experiment") {
+            continue;
+        }
+        let Some(arguments) = element.modification.as_ref().and_then(|modification| modification.arguments.as_ref())
+        else {
+            continue;
+        };
+        for argument in &arguments.arguments {
+            let ast::Argument::Element(setting) = argument else { continue };
+            let ([name], Some(value)) = (setting.path.as_slice(), setting.modification.as_ref().and_then(number))
+            else {
+                continue;
+            };
+            match name.name.as_str() {
+                "StartTime" => result.start_time = Some(value),
+                "StopTime" => result.stop_time = Some(value),
+                "Interval" => result.interval = Some(value),
+                "Tolerance" => result.tolerance = Some(value),
+                _ => {}
+            }
+        }
+    }
+    result
+}
+
+fn number(modification: &Arc<ast::Modification>) -> Option<f64> {
+    let Some(ast::ModificationValue::Expr(expr)) = &modification.value else { return None };
+    literal(expr)
+}
+
+fn literal(expr: &ast::Expr) -> Option<f64> {
+    match &expr.kind {
+        ast::ExprKind::Real(value) => Some(*value),
+        ast::ExprKind::Integer(value) => Some(*value as f64),
+        ast::ExprKind::Unary(ast::UnaryOp::Minus, operand) => Some(-literal(operand)?),
+        ast::ExprKind::Binary(op, a, b) => {
+            let (a, b) = (literal(a)?, literal(b)?);
+            match op {
+                ast::BinaryOp::Add => Some(a + b),
+                ast::BinaryOp::Sub => Some(a - b),
+                ast::BinaryOp::Mul => Some(a * b),
+                ast::BinaryOp::Div => Some(a / b),
+                ast::BinaryOp::Pow => Some(a.powf(b)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The last of these classes that can be simulated.
+pub fn last_model(libraries: &mut Libraries, names: &[Name]) -> Option<Name> {
+    names.iter().rev().copied().find(|name| {
+        let mut definition = Libraries::ROOT;
+        for part in name.as_str().split('.') {
+            match libraries.class(definition, Name::new(part)) {
+                Some(next) => definition = next,
+                None => return false,
+            }
+        }
+        let class = &libraries.get(definition).class;
+        !class.partial && matches!(class.kind, ast::ClassKind::Model | ast::ClassKind::Block | ast::ClassKind::Class)
+    })
+}

@@ -1,0 +1,359 @@
+//! Scalar variables of the flat model with their attributes and bindings (specification 4.4 and 4.9).
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name};
+use dae::{
+    Attributes, Causality, Equation, EquationRole, ExprId, Origin, OriginKind, PathId, StateSelect, VarId, Variability,
+    Variable, VariableType,
+};
+use syntax::ast;
+
+use crate::elaborate::Elaborator;
+use crate::flat::{Indices, Scalars, for_each_index};
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Outcome};
+use crate::modifier::Modifier;
+use crate::parts::Part;
+use crate::symbolic::{Mode, Symbolic};
+
+/// The paths of all elements of all parts.
+pub fn make_paths(elaborator: &mut Elaborator, parts: &[Part]) -> Vec<Vec<PathId>> {
+    let mut all: Vec<Vec<PathId>> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let root = [elaborator.flat.model.paths.root()];
+        let above: &[PathId] = match part.parent {
+            Some(parent) => &all[parent],
+            None => &root,
+        };
+        let name = elaborator.instances.component(part.component).name;
+        let own = &part.sizes[part.sizes.len() - part.rank..];
+        let mut paths = Vec::with_capacity(part.elements());
+        for &parent in above {
+            for_each_index(own, |indices| paths.push(elaborator.flat.model.paths.child(parent, name, indices)));
+        }
+        all.push(paths);
+    }
+    all
+}
+
+/// Adds the variables of the parts from `first` on, without attributes and bindings.
+pub fn make_variables(elaborator: &mut Elaborator, parts: &[Part], paths: &[Vec<PathId>]) {
+    for (part, paths) in parts.iter().zip(paths) {
+        let Some(variable) = template(elaborator, part) else { continue };
+        let mut variables = Vec::with_capacity(paths.len());
+        for (position, &path) in paths.iter().enumerate() {
+            let here = part.present.as_ref().is_none_or(|present| present.get(position).copied().unwrap_or(false));
+            variables.push(here.then(|| elaborator.flat.model.variables.push(Variable { path, ..variable.clone() })));
+        }
+        elaborator.flat.scalars.insert(part.component, Scalars { sizes: part.sizes.clone(), variables });
+    }
+}
+
+fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
+    let ty = match part.ty {
+        ComponentType::Builtin { builtin, .. } => variable_type(elaborator, builtin)?,
+        ComponentType::Object(_) => VariableType::Object,
+        ComponentType::Class(_) => return None,
+    };
+    let chain = elaborator.instances.chain(part.component);
+    let node = elaborator.instances.component(part.component);
+    let is_protected = chain.iter().any(|&id| elaborator.instances.component(id).prefixes.protected);
+    let hidden = annotation_flag(node.declaration.annotation.as_deref(), "HideResult");
+    let evaluate = annotation_flag(node.declaration.annotation.as_deref(), "Evaluate");
+    let variability = match elaborator.instances.variability(part.component) {
+        ast::Variability::Constant => Variability::Constant,
+        ast::Variability::Parameter => Variability::Parameter,
+        ast::Variability::Discrete => Variability::Discrete,
+        ast::Variability::Unstated => match ty {
+            VariableType::Real | VariableType::Clock => Variability::Continuous,
+            VariableType::Object => Variability::Parameter,
+            _ => Variability::Discrete,
+        },
+    };
+    let is_top = chain.len() == 1
+        || chain.first().is_some_and(|&first| {
+            chain.len() > 1 && crate::connect::collect::is_connector(elaborator, first).unwrap_or(false)
+        });
+    let causality = match elaborator.instances.direction(part.component) {
+        ast::Direction::Input if is_top && !is_protected => Causality::Input,
+        ast::Direction::Output if is_top && !is_protected => Causality::Output,
+        _ => Causality::Local,
+    };
+    let node = elaborator.instances.component(part.component);
+    Some(Variable {
+        path: elaborator.flat.model.paths.root(),
+        ty,
+        variability,
+        causality,
+        binding: None,
+        attributes: Arc::default(),
+        protected: is_protected,
+        hidden,
+        flow: elaborator.instances.flow(part.component) == ast::Flow::Flow,
+        structural: evaluate || (node.prefixes.is_final && variability == Variability::Parameter),
+        span: Some(node.declaration.name.span),
+        derivative_of: None,
+    })
+}
+
+fn variable_type(elaborator: &mut Elaborator, builtin: Builtin) -> Option<VariableType> {
+    Some(match builtin {
+        Builtin::Real => VariableType::Real,
+        Builtin::Integer => VariableType::Integer,
+        Builtin::Boolean => VariableType::Boolean,
+        Builtin::String => VariableType::String,
+        Builtin::Clock => VariableType::Clock,
+        Builtin::ExternalObject => VariableType::Object,
+        Builtin::Enumeration(definition) => {
+            let name = elaborator.instances.libraries.get(definition).name;
+            let literals = elaborator.instances.enumeration_literals(definition);
+            VariableType::Enumeration(elaborator.flat.enumeration(name, literals))
+        }
+    })
+}
+
+/// `annotation(name = true)`.
+fn annotation_flag(annotation: Option<&ast::ClassModification>, name: &str) -> bool {
+    let Some(annotation) = annotation else { return false };
+    annotation.arguments.iter().any(|argument| match argument {
+        ast::Argument::Element(element) => {
+            matches!(element.path.as_slice(), [only] if only.name == name)
+                && element.modification.as_ref().is_some_and(|modification| {
+                    matches!(&modification.value, Some(ast::ModificationValue::Expr(expr))
+                        if matches!(expr.kind, ast::ExprKind::Boolean(true)))
+                })
+        }
+        _ => false,
+    })
+}
+
+/// Gives the variables their attributes and bindings; bindings of variables that are no parameters become equations.
+pub fn bind_variables(elaborator: &mut Elaborator, parts: &[Part]) {
+    for part in parts {
+        if matches!(part.ty, ComponentType::Class(_)) {
+            continue;
+        }
+        if let ComponentType::Builtin { builtin, attributes } = &part.ty {
+            set_attributes(elaborator, part, *builtin, attributes);
+        }
+        let Some(source) = elaborator.instances.binding(part.component) else { continue };
+        let outcome = for_each_above(elaborator, part, |elaborator, above, variables| {
+            let value = elaborator.binding_value(&source, part.component, above, Mode::Flat)?;
+            let value = elaborator.check_sizes(part.component, value)?;
+            set_binding(elaborator, part, variables, &value);
+            Ok(())
+        });
+        if let Err(diagnostic) = outcome {
+            let diagnostic = elaborator.instances.in_component(diagnostic, part.component);
+            elaborator.instances.report(diagnostic);
+        }
+    }
+}
+
+/// Calls `visit` for every element of the components above a part, with the variables of the part there.
+fn for_each_above(
+    elaborator: &mut Elaborator,
+    part: &Part,
+    mut visit: impl FnMut(&mut Elaborator, &[u32], &[Option<VarId>]) -> Outcome<()>,
+) -> Outcome<()> {
+    let Some(scalars) = elaborator.flat.scalars.get(&part.component) else { return Ok(()) };
+    let variables = scalars.variables.clone();
+    let (above, own) = part.sizes.split_at(part.sizes.len() - part.rank);
+    let count: usize = own.iter().product();
+    let mut position = 0;
+    let mut outcome = Ok(());
+    for_each_index(above, |indices| {
+        let here = &variables[position..position + count];
+        position += count;
+        if outcome.is_ok() && here.iter().any(Option::is_some) {
+            outcome = visit(elaborator, indices, here);
+        }
+    });
+    outcome
+}
+
+fn set_binding(elaborator: &mut Elaborator, part: &Part, variables: &[Option<VarId>], value: &Symbolic) {
+    let node = elaborator.instances.component(part.component);
+    let span = Some(node.modifier.binding.as_ref().map_or(node.declaration.name.span, |binding| binding.span));
+    for (variable, value) in variables.iter().zip(value.elements()) {
+        let (Some(variable), Some(value)) = (*variable, value.scalar()) else { continue };
+        let model = &mut elaborator.flat.model;
+        if model.variables[variable].variability <= Variability::Parameter {
+            model.variables[variable].binding = Some(value);
+            continue;
+        }
+        let path = model.variables[variable].path;
+        let component = model.paths.parent(path).unwrap_or(path);
+        let left = model.exprs.var(variable);
+        let origin = Origin { component, span, kind: OriginKind::Binding };
+        model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
+    }
+}
+
+/// The attributes of the predefined types (4.9).
+fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, modifier: &Arc<Modifier>) {
+    let description = elaborator.instances.component(part.component).declaration.description.clone();
+    let mut common = Attributes { description, ..Attributes::default() };
+    let mut numbers = Vec::new();
+    for (name, attribute) in &modifier.children {
+        let Some(known) = attribute_name(builtin, *name) else {
+            report_unknown(elaborator, part.component, *name, attribute);
+            continue;
+        };
+        if attribute.binding.as_ref().is_none_or(|binding| binding.expr.is_none()) {
+            continue;
+        }
+        let outcome = match known {
+            "unbounded" => Ok(()),
+            "unit" | "displayUnit" | "quantity" | "stateSelect" => {
+                set_constant(elaborator, part, known, attribute, &mut common)
+            }
+            _ => {
+                numbers.push((known, *name));
+                Ok(())
+            }
+        };
+        if let Err(diagnostic) = outcome {
+            let diagnostic = elaborator.instances.in_component(diagnostic, part.component);
+            elaborator.instances.report(diagnostic);
+        }
+    }
+    let common = Arc::new(common);
+    let mut last = common.clone();
+    let outcome = for_each_above(elaborator, part, |elaborator, above, variables| {
+        let mut values = Vec::with_capacity(numbers.len());
+        for &(known, name) in &numbers {
+            let value = elaborator.attribute(part.component, name, above, Mode::Flat)?;
+            values.push((known, value));
+        }
+        for (position, variable) in variables.iter().enumerate() {
+            let Some(variable) = *variable else { continue };
+            let mut attributes = (*common).clone();
+            for (known, value) in &values {
+                let scalar = value.as_ref().and_then(|value| value.elements().get(position)).and_then(Symbolic::scalar);
+                *slot(&mut attributes, known) = scalar;
+            }
+            if attributes != *last {
+                last = Arc::new(attributes);
+            }
+            elaborator.flat.model.variables[variable].attributes = last.clone();
+        }
+        Ok(())
+    });
+    if let Err(diagnostic) = outcome {
+        let diagnostic = elaborator.instances.in_component(diagnostic, part.component);
+        elaborator.instances.report(diagnostic);
+    }
+}
+
+fn slot<'a>(attributes: &'a mut Attributes, name: &str) -> &'a mut Option<ExprId> {
+    match name {
+        "start" => &mut attributes.start,
+        "fixed" => &mut attributes.fixed,
+        "nominal" => &mut attributes.nominal,
+        "min" => &mut attributes.min,
+        _ => &mut attributes.max,
+    }
+}
+
+/// An attribute that is the same for all elements and must be known now.
+fn set_constant(
+    elaborator: &mut Elaborator,
+    part: &Part,
+    name: &'static str,
+    modifier: &Modifier,
+    common: &mut Attributes,
+) -> Outcome<()> {
+    let literal =
+        modifier.binding.as_ref().and_then(|binding| binding.expr.as_ref()).and_then(|expr| match &expr.kind {
+            ast::ExprKind::String(text) => Some(Name::new(text)),
+            _ => None,
+        });
+    let value = match literal {
+        Some(_) => None,
+        None => {
+            let above = Indices::from_elem(1, part.sizes.len() - part.rank);
+            let value = elaborator.attribute(part.component, Name::new(name), &above, Mode::Evaluate)?;
+            value.and_then(|value| value.elements().first().and_then(Symbolic::scalar))
+        }
+    };
+    let exprs = &elaborator.flat.model.exprs;
+    if name == "stateSelect" {
+        common.state_select = match value.and_then(|value| exprs.as_integer(value)) {
+            Some(1) => StateSelect::Never,
+            Some(2) => StateSelect::Avoid,
+            Some(4) => StateSelect::Prefer,
+            Some(5) => StateSelect::Always,
+            _ => StateSelect::Default,
+        };
+        return Ok(());
+    }
+    let text = literal.or_else(|| value.and_then(|value| exprs.as_string(value)).map(Name::new));
+    let text = text.filter(|text| *text != "");
+    match name {
+        "unit" => common.unit = text,
+        "displayUnit" => common.display_unit = text,
+        _ => common.quantity = text,
+    }
+    Ok(())
+}
+
+const REAL: &[&str] =
+    &["quantity", "unit", "displayUnit", "min", "max", "start", "fixed", "nominal", "unbounded", "stateSelect"];
+const INTEGER: &[&str] = &["quantity", "min", "max", "start", "fixed"];
+const OTHER: &[&str] = &["quantity", "start", "fixed"];
+
+fn attribute_names(builtin: Builtin) -> &'static [&'static str] {
+    match builtin {
+        Builtin::Real => REAL,
+        Builtin::Integer | Builtin::Enumeration(_) => INTEGER,
+        Builtin::Boolean | Builtin::String => OTHER,
+        Builtin::Clock | Builtin::ExternalObject => &[],
+    }
+}
+
+fn attribute_name(builtin: Builtin, name: Name) -> Option<&'static str> {
+    attribute_names(builtin).iter().copied().find(|known| name == *known)
+}
+
+fn report_unknown(elaborator: &mut Elaborator, component: CompId, name: Name, modifier: &Modifier) {
+    let ComponentType::Builtin { builtin, .. } =
+        elaborator.instances.component_type(component).unwrap_or(ComponentType::Class(elaborator.instances.root()))
+    else {
+        return;
+    };
+    let path = elaborator.instances.path(component);
+    let mut diagnostic =
+        Diagnostic::error("unknown-modifier", format!("`{path}` has no attribute `{name}`")).specification("7.2");
+    if let Some(span) = modifier.span {
+        diagnostic = diagnostic.at(span, "modified here");
+    }
+    if let Some(near) = crate::lookup::nearest(name.as_str(), attribute_names(builtin).iter().copied()) {
+        diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+    }
+    elaborator.instances.report(Box::new(diagnostic));
+}
+
+/// Reports modifiers of elements that a class does not have.
+pub fn check_modifiers(elaborator: &mut Elaborator, class: ClassId) {
+    let modifier = elaborator.instances.class(class).modifier.clone();
+    for (name, child) in &modifier.children {
+        if elaborator.instances.member(class, *name).is_some() {
+            continue;
+        }
+        let class_name = elaborator.instances.class_name(class);
+        let mut diagnostic =
+            Diagnostic::error("unknown-modifier", format!("the class `{class_name}` has no element `{name}`"))
+                .specification("7.2");
+        if let Some(span) = child.span {
+            diagnostic = diagnostic.at(span, "modified here");
+        }
+        if let Some(component) = elaborator.instances.owner_path(class) {
+            diagnostic = diagnostic.in_component(component);
+        }
+        if let Some(near) = elaborator.instances.nearest_member(class, *name) {
+            diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+        }
+        elaborator.instances.report(Box::new(diagnostic));
+    }
+}
