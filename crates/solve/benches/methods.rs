@@ -5,17 +5,15 @@
 #[path = "../tests/problems/mod.rs"]
 mod problems;
 
-use problems::{Problem, run, smooth_problems, stiff_problems};
-use solve::{Integrator, Options, bdf::Bdf, esdirk::Esdirk, tsit5::Tsit5};
+use problems::{Problem, heat, run, smooth_problems, stiff_problems};
+use solve::Method;
 use std::time::Instant;
 
-type Maker = fn(usize, Options) -> Box<dyn Integrator>;
-
-fn table(problems: Vec<Problem>, methods: &[Maker], tolerances: &[f64]) {
+fn table(problems: Vec<Problem>, methods: &[Method], tolerances: &[f64]) {
     for mut problem in problems {
         for tolerance in tolerances {
-            for make in methods {
-                let mut integrator = make(problem.start.len(), problem.options(*tolerance));
+            for method in methods {
+                let mut integrator = method.integrator(problem.start.len(), problem.options(*tolerance));
                 let begin = Instant::now();
                 let (error, effort) = run(&mut problem, &mut *integrator);
                 println!(
@@ -38,8 +36,9 @@ fn table(problems: Vec<Problem>, methods: &[Maker], tolerances: &[f64]) {
 }
 
 fn main() {
-    let stiff: [Maker; 2] = [|n, o| Box::new(Bdf::new(n, o)), |n, o| Box::new(Esdirk::new(n, o))];
-    let explicit: [Maker; 2] = [|n, o| Box::new(Tsit5::new(n, o)), |n, o| Box::new(Bdf::new(n, o))];
-    table(stiff_problems(), &stiff, &[1e-4, 1e-6, 1e-8]);
-    table(smooth_problems(), &explicit, &[1e-4, 1e-6, 1e-8]);
+    let tolerances = [1e-4, 1e-6, 1e-8];
+    let mut stiff = stiff_problems();
+    stiff.extend([heat(1000), heat(10_000)]);
+    table(stiff, &[Method::Bdf, Method::Esdirk, Method::Auto], &tolerances);
+    table(smooth_problems(), &[Method::Tsit5, Method::Bdf, Method::Auto], &tolerances);
 }

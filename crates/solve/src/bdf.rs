@@ -45,6 +45,7 @@ pub struct Bdf {
     f: Vec<f64>,
     delta: Vec<f64>,
     scratch: Vec<f64>,
+    jacobian_norm: f64,
     statistics: Statistics,
 }
 
@@ -79,6 +80,7 @@ impl Bdf {
             f: zeros(),
             delta: zeros(),
             scratch: Vec::with_capacity(size * (MAX_ORDER + 1)),
+            jacobian_norm: f64::INFINITY,
             statistics: Statistics::default(),
         }
     }
@@ -91,6 +93,11 @@ impl Bdf {
     /// Length of the next step.
     pub fn next_step(&self) -> f64 {
         self.control.h
+    }
+
+    /// A bound for the eigenvalues of the Jacobian evaluated last.
+    pub fn jacobian_norm(&self) -> f64 {
+        self.jacobian_norm
     }
 
     fn begin(&mut self, problem: &mut dyn OdeProblem, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
@@ -187,6 +194,7 @@ impl Bdf {
             matrix.evaluate(problem, t, &self.x, &self.f, h, &self.options, &mut self.statistics)?;
             self.jacobian_is_current = true;
             self.steps_since_jacobian = 0;
+            self.jacobian_norm = matrix.norm(&self.weights);
         }
         matrix.factor(c, &mut self.statistics).map_err(|s| Failure::Singular { column: s.column })?;
         self.has_factorisation = true;

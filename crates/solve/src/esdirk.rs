@@ -98,6 +98,7 @@ pub struct Esdirk {
     jacobian_is_current: bool,
     slow_convergence: bool,
     rate: f64,
+    jacobian_norm: f64,
     controller: StepController,
     statistics: Statistics,
 }
@@ -127,6 +128,7 @@ impl Esdirk {
             jacobian_is_current: false,
             slow_convergence: false,
             rate: 0.5,
+            jacobian_norm: f64::INFINITY,
             controller: StepController::new(4),
             statistics: Statistics::default(),
         }
@@ -134,6 +136,11 @@ impl Esdirk {
 
     pub fn next_step(&self) -> f64 {
         self.h
+    }
+
+    /// A bound for the eigenvalues of the Jacobian evaluated last.
+    pub fn jacobian_norm(&self) -> f64 {
+        self.jacobian_norm
     }
 
     fn set_up(&mut self, problem: &mut dyn OdeProblem, h: f64, renew: bool) -> Result<(), Failure> {
@@ -155,6 +162,7 @@ impl Esdirk {
                 outcome = matrix.evaluate(problem, self.t, &self.x, &self.f, h, &self.options, statistics);
             }
             self.jacobian_is_current = outcome.is_ok();
+            self.jacobian_norm = matrix.norm(&self.weights);
         }
         if outcome.is_ok() {
             let factored = matrix.factor(1.0 / (h * GAMMA), &mut self.statistics);

@@ -139,6 +139,26 @@ impl IterationMatrix {
         self.solver.solve(b);
     }
 
+    /// Largest row sum of the Jacobian, weighted as errors are: a bound for its eigenvalues.
+    pub fn norm(&mut self, weights: &[f64]) -> f64 {
+        self.sizes.fill(0.0);
+        for j in 0..self.size {
+            match &self.pattern {
+                Some(pattern) => {
+                    for p in pattern.starts[j]..pattern.starts[j + 1] {
+                        self.sizes[pattern.indices[p] as usize] += self.jacobian[p].abs() / weights[j];
+                    }
+                }
+                None => {
+                    for i in 0..self.size {
+                        self.sizes[i] += self.jacobian[j * self.size + i].abs() / weights[j];
+                    }
+                }
+            }
+        }
+        self.sizes.iter().zip(weights).map(|(sum, w)| sum * w).fold(0.0, f64::max)
+    }
+
     /// `out = J · v`
     pub fn multiply(&self, v: &[f64], out: &mut [f64]) {
         out.fill(0.0);

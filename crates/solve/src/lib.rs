@@ -5,6 +5,7 @@
 // are written with the digits their papers give, and loops over several matrices at once read best with indices.
 #![allow(clippy::neg_cmp_op_on_partial_ord, clippy::excessive_precision, clippy::needless_range_loop)]
 
+pub mod auto;
 pub mod bdf;
 pub mod block_triangular;
 pub mod colouring;
@@ -12,9 +13,11 @@ pub mod dense;
 pub mod error;
 pub mod esdirk;
 pub mod finite_differences;
+pub mod fixed_step;
 pub mod homotopy;
 pub mod iteration_matrix;
 pub mod linear;
+pub mod method;
 pub mod minimum_degree;
 pub mod multistep;
 pub mod newton;
@@ -26,10 +29,12 @@ pub mod sparse_lu;
 pub mod tsit5;
 pub mod weights;
 
+pub use auto::Auto;
 pub use bdf::Bdf;
 pub use error::{EvalError, Singular, StepError};
 pub use esdirk::Esdirk;
 pub use linear::LinearSolver;
+pub use method::Method;
 pub use newton::{NewtonError, NewtonSolver, NonlinearSystem};
 pub use ode::{Integrator, OdeProblem, Options, Statistics, Step};
 pub use roots::{CrossingFunctions, RootFinder};

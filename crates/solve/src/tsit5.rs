@@ -32,7 +32,9 @@ const ERROR: [f64; 7] = [
     -1.0 / 66.0,
 ];
 /// Beyond this product of step and eigenvalue the step is limited by stability, not by accuracy.
-const STABILITY_LIMIT: f64 = 3.0;
+const STABILITY_LIMIT: f64 = 2.2;
+/// From here on an implicit method would probably take longer steps.
+const SUSPICION_LIMIT: f64 = 1.0;
 
 pub struct Tsit5 {
     options: Options,
@@ -48,8 +50,7 @@ pub struct Tsit5 {
     weights: Vec<f64>,
     controller: StepController,
     statistics: Statistics,
-    stiff_steps: u32,
-    smooth_steps: u32,
+    stiffness: f64,
     slope_is_current: bool,
 }
 
@@ -70,15 +71,14 @@ impl Tsit5 {
             weights: zeros(),
             controller: StepController::new(5),
             statistics: Statistics::default(),
-            stiff_steps: 0,
-            smooth_steps: 0,
+            stiffness: 0.0,
             slope_is_current: false,
         }
     }
 
     /// True when the recent steps were limited by stability: an implicit method would take longer ones.
     pub fn is_stiff(&self) -> bool {
-        self.stiff_steps >= 15
+        self.stiffness >= 15.0
     }
 
     /// The step the controller would take next.
@@ -109,6 +109,7 @@ impl Tsit5 {
             let time = if s >= 5 { t_new } else { self.t + NODES[s] * h };
             evaluate(problem, time, &self.stage, &mut rest[0], &mut self.statistics)?;
         }
+        set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
         self.watch_stiffness(h);
         self.error.fill(0.0);
         for (slope, e) in self.slopes.iter().zip(&ERROR) {
@@ -117,7 +118,6 @@ impl Tsit5 {
                 *error += scaled * k;
             }
         }
-        set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
         Ok(norm(&self.error, &self.weights))
     }
 
@@ -126,18 +126,18 @@ impl Tsit5 {
         let mut distance = 0.0;
         let mut change = 0.0;
         for (i, (y, z)) in self.stage.iter().zip(&self.error).enumerate() {
-            distance += (y - z) * (y - z);
-            let slope = self.slopes[6][i] - self.slopes[5][i];
+            let w = self.weights[i];
+            distance += (y - z) * (y - z) * w * w;
+            let slope = (self.slopes[6][i] - self.slopes[5][i]) * w;
             change += slope * slope;
         }
-        if distance > 0.0 && h * (change / distance).sqrt() > STABILITY_LIMIT {
-            self.smooth_steps = 0;
-            self.stiff_steps += 1;
+        let product = if distance > 0.0 { h * (change / distance).sqrt() } else { 0.0 };
+        if product > STABILITY_LIMIT {
+            self.stiffness += 1.0;
+        } else if product > SUSPICION_LIMIT {
+            self.stiffness += 0.25;
         } else {
-            self.smooth_steps += 1;
-            if self.smooth_steps >= 6 {
-                self.stiff_steps = 0;
-            }
+            self.stiffness = (self.stiffness - 1.0).max(0.0);
         }
     }
 
@@ -175,7 +175,7 @@ impl Integrator for Tsit5 {
         self.x.copy_from_slice(x);
         self.x_old.copy_from_slice(x);
         self.controller.reset();
-        self.stiff_steps = 0;
+        self.stiffness = 0.0;
         self.evaluate_first_slope(problem)?;
         self.h = match h0 {
             Some(h) if h > 0.0 => h,

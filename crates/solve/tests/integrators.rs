@@ -6,13 +6,14 @@ use problems::*;
 use solve::bdf::Bdf;
 use solve::esdirk::Esdirk;
 use solve::tsit5::Tsit5;
-use solve::{CrossingFunctions, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
+use solve::{Auto, CrossingFunctions, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
 
 fn integrators(size: usize, options: &Options) -> Vec<Box<dyn Integrator>> {
     vec![
         Box::new(Tsit5::new(size, options.clone())),
         Box::new(Esdirk::new(size, options.clone())),
         Box::new(Bdf::new(size, options.clone())),
+        Box::new(Auto::new(size, options.clone())),
     ]
 }
 
@@ -40,6 +41,28 @@ fn esdirk_on_stiff_problems() {
     for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
         let mut esdirk = Esdirk::new(problem.start.len(), problem.options(1e-6));
         check(&mut problem, &mut esdirk, error, rhs);
+    }
+}
+
+#[test]
+fn auto_is_never_worse_than_twice_the_best() {
+    for mut problem in stiff_problems().into_iter().chain(smooth_problems()) {
+        let size = problem.start.len();
+        let options = problem.options(1e-6);
+        let smooth = problem.name == "two bodies" || problem.name == "oscillator";
+        let efforts: Vec<(f64, u64)> = integrators(size, &options)
+            .iter_mut()
+            .filter(|integrator| integrator.name() != "tsit5" || smooth)
+            .map(|integrator| {
+                let (error, effort) = run(&mut problem, &mut **integrator);
+                (error, effort.rhs)
+            })
+            .collect();
+        let (auto, others) = efforts.split_last().unwrap();
+        // A method that is much less accurate is no comparison.
+        let comparable = others.iter().filter(|other| other.0 <= 10.0 * auto.0.max(1e-9));
+        let best = comparable.map(|other| other.1).min().unwrap_or(u64::MAX / 4);
+        assert!(auto.1 <= 2 * best + 150, "{}: {efforts:?}", problem.name);
     }
 }
 
@@ -267,7 +290,9 @@ impl CrossingFunctions for Edges {
 
 #[test]
 fn triangle_wave_through_thousands_of_events() {
-    for (mut integrator, limit) in integrators(2, &Options::with_tolerances(1e-6, 1e-6)).into_iter().zip([30, 40, 45]) {
+    for (mut integrator, limit) in
+        integrators(2, &Options::with_tolerances(1e-6, 1e-6)).into_iter().zip([30, 40, 45, 40])
+    {
         let stiffness = if integrator.name() == "tsit5" { 1.0 } else { 1e4 };
         let mut problem = Switched { slope: 1.0, stiffness };
         let mut finder = RootFinder::new(2, 2);

@@ -3,7 +3,7 @@
 //! HIRES, Robertson, Oregonator and Van der Pol are problems of the Bari *Test Set for Initial Value Problem Solvers*
 //! (Mazzia and Magherini 2008), whose reference solutions are used; the others have closed forms or were solved with
 //! tolerance 1e-13 beforehand.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used, clippy::excessive_precision, clippy::type_complexity)]
 
 use solve::{EvalError, Integrator, OdeProblem, Options, Pattern, Statistics};
 

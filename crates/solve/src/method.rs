@@ -1,0 +1,82 @@
+//! The methods by name.
+
+use crate::auto::Auto;
+use crate::bdf::Bdf;
+use crate::esdirk::Esdirk;
+use crate::fixed_step::{FixedStep, Scheme};
+use crate::ode::{Integrator, Options};
+use crate::tsit5::Tsit5;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    #[default]
+    Auto,
+    Tsit5,
+    Esdirk,
+    Bdf,
+    Euler,
+    RungeKutta4,
+    ImplicitEuler,
+    LinearlyImplicitEuler,
+}
+
+impl Method {
+    pub const ALL: [Method; 8] = [
+        Method::Auto,
+        Method::Tsit5,
+        Method::Esdirk,
+        Method::Bdf,
+        Method::Euler,
+        Method::RungeKutta4,
+        Method::ImplicitEuler,
+        Method::LinearlyImplicitEuler,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Auto => "auto",
+            Method::Tsit5 => "tsit5",
+            Method::Esdirk => "esdirk",
+            Method::Bdf => "bdf",
+            Method::Euler => "euler",
+            Method::RungeKutta4 => "rk4",
+            Method::ImplicitEuler => "implicit-euler",
+            Method::LinearlyImplicitEuler => "linearly-implicit-euler",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    pub fn is_fixed_step(self) -> bool {
+        matches!(self, Method::Euler | Method::RungeKutta4 | Method::ImplicitEuler | Method::LinearlyImplicitEuler)
+    }
+
+    pub fn integrator(self, size: usize, options: Options) -> Box<dyn Integrator> {
+        match self {
+            Method::Auto => Box::new(Auto::new(size, options)),
+            Method::Tsit5 => Box::new(Tsit5::new(size, options)),
+            Method::Esdirk => Box::new(Esdirk::new(size, options)),
+            Method::Bdf => Box::new(Bdf::new(size, options)),
+            Method::Euler => Box::new(FixedStep::new(Scheme::ExplicitEuler, size, options)),
+            Method::RungeKutta4 => Box::new(FixedStep::new(Scheme::RungeKutta4, size, options)),
+            Method::ImplicitEuler => Box::new(FixedStep::new(Scheme::ImplicitEuler, size, options)),
+            Method::LinearlyImplicitEuler => Box::new(FixedStep::new(Scheme::LinearlyImplicitEuler, size, options)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_known_to_the_integrators() {
+        for method in Method::ALL {
+            assert_eq!(Method::from_name(method.name()), Some(method));
+            assert_eq!(method.integrator(1, Options::default()).name(), method.name());
+        }
+        assert_eq!(Method::from_name("dassl"), None);
+    }
+}
