@@ -1,6 +1,7 @@
 //! Makes a `Program` from a `Schedule`: addresses, code of all sections, systems, crossing functions.
 
 use base::{Diagnostic, IdVec};
+use dae::differentiate::Differentiator;
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
@@ -39,7 +40,8 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     let update_code = builder.update()?;
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
     let ode_pattern = builder.ode_pattern(&sections.dynamics);
-    let Builder { pool, mut chunks, systems, outputs, .. } = builder;
+    let Builder { mut pool, mut chunks, systems, outputs, .. } = builder;
+    derive_functions(&mut schedule.model, &mut pool);
     let constants = layout.fixed;
     let outputs_start = constants + pool.constants.values.len() as u32;
     let temporaries = outputs_start + outputs;
@@ -81,6 +83,15 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         update_code,
         pre_pairs,
     })
+}
+
+/// Tangents of the functions whose derivatives the code asks for.
+fn derive_functions(model: &mut Model, pool: &mut Pool) {
+    let mut differentiator = Differentiator::new();
+    for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
+        let function = model.exprs.call_site(entry.site).function;
+        entry.tangent_function = differentiator.tangent(&mut model.functions, function).ok();
+    }
 }
 
 struct Builder<'a> {

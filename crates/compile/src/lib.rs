@@ -45,6 +45,9 @@
 //! `Memory::set_live(true)` was called. `update_relations` updates all at once.
 
 mod build;
+mod call;
+#[cfg(test)]
+mod call_tests;
 mod code;
 mod culprit;
 mod differentiate;
@@ -77,3 +80,4 @@ pub use memory::{DelayBuffer, Memory};
 pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };
+pub use runtime::SharedExternals;

@@ -75,8 +75,10 @@ pub struct CallEntry {
     pub site: CallSiteId,
     pub arguments: u32,
     pub results: u32,
-    /// Arguments and results are followed by their tangents.
+    /// Arguments and results are followed by their tangents; only the tangents of the results are computed.
     pub tangent: bool,
+    /// The function that gives the tangents, where one could be derived.
+    pub tangent_function: Option<dae::FunctionId>,
 }
 
 /// What all code of a program shares.
@@ -93,7 +95,13 @@ impl Pool {
         *self.call_index.entry((site, tangent)).or_insert_with(|| {
             let shapes = exprs.call_site(site);
             let count = |shapes: &[dae::expr::Shape]| shapes.iter().map(|shape| shape.scalars() as u32).sum();
-            let entry = CallEntry { site, arguments: count(&shapes.inputs), results: count(&shapes.outputs), tangent };
+            let entry = CallEntry {
+                site,
+                arguments: count(&shapes.inputs),
+                results: count(&shapes.outputs),
+                tangent,
+                tangent_function: None,
+            };
             self.calls.push(entry);
             self.calls.len() as u32 - 1
         })

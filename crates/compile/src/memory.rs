@@ -5,14 +5,17 @@ use std::collections::VecDeque;
 use crate::layout::{INITIAL, LAMBDA, LIVE, TERMINAL, TIME};
 use crate::lower::Strings;
 use crate::math::truth;
+use crate::runtime::SharedExternals;
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Memory {
     pub values: Vec<f64>,
     pub strings: Strings,
     pub delays: Vec<DelayBuffer>,
+    /// Where functions in other languages are called.
+    pub externals: SharedExternals,
     /// The message of the last function call that failed; its results are NaN.
     pub(crate) call_failure: Option<String>,
 }

@@ -1,8 +1,10 @@
 //! A program: the code of a model and all that is needed to run it. Built by `build`, read by `simulate`.
 
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 
 use base::{Diagnostic, IdVec};
+use dae::evaluate::NoExternals;
 use dae::{EqId, ExprId, Model, VarId};
 use transform::{Schedule, SystemKind};
 
@@ -185,6 +187,7 @@ impl Program {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
             delays: vec![DelayBuffer::default(); self.layout.delays.len()],
+            externals: Arc::new(Mutex::new(NoExternals)),
             call_failure: None,
         };
         let constants = self.regions.constants as usize;

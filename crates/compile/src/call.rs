@@ -1,0 +1,198 @@
+//! Function calls through the interpreter of functions in `dae`: scalars in memory become values and come back.
+
+use std::sync::Arc;
+
+use dae::evaluate::{Evaluator, Externals};
+use dae::expr::Shape;
+use dae::function::{Function, Type};
+use dae::tangent::contains_reals;
+use dae::value::Array;
+use dae::{CallSite, FunctionId, Functions, Value};
+
+use crate::lower::Strings;
+
+/// Evaluates one call site: `arguments` and `results` are its scalars.
+pub fn evaluate(
+    functions: &Functions,
+    site: &CallSite,
+    strings: &mut Strings,
+    externals: &mut dyn Externals,
+    arguments: &[f64],
+    results: &mut [f64],
+) -> Result<(), String> {
+    let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
+    let values = inputs(functions, function, &site.inputs, arguments, strings)?;
+    let outputs = call(functions, site.function, values, externals)?;
+    let mut out = results.iter_mut();
+    outputs.iter().for_each(|value| scalars(value, strings, &mut out));
+    Ok(())
+}
+
+/// The derivative along a direction: `arguments` are the scalars and then their tangents. `tangent` is the function
+/// that `dae` derived from the statements; where there is none, differences stand in.
+pub fn evaluate_tangent(
+    functions: &Functions,
+    site: &CallSite,
+    tangent: Option<FunctionId>,
+    strings: &mut Strings,
+    externals: &mut dyn Externals,
+    arguments: &[f64],
+    results: &mut [f64],
+) -> Result<(), String> {
+    let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
+    let (point, direction) = arguments.split_at(arguments.len() / 2);
+    let Some(tangent) = tangent else {
+        return difference(functions, site, strings, externals, point, direction, results);
+    };
+    let mut values = inputs(functions, function, &site.inputs, point, strings)?;
+    let derivatives = inputs(functions, function, &site.inputs, direction, strings)?;
+    for ((&local, value), derivative) in function.inputs.iter().zip(values.clone()).zip(derivatives) {
+        if contains_reals(&function.locals[local].ty) {
+            // What is no Real in a record repeats the original.
+            values.push(keep_reals(derivative, &value));
+        }
+    }
+    let mut outputs = call(functions, tangent, values, externals)?.into_iter();
+    let mut out = results.iter_mut();
+    for (&local, shape) in function.outputs.iter().zip(&site.outputs) {
+        if contains_reals(&function.locals[local].ty) {
+            outputs.next().iter().for_each(|value| scalars(value, strings, &mut out));
+        } else {
+            (&mut out).take(shape.scalars()).for_each(|result| *result = 0.0);
+        }
+    }
+    Ok(())
+}
+
+/// Central differences, for functions in other languages.
+fn difference(
+    functions: &Functions,
+    site: &CallSite,
+    strings: &mut Strings,
+    externals: &mut dyn Externals,
+    point: &[f64],
+    direction: &[f64],
+    results: &mut [f64],
+) -> Result<(), String> {
+    let size = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let length = size(direction);
+    if length == 0.0 {
+        results.fill(0.0);
+        return Ok(());
+    }
+    let step = f64::EPSILON.cbrt() * size(point).max(1e-3) / length;
+    let mut sides = [vec![0.0; results.len()], vec![0.0; results.len()]];
+    for (side, sign) in sides.iter_mut().zip([-step, step]) {
+        let moved: Vec<f64> = point.iter().zip(direction).map(|(x, d)| x + sign * d).collect();
+        evaluate(functions, site, strings, externals, &moved, side)?;
+    }
+    for ((result, low), high) in results.iter_mut().zip(&sides[0]).zip(&sides[1]) {
+        *result = (high - low) / (2.0 * step);
+    }
+    Ok(())
+}
+
+fn call(
+    functions: &Functions,
+    function: FunctionId,
+    values: Vec<Value>,
+    externals: &mut dyn Externals,
+) -> Result<Vec<Value>, String> {
+    Evaluator::new(functions, externals).call(function, values).map_err(|error| error.to_string())
+}
+
+fn inputs(
+    functions: &Functions,
+    function: &Function,
+    shapes: &[Shape],
+    arguments: &[f64],
+    strings: &Strings,
+) -> Result<Vec<Value>, String> {
+    let mut scalars = arguments.iter().copied();
+    let mut values = Vec::with_capacity(shapes.len());
+    for (&local, shape) in function.inputs.iter().zip(shapes) {
+        values.push(value(functions, shape, &function.locals[local].ty, &mut scalars, strings)?);
+    }
+    Ok(values)
+}
+
+fn value(
+    functions: &Functions,
+    shape: &Shape,
+    ty: &Type,
+    scalars: &mut impl Iterator<Item = f64>,
+    strings: &Strings,
+) -> Result<Value, String> {
+    match shape {
+        Shape::Scalar => {
+            let number = scalars.next().ok_or("a function is called with too few arguments")?;
+            Ok(match ty {
+                Type::Integer => Value::Integer(number as i64),
+                Type::Boolean => Value::Boolean(number != 0.0),
+                Type::String => Value::String(strings.get(number).cloned().unwrap_or_else(|| Arc::from(""))),
+                Type::Enumeration => Value::Enumeration(number as i64),
+                Type::Object => Value::Object(number as u64),
+                _ => Value::Real(number),
+            })
+        }
+        Shape::Array(sizes, element) => {
+            let sizes: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+            let count: usize = sizes.iter().product();
+            let mut elements = Vec::with_capacity(count);
+            for _ in 0..count {
+                elements.push(value(functions, element, ty, scalars, strings)?);
+            }
+            Ok(Value::Array(Array { sizes, elements }))
+        }
+        Shape::Record(fields) => {
+            let Type::Record(record) = ty else { return Err("a record is given where none belongs".into()) };
+            let fields = fields.iter().zip(&record.fields);
+            Ok(Value::Record(
+                fields
+                    .map(|(shape, field)| value(functions, shape, &field.ty, scalars, strings))
+                    .collect::<Result<_, _>>()?,
+            ))
+        }
+        Shape::Function { function, given } => {
+            let declared = functions.get(*function).ok_or("a function is passed that does not exist")?;
+            let mut values = Vec::with_capacity(given.len());
+            for (position, shape) in given {
+                let local = declared.inputs.get(*position as usize).ok_or("a function has no such input")?;
+                let item = value(functions, shape, &declared.locals[*local].ty, scalars, strings)?;
+                values.push((*position, item));
+            }
+            Ok(Value::Function { function: *function, given: values })
+        }
+    }
+}
+
+/// The derivative with the parts that are no Reals taken from the original.
+fn keep_reals(derivative: Value, original: &Value) -> Value {
+    match (derivative, original) {
+        (Value::Real(number), _) => Value::Real(number),
+        (Value::Array(array), Value::Array(other)) => Value::Array(Array {
+            sizes: array.sizes,
+            elements: array.elements.into_iter().zip(&other.elements).map(|(a, b)| keep_reals(a, b)).collect(),
+        }),
+        (Value::Record(fields), Value::Record(others)) => {
+            Value::Record(fields.into_iter().zip(others).map(|(a, b)| keep_reals(a, b)).collect())
+        }
+        (_, original) => original.clone(),
+    }
+}
+
+fn scalars<'a>(value: &Value, strings: &mut Strings, out: &mut impl Iterator<Item = &'a mut f64>) {
+    let number = match value {
+        Value::Real(number) => *number,
+        Value::Integer(number) | Value::Enumeration(number) => *number as f64,
+        Value::Boolean(value) => crate::math::truth(*value),
+        Value::String(text) => strings.intern(text),
+        Value::Object(handle) => *handle as f64,
+        Value::Array(array) => return array.elements.iter().for_each(|element| scalars(element, strings, out)),
+        Value::Record(fields) => return fields.iter().for_each(|field| scalars(field, strings, out)),
+        Value::Function { .. } => return,
+    };
+    if let Some(place) = out.next() {
+        *place = number;
+    }
+}
