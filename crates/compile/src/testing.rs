@@ -25,6 +25,7 @@ impl Maker {
                 parameters: Vec::new(),
                 initial: Vec::new(),
                 initial_checks: Vec::new(),
+                state_sets: Vec::new(),
                 blocks: Vec::new(),
                 summary: Summary::default(),
             },

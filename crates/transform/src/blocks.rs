@@ -9,21 +9,24 @@ use crate::occurrences::{Leaf, Place, Scanner};
 use crate::schedule::{Assignment, Block, EquationSystem, SystemKind, Timing};
 use crate::structure::tearing::tear;
 use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
-use crate::system::System;
+use crate::system::{Problem, System};
 use crate::work::{Sides, Work};
 
 /// Larger systems go to the sparse solver as they are.
 const LARGEST_TO_TEAR: usize = 30_000;
 
 /// Sorts a system with a perfect matching. `levels` says when variables change; the unknowns' entries are filled in.
+/// Nothing counts as constant in the initial problem, which is solved once.
 pub fn make(
     work: &mut Work,
+    problem: Problem,
     system: &System,
     matching: &Matching,
     levels: &mut IdVec<VarId, Level>,
 ) -> Result<Vec<Block>, Vec<Diagnostic>> {
     let components = strong_components(&system.depends, matching);
     let mut maker = Maker {
+        problem,
         system,
         matching,
         local: vec![NONE; system.columns.len()],
@@ -38,6 +41,7 @@ pub fn make(
 }
 
 struct Maker<'a> {
+    problem: Problem,
     system: &'a System,
     matching: &'a Matching,
     /// The position of a column in the component at hand.
@@ -73,7 +77,10 @@ impl Maker<'_> {
                 }
             })
             .collect();
-        let level = self.level(work, &pairs, levels);
+        let level = match self.problem {
+            Problem::Dynamic => self.level(work, &pairs, levels),
+            Problem::Initial => Level::Continuous,
+        };
         for pair in &pairs {
             // What is declared discrete changes at events only, whatever it is computed from.
             levels[pair.variable] = if work.is_discrete(pair.variable) { level.min(Level::Discrete) } else { level };

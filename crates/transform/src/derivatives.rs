@@ -5,7 +5,7 @@ use base::Diagnostic;
 use dae::{EqId, Equation, ExprId, Memo, Node, Origin, OriginKind, VarId};
 
 use crate::cancellation;
-use crate::schedule::State;
+use crate::schedule::{State, StateSet};
 use crate::states;
 use crate::structure::Matching;
 use crate::structure::offsets::{OffsetMethod, Pantelides, Signature};
@@ -30,7 +30,7 @@ pub struct Reduced {
 
 /// Makes the system one in which every derivative that is left follows from states: no `der` is left in the equations,
 /// `work.active` holds the differentiated ones too, and the states are chosen.
-pub fn reduce(work: &mut Work) -> Result<Vec<State>, Vec<Diagnostic>> {
+pub fn reduce(work: &mut Work) -> Result<(Vec<State>, Vec<StateSet>), Vec<Diagnostic>> {
     if let Some(problems) = derivative_of_known(work) {
         return Err(problems);
     }
@@ -153,15 +153,19 @@ fn add_equations(work: &mut Work, reduced: &mut Reduced) -> Result<(), Vec<Diagn
 /// Adds the time derivative of an equation.
 fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
     let (left, right) = work.dynamic[eq];
-    let sides = (derivative_of(work, left), derivative_of(work, right));
-    let (Some(new_left), Some(new_right)) = sides else {
-        let equation = work.sides_text((left, right));
-        let problem = Diagnostic::error(
-            "not-differentiable",
-            format!("`{equation}` has to be differentiated (it constrains states), but cannot be"),
-        )
-        .hint("functions in it need a `derivative` annotation; what changes in steps has no derivative");
-        return Err(Box::new(work.at_equation(problem, eq, "")));
+    let sides = work.time_derivative(left).and_then(|left| Ok((left, work.time_derivative(right)?)));
+    let (new_left, new_right) = match sides {
+        Ok(sides) => sides,
+        Err(reason) => {
+            let equation = work.sides_text((left, right));
+            let problem = Diagnostic::error(
+                "not-differentiable",
+                format!("`{equation}` has to be differentiated (it constrains states), but cannot be"),
+            )
+            .note(reason.to_string())
+            .hint("functions in it need a `derivative` annotation; what changes in steps has no derivative");
+            return Err(Box::new(work.at_equation(problem, eq, "")));
+        }
     };
     let Equation { origin: Origin { component, span, .. }, .. } = work.model.equations[eq].clone();
     let origin = Origin { component, span, kind: OriginKind::Derivative(eq) };
@@ -170,9 +174,4 @@ fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
     work.dynamic.push((new_left, new_right));
     work.active.push(new);
     Ok(new)
-}
-
-fn derivative_of(work: &mut Work, expr: ExprId) -> Option<ExprId> {
-    let result = crate::differentiate::time_derivative(work, expr)?;
-    Some(named(work, &mut Memo::default(), &[result])[0])
 }

@@ -15,15 +15,15 @@ use crate::blocks;
 use crate::linearity::Level;
 use crate::output;
 use crate::parameters::start_value;
-use crate::schedule::{Block, InitialCheck, Role, Timing};
+use crate::schedule::{Block, InitialCheck, Role, StateSet, Timing};
 use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
 use crate::structure::matching::Search;
 use crate::system::{Problem, System};
 use crate::work::{Sides, Work};
 
-pub fn problem(work: &mut Work) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<Diagnostic>> {
-    let rows = Rows::collect(work);
+pub fn problem(work: &mut Work, sets: &[StateSet]) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<Diagnostic>> {
+    let rows = Rows::collect(work, sets);
     let mut equations = rows.equations.clone();
     let mut sides = rows.sides.clone();
     let first_condition = equations.len();
@@ -57,7 +57,7 @@ pub fn problem(work: &mut Work) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<D
         selected.assign(new as u32, matching.column_of_row[old as usize]);
     }
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| initial_level(work, v)).collect();
-    let mut blocks = blocks::make(work, &system, &selected, &mut levels)?;
+    let mut blocks = blocks::make(work, Problem::Initial, &system, &selected, &mut levels)?;
     for block in &mut blocks {
         output::set_timing(block, Timing::Continuous);
     }
@@ -88,7 +88,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn collect(work: &mut Work) -> Self {
+    fn collect(work: &mut Work, sets: &[StateSet]) -> Self {
         let mut form = InitialForm::new(work);
         let mut rows =
             Rows { equations: Vec::new(), sides: Vec::new(), conditions: Vec::new(), completions: Vec::new() };
@@ -101,7 +101,7 @@ impl Rows {
         rows.bindings(work);
         rows.initial_equations(work, &mut form);
         rows.fixed_starts(work);
-        rows.complete(work, &form);
+        rows.complete(work, &form, sets);
         rows
     }
 
@@ -142,13 +142,19 @@ impl Rows {
     }
 
     /// States first, the ones most wanted as such first; then what whens hold; then free parameters.
-    fn complete(&mut self, work: &mut Work, form: &InitialForm) {
+    fn complete(&mut self, work: &mut Work, form: &InitialForm, sets: &[StateSet]) {
+        // The user knows the candidates of exchangeable states, not the variables made for them.
+        let exchanged: FxHashSet<VarId> = sets.iter().flat_map(|set| set.states.iter().copied()).collect();
+        let natural: FxHashSet<VarId> = sets.iter().flat_map(|set| set.candidates.iter().copied()).collect();
+        let first = begin_with(work, sets);
         let mut candidates = Vec::new();
         for variable in work.model.variables.ids() {
             let attributes = &work.model.variables[variable].attributes;
             let kind = match work.roles[variable] {
                 Role::Discrete if form.held.contains(&variable) => 0,
+                Role::State { .. } if exchanged.contains(&variable) => continue,
                 Role::State { .. } => 1,
+                _ if natural.contains(&variable) => 1,
                 Role::Parameter | Role::Constant
                     if work.free[variable] && work.model.variables[variable].binding.is_none() =>
                 {
@@ -157,9 +163,10 @@ impl Rows {
                 _ => continue,
             };
             let is_derivative = work.model.variables[variable].derivative_of.is_some();
+            let is_open = natural.contains(&variable) && !first.contains(&variable);
             let wish =
                 std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), attributes.start.is_some()));
-            candidates.push((kind, wish, is_derivative, variable));
+            candidates.push((kind, is_open, wish, is_derivative, variable));
         }
         candidates.sort_unstable();
         for (.., variable) in candidates {
@@ -167,6 +174,21 @@ impl Rows {
             self.completions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
         }
     }
+}
+
+/// The candidates that are states at the beginning.
+fn begin_with(work: &Work, sets: &[StateSet]) -> FxHashSet<VarId> {
+    let is_one = |variable: VarId| {
+        let start = work.model.variables[variable].attributes.start;
+        start.is_some_and(|start| work.model.exprs.as_integer(start) == Some(1))
+    };
+    let mut first = FxHashSet::default();
+    for set in sets {
+        for row in &set.selection {
+            first.extend(row.iter().zip(&set.candidates).filter(|(factor, _)| is_one(**factor)).map(|(_, &c)| c));
+        }
+    }
+    first
 }
 
 fn is_fixed(work: &mut Work, variable: VarId) -> bool {

@@ -5,13 +5,12 @@
 //! problem. Each has a file of its own; `Work` is what they hand on.
 
 use base::{Diagnostic, IdVec};
-use dae::{Model, VarId};
+use dae::{Model, VarId, Variability};
 
 mod aliases;
 mod blocks;
 mod cancellation;
 mod derivatives;
-mod differentiate;
 mod discrete;
 mod initial;
 mod linearity;
@@ -28,7 +27,7 @@ mod work;
 
 pub use options::{IndexReduction, Options};
 pub use schedule::{
-    Assignment, Block, EquationSystem, InitialCheck, Role, Schedule, State, Summary, SystemKind, Timing,
+    Assignment, Block, EquationSystem, InitialCheck, Role, Schedule, State, StateSet, Summary, SystemKind, Timing,
 };
 
 use linearity::Level;
@@ -45,12 +44,12 @@ pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagn
         return Err(conflicts);
     }
     aliases::eliminate(&mut work)?;
-    let states = derivatives::reduce(&mut work)?;
+    let (states, state_sets) = derivatives::reduce(&mut work)?;
     let mut blocks = dynamic_blocks(&mut work)?;
-    output::mark(&work, &states, &mut blocks);
-    let (initial, initial_checks) = initial::problem(&mut work)?;
+    output::mark(&work, &states, &state_sets, &mut blocks);
+    let (initial, initial_checks) = initial::problem(&mut work, &state_sets)?;
     let Work { model, roles, parameters, summary, .. } = work;
-    Ok(Schedule { model, roles, states, parameters, initial, initial_checks, blocks, summary })
+    Ok(Schedule { model, roles, states, state_sets, parameters, initial, initial_checks, blocks, summary })
 }
 
 fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {
@@ -61,7 +60,7 @@ fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {
         return Err(singular::report(work, &system, &matching));
     }
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| known_level(work, v)).collect();
-    let blocks = blocks::make(work, &system, &matching, &mut levels)?;
+    let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
     Ok(move_parameters(work, blocks, &levels))
 }
 
@@ -69,6 +68,7 @@ fn known_level(work: &Work, variable: VarId) -> Level {
     match work.roles[variable] {
         Role::Constant | Role::Parameter if work.free[variable] => Level::Discrete,
         Role::Constant | Role::Parameter => Level::Parameter,
+        Role::Input if work.model.variables[variable].variability == Variability::Discrete => Level::Discrete,
         _ => Level::Continuous,
     }
 }

@@ -95,6 +95,63 @@ pub struct State {
     pub derivative: VarId,
 }
 
+/// States that are exchanged during the run because no choice of them is safe everywhere: of a pendulum in Cartesian
+/// coordinates neither x nor y can be a state all the way round.
+///
+/// The integrated variables are `states[i] = Σ_j selection[i][j]·candidates[j]`, and these equations are part of the
+/// schedule. The selection variables have `Role::Input`: the simulator sets them, each row to one 1 and else 0, first after
+/// the initial problem is solved. A choice is good as long as the columns of the Jacobian that belong to the candidates
+/// not chosen, together with the dependent columns, are well conditioned; `choose` finds the best one. When it changes,
+/// the values of the states change with it and integration starts anew; everything else stays continuous.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StateSet {
+    pub candidates: Vec<VarId>,
+    pub states: Vec<VarId>,
+    /// One row for each state, one entry for each candidate.
+    pub selection: Vec<Vec<VarId>>,
+    /// The constraints' partial derivatives, a row for each constraint: first by variables that never are states, then by
+    /// the candidates. There are as many constraints as dependent variables and candidates that are not states.
+    pub jacobian: Vec<Vec<ExprId>>,
+    pub dependent: usize,
+}
+
+impl StateSet {
+    /// Which candidates to integrate, given the values of the Jacobian row by row: those that remain when constraints take
+    /// away the columns with the largest pivots. `None` if the constraints are singular there.
+    pub fn choose(&self, values: &[f64]) -> Option<Vec<usize>> {
+        let columns = self.dependent + self.candidates.len();
+        let rows = self.jacobian.len();
+        let mut matrix: Vec<Vec<f64>> = values.chunks(columns.max(1)).take(rows).map(<[f64]>::to_vec).collect();
+        let mut used_rows = vec![false; rows];
+        let mut used_columns = vec![false; columns];
+        for step in 0..rows {
+            let range = if step < self.dependent { 0..self.dependent } else { self.dependent..columns };
+            let mut best = (0.0, 0, 0);
+            for (row, values) in matrix.iter().enumerate().filter(|(row, _)| !used_rows[*row]) {
+                for column in range.clone().filter(|&column| !used_columns[column]) {
+                    if values[column].abs() > best.0 {
+                        best = (values[column].abs(), row, column);
+                    }
+                }
+            }
+            let (size, pivot_row, pivot_column) = best;
+            if size == 0.0 {
+                return None;
+            }
+            used_rows[pivot_row] = true;
+            used_columns[pivot_column] = true;
+            let pivot = matrix[pivot_row].clone();
+            for (row, values) in matrix.iter_mut().enumerate() {
+                if !used_rows[row] {
+                    let factor = values[pivot_column] / pivot[pivot_column];
+                    values.iter_mut().zip(&pivot).for_each(|(x, y)| *x -= factor * y);
+                }
+            }
+        }
+        Some((0..self.candidates.len()).filter(|&index| !used_columns[self.dependent + index]).collect())
+    }
+}
+
 /// An initial condition that the others imply by structure. It has to hold at the solution of the initial problem;
 /// otherwise the conditions contradict each other.
 #[derive(Clone, PartialEq, Debug)]
@@ -114,6 +171,8 @@ pub struct Schedule {
     pub roles: base::IdVec<VarId, Role>,
     /// In the order of the integrator's vector.
     pub states: Vec<State>,
+    /// States that are chosen during the run; their variables are among `states`.
+    pub state_sets: Vec<StateSet>,
     /// Parameters and dependent constants, in order.
     pub parameters: Vec<Assignment>,
     /// The initial problem: determines states, discrete variables, `pre` values and parameters with `fixed = false`.

@@ -1,5 +1,5 @@
 //! Which variables are integrated: the dummy derivatives of Mattsson and Söderlind (SIAM J. Sci. Comput. 14, 1993),
-//! chosen once for the whole run.
+//! chosen once for the whole run where that is safe, else exchanged during it.
 //!
 //! The highest derivatives fall into components. In each, as many derivatives become dummies (algebraic) as there are
 //! differentiated equations, level by level from the highest; the rest are derivatives of states. Which ones is free as
@@ -7,23 +7,29 @@
 //! wanted least as states, over entries that cannot vanish; where all entries are numbers, by elimination, which also sees
 //! rows that depend on each other.
 
-use dae::{Pivot, StateSelect, VarId};
+use std::sync::Arc;
+
+use base::Name;
+use dae::{
+    Attributes, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, Pivot, StateSelect, VarId, Variability,
+    VariableType,
+};
+use rustc_hash::FxHashSet;
 
 use crate::derivatives::Reduced;
-use crate::schedule::{Role, State};
+use crate::schedule::{Role, State, StateSet};
 use crate::structure::{NONE, strong_components};
 use crate::work::Work;
 
 /// Larger components are chosen by structure alone.
 const LARGEST_ELIMINATION: usize = 300;
 
-pub fn choose(work: &mut Work, reduced: &Reduced) -> Vec<State> {
-    let dummies = dummy_counts(work, reduced);
+pub fn choose(work: &mut Work, reduced: &Reduced) -> (Vec<State>, Vec<StateSet>) {
+    let (integrated, open) = choose_orders(work, reduced);
     let mut states = Vec::new();
     for (column, chain) in reduced.variables.iter().enumerate() {
-        let integrated = chain.len() - 1 - dummies[column] as usize;
         for order in 0..chain.len() - 1 {
-            if order < integrated {
+            if order < integrated[column] as usize {
                 work.roles[chain[order]] = Role::State { derivative: chain[order + 1] };
                 states.push(State { variable: chain[order], derivative: chain[order + 1] });
             } else if (order as u32) < reduced.written[column] {
@@ -31,33 +37,122 @@ pub fn choose(work: &mut Work, reduced: &Reduced) -> Vec<State> {
             }
         }
     }
-    states
+    let sets: Vec<StateSet> =
+        open.into_iter().enumerate().map(|(number, open)| add_set(work, number + 1, open, &mut states)).collect();
+    let candidates: FxHashSet<VarId> = sets.iter().flat_map(|set| set.candidates.iter().copied()).collect();
+    work.summary.dummy_states.retain(|variable| !candidates.contains(variable));
+    (states, sets)
 }
 
-/// How many derivatives of each unknown are dummies.
-fn dummy_counts(work: &mut Work, reduced: &Reduced) -> Vec<u32> {
+/// A choice that is left to the run.
+struct Open {
+    /// The variables that never are states, then the candidates, with their derivatives.
+    columns: Vec<(VarId, VarId)>,
+    dependent: usize,
+    jacobian: Vec<Vec<ExprId>>,
+}
+
+/// How many orders of each unknown, from the lowest, are states of their own; and the choices left open.
+fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     let (c, d) = (&reduced.offsets.equations, &reduced.offsets.variables);
-    let mut counts = vec![0; d.len()];
+    let mut integrated = d.clone();
+    let mut open = Vec::new();
     if c.iter().all(|&times| times == 0) {
-        return counts;
+        return (integrated, open);
     }
     let tight = reduced.signature.tight(c, d);
     for group in strong_components(&tight, &reduced.offsets.matching).iter() {
-        let levels = group.iter().map(|&row| c[row as usize]).max().unwrap_or(0);
         let mut columns: Vec<u32> =
             group.iter().map(|&row| reduced.offsets.matching.column_of_row[row as usize]).collect();
-        for level in 1..=levels {
+        for level in 1.. {
             let rows: Vec<u32> = group.iter().copied().filter(|&row| c[row as usize] >= level).collect();
-            columns.retain(|&column| d[column as usize] >= level);
-            columns.sort_by_key(|&column| wish(work, reduced, column, level));
-            let stage = Stage::new(work, reduced, &tight, rows, columns);
-            columns = stage.select();
+            columns.retain(|&column| {
+                if d[column as usize] < level {
+                    integrated[column as usize] = 0;
+                }
+                d[column as usize] >= level
+            });
             for &column in &columns {
-                counts[column as usize] += 1;
+                integrated[column as usize] = d[column as usize] + 1 - level;
+            }
+            if rows.is_empty() || columns.is_empty() {
+                break;
+            }
+            columns.sort_by_key(|&column| wish(work, reduced, column, level));
+            let stage = Stage::new(work, reduced, &tight, &rows, columns);
+            columns = match stage.select() {
+                Selection::Static(chosen) => chosen,
+                Selection::Open { dependent } => {
+                    open.push(stage.open(work, reduced, &rows, &dependent, level));
+                    // None of them is a state by itself at this level; below it the choice begins anew.
+                    stage.columns
+                }
+            };
+            for &column in &columns {
+                integrated[column as usize] = d[column as usize] - level;
             }
         }
     }
-    counts
+    (integrated, open)
+}
+
+/// The candidates to begin with, by the Jacobian at the start values where that can be computed.
+fn chosen_at_start(work: &mut Work, set: &StateSet, count: usize) -> Vec<usize> {
+    let mut memo = Memo::default();
+    let entries = set.jacobian.concat();
+    let values: Option<Vec<f64>> = entries.iter().map(|&entry| work.evaluate_at_start(entry, &mut memo)).collect();
+    let last = set.candidates.len() - count;
+    values.and_then(|values| set.choose(&values)).unwrap_or_else(|| (last..set.candidates.len()).collect())
+}
+
+/// Adds the variables and equations of a set of exchangeable states.
+fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) -> StateSet {
+    let Open { columns, dependent, jacobian } = open;
+    let candidates = &columns[dependent..];
+    let count = columns.len() - jacobian.len();
+    let root = work.model.paths.root();
+    let set_path = work.model.paths.child(root, Name::new("stateSet"), &[number as u32]);
+    let mut set = StateSet {
+        candidates: candidates.iter().map(|(variable, _)| *variable).collect(),
+        states: Vec::new(),
+        selection: Vec::new(),
+        jacobian,
+        dependent,
+    };
+    let chosen = chosen_at_start(work, &set, count);
+    for (index, &first) in chosen.iter().enumerate() {
+        let path = work.model.paths.child(set_path, Name::new("x"), &[index as u32 + 1]);
+        let state = work.add_variable(path, VariableType::Real, Role::Algebraic);
+        let derivative = work.derivative_variable(state);
+        work.roles[state] = Role::State { derivative };
+        let mut row = Vec::new();
+        let (mut value, mut slope) = (Vec::new(), Vec::new());
+        for (place, &(candidate, candidate_derivative)) in candidates.iter().enumerate() {
+            let subscripts = [index as u32 + 1, place as u32 + 1];
+            let path = work.model.paths.child(set_path, Name::new("A"), &subscripts);
+            let factor = work.add_variable(path, VariableType::Integer, Role::Input);
+            let exprs = &mut work.model.exprs;
+            let start = exprs.int(i64::from(place == first));
+            let attributes = Attributes { start: Some(start), ..Attributes::default() };
+            work.model.variables[factor].attributes = Arc::new(attributes);
+            work.model.variables[factor].variability = Variability::Discrete;
+            let (a, x, dx) = (exprs.var(factor), exprs.var(candidate), exprs.var(candidate_derivative));
+            value.push(exprs.mul(a, x));
+            slope.push(exprs.mul(a, dx));
+            row.push(factor);
+        }
+        for (variable, terms) in [(state, value), (derivative, slope)] {
+            let (left, right) = (work.model.exprs.var(variable), work.model.exprs.sum(&terms));
+            let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
+            let eq = work.model.equations.push(Equation { left, right, role: EquationRole::Plain, origin });
+            work.dynamic.push((left, right));
+            work.active.push(eq);
+        }
+        states.push(State { variable: state, derivative });
+        set.states.push(state);
+        set.selection.push(row);
+    }
+    set
 }
 
 /// How much a variable is wanted as a state; the least wanted come first.
@@ -93,7 +188,7 @@ impl Stage {
         work: &mut Work,
         reduced: &Reduced,
         tight: &crate::structure::Incidence,
-        rows: Vec<u32>,
+        rows: &[u32],
         columns: Vec<u32>,
     ) -> Self {
         let mut entries = vec![Vec::new(); columns.len()];
@@ -110,23 +205,36 @@ impl Stage {
         Self { rows: rows.len(), columns, entries }
     }
 
-    /// As many columns as rows.
-    fn select(&self) -> Vec<u32> {
+    fn select(&self) -> Selection {
+        if self.columns.len() <= self.rows {
+            return Selection::Static(self.columns.clone());
+        }
         let numbers = self.entries.iter().flatten().all(|(_, value, _)| value.is_some());
         if numbers
             && self.rows <= LARGEST_ELIMINATION
             && let Some(chosen) = self.by_elimination()
         {
-            return chosen;
+            return Selection::Static(chosen);
         }
-        let (chosen, mut row_of) = self.by_matching(|safe| safe, vec![NONE; self.rows], Vec::new());
-        if chosen.len() == self.rows {
-            return chosen.iter().map(|&place| self.columns[place]).collect();
+        let safe = self.by_matching();
+        if safe.len() == self.rows {
+            return Selection::Static(safe.iter().map(|&place| self.columns[place]).collect());
         }
-        // Nothing that is safe suffices: the rest by structure.
-        row_of.truncate(self.rows);
-        let (chosen, _) = self.by_matching(|_| true, row_of, chosen);
-        chosen.iter().map(|&place| self.columns[place]).collect()
+        Selection::Open { dependent: safe }
+    }
+
+    /// What is left to choose during the run if the columns at `dependent` are dummies in any case.
+    fn open(&self, work: &mut Work, reduced: &Reduced, rows: &[u32], dependent: &[usize], level: u32) -> Open {
+        let others = (0..self.columns.len()).filter(|place| !dependent.contains(place));
+        let columns: Vec<u32> = dependent.iter().copied().chain(others).map(|place| self.columns[place]).collect();
+        let jacobian =
+            rows.iter().map(|&row| columns.iter().map(|&c| slope(work, reduced, row, c)).collect()).collect();
+        let pair = |&column: &u32| {
+            let chain = &reduced.variables[column as usize];
+            let order = chain.len() - 1 - level as usize;
+            (chain[order], chain[order + 1])
+        };
+        Open { columns: columns.iter().map(pair).collect(), dependent: dependent.len(), jacobian }
     }
 
     /// Greedy over columns with elimination of their numbers: a column is taken if it is independent of those before.
@@ -162,18 +270,15 @@ impl Stage {
         (chosen.len() == self.rows).then_some(chosen)
     }
 
-    /// Greedy over columns by augmenting paths; keeps the columns already chosen.
-    fn by_matching(
-        &self,
-        usable: impl Fn(bool) -> bool,
-        mut column_of_row: Vec<u32>,
-        mut chosen: Vec<usize>,
-    ) -> (Vec<usize>, Vec<u32>) {
+    /// Greedy over columns by augmenting paths over entries that cannot vanish; the places of the columns taken.
+    fn by_matching(&self) -> Vec<usize> {
+        let mut column_of_row = vec![NONE; self.rows];
+        let mut chosen = Vec::new();
         let mut seen = vec![usize::MAX; self.rows];
         let mut mark = 0;
         for place in 0..self.columns.len() {
-            if chosen.len() == self.rows || chosen.contains(&place) {
-                continue;
+            if chosen.len() == self.rows {
+                break;
             }
             // Breadth first from the column over usable entries to a free row; `from` remembers the way.
             mark += 1;
@@ -185,7 +290,7 @@ impl Stage {
                 let column = queue[next];
                 next += 1;
                 for &(row, _, safe) in &self.entries[column] {
-                    if usable(safe) && seen[row as usize] != mark {
+                    if safe && seen[row as usize] != mark {
                         seen[row as usize] = mark;
                         from[row as usize] = column as u32;
                         if column_of_row[row as usize] == NONE {
@@ -209,21 +314,36 @@ impl Stage {
                 }
             }
         }
-        (chosen, column_of_row)
+        chosen
     }
 }
 
-/// The derivative of an equation by the highest derivative of an unknown in it: its number, and whether it cannot vanish.
-fn entry(work: &mut Work, reduced: &Reduced, row: u32, column: u32) -> (Option<f64>, bool) {
-    let shift = reduced.offsets.variables[column as usize] - reduced.offsets.equations[row as usize];
-    let variable: VarId = reduced.variables[column as usize][shift as usize];
+/// The derivative of an equation by the highest derivative of an unknown in it; zero where there is none.
+fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32) -> ExprId {
+    let zero = work.model.exprs.real(0.0);
+    let (d, c) = (reduced.offsets.variables[column as usize], reduced.offsets.equations[row as usize]);
+    let variable = match d.checked_sub(c) {
+        Some(order) => reduced.variables[column as usize][order as usize],
+        None => return zero,
+    };
     let (left, right) = work.dynamic[reduced.equations[row as usize][0]];
     let residual = work.model.exprs.sub(left, right);
-    let unknown = work.model.exprs.var(variable);
-    let Some((factor, _)) = work.model.exprs.linear_coefficient(residual, unknown) else { return (None, false) };
+    work.partial_derivative(residual, variable).unwrap_or(zero)
+}
+
+/// Its number, where it is one, and whether it cannot vanish.
+fn entry(work: &mut Work, reduced: &Reduced, row: u32, column: u32) -> (Option<f64>, bool) {
+    let factor = slope(work, reduced, row, column);
     if let Some(value) = work.evaluate(factor) {
         return (Some(value), value != 0.0);
     }
     let safe = work.model.exprs.pivot(factor, |v| work.is_parameter(v) && !work.free[v]) == Pivot::NonZero;
     (None, safe)
+}
+
+enum Selection {
+    /// The columns that become dummies for the whole run.
+    Static(Vec<u32>),
+    /// The places of columns that do so in any case; which others do is decided during the run.
+    Open { dependent: Vec<usize> },
 }

@@ -1,7 +1,11 @@
 //! What the passes hand on from one to the next: the model as it stands and side tables over its ids.
 
 use base::{Diagnostic, Id, IdVec};
-use dae::{ActionKind, Causality, EqId, EquationRole, ExprId, Memo, Model, Node, VarId, Variability};
+use dae::differentiate::{Differentiator, NotDifferentiable};
+use dae::{
+    ActionKind, Causality, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, PathId, VarId, Variability, Variable,
+    VariableType,
+};
 
 use crate::schedule::{Assignment, Role, Summary};
 
@@ -26,6 +30,7 @@ pub struct Work {
     pub value_memo: Memo,
     /// The derivative variable of a variable.
     pub derivative: IdVec<VarId, Option<VarId>>,
+    pub differentiator: Differentiator,
     pub summary: Summary,
 }
 
@@ -52,6 +57,7 @@ impl Work {
             values: IdVec::filled(None, count),
             value_memo: Memo::default(),
             derivative: IdVec::filled(None, count),
+            differentiator: Differentiator::new(),
             summary,
             model,
         }
@@ -77,6 +83,45 @@ impl Work {
         self.model.exprs.as_real(result[0])
     }
 
+    /// The value of an expression with start values for all variables, as far as it can be computed here.
+    pub fn evaluate_at_start(&mut self, expr: ExprId, memo: &mut Memo) -> Option<f64> {
+        let (values, variables) = (&self.values, &self.model.variables);
+        let starts = self.model.exprs.rewrite(&[expr], memo, |exprs, id, node| match node {
+            Node::Var(v) => values[v].or(variables[v].attributes.start).unwrap_or_else(|| exprs.real(0.0)),
+            Node::Time => exprs.real(0.0),
+            Node::Pre(_) | Node::Previous(_) | Node::Der(_) => id,
+            node => exprs.make(node),
+        })[0];
+        self.evaluate(starts)
+    }
+
+    /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
+    pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
+        let (roles, derivative) = (&self.roles, &self.derivative);
+        let (paths, variables) = (&self.model.paths, &self.model.variables);
+        let mut leaf = |exprs: &mut Exprs, node: Node| match node {
+            Node::Var(v) => match (roles[v], derivative[v]) {
+                (Role::Constant | Role::Parameter | Role::Discrete, _) => Ok(None),
+                (_, Some(variable)) => Ok(Some(exprs.var(variable))),
+                _ => {
+                    let name = paths.text(variables[v].path);
+                    let reason = format!("the derivative of `{name}`, an input of the model, is not known");
+                    Err(NotDifferentiable { function: None, reason })
+                }
+            },
+            _ => Ok(None),
+        };
+        let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
+        self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)
+    }
+
+    /// The derivative of an expression by one variable, where it can be made.
+    pub fn partial_derivative(&mut self, expr: ExprId, variable: VarId) -> Option<ExprId> {
+        let unknown = self.model.exprs.var(variable);
+        let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
+        self.differentiator.partial(exprs, functions, expr, unknown).ok()
+    }
+
     /// `left = right`.
     pub fn sides_text(&self, (left, right): Sides) -> String {
         format!("{} = {}", self.model.expression_text(left), self.model.expression_text(right))
@@ -98,6 +143,34 @@ impl Work {
         diagnostic
     }
 
+    /// Adds a variable that is not in the text.
+    pub fn add_variable(&mut self, path: PathId, ty: VariableType, role: Role) -> VarId {
+        let variable = Variable {
+            path,
+            ty,
+            variability: Variability::Continuous,
+            causality: Causality::Local,
+            binding: None,
+            attributes: std::sync::Arc::default(),
+            protected: true,
+            hidden: true,
+            flow: false,
+            structural: false,
+            span: None,
+            derivative_of: None,
+        };
+        self.push_variable(variable, role)
+    }
+
+    fn push_variable(&mut self, variable: Variable, role: Role) -> VarId {
+        self.roles.push(role);
+        self.free.push(false);
+        self.folded.push(None);
+        self.values.push(None);
+        self.derivative.push(None);
+        self.model.variables.push(variable)
+    }
+
     /// Adds a derivative of `variable` unless it has one.
     pub fn derivative_variable(&mut self, variable: VarId) -> VarId {
         if let Some(known) = self.derivative[variable] {
@@ -109,12 +182,7 @@ impl Work {
         new.attributes = std::sync::Arc::default();
         new.derivative_of = Some(variable);
         new.flow = false;
-        let id = self.model.variables.push(new);
-        self.roles.push(Role::Algebraic);
-        self.free.push(false);
-        self.folded.push(None);
-        self.values.push(None);
-        self.derivative.push(None);
+        let id = self.push_variable(new, Role::Algebraic);
         self.derivative[variable] = Some(id);
         id
     }

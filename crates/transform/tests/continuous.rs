@@ -443,3 +443,63 @@ fn a17_state_under_a_vanishing_factor() {
     "#]]
     .assert_eq(&all(&schedule));
 }
+
+#[test]
+fn a18_pendulum_exchanges_states() {
+    let schedule = schedule(
+        "parameter L = 1
+         Real x(start = 1)
+         Real y(start = 0)
+         der(x) = vx
+         der(y) = vy
+         der(vx) = -f*x
+         der(vy) = -f*y - 9.81
+         x^2 + y^2 = L^2",
+    );
+    assert_eq!(schedule.state_sets.len(), 2);
+    expect![[r#"
+        states: stateSet[1].x[1] stateSet[2].x[1]
+        nonlinear 2 torn to x y
+            0 = stateSet[2].x[1] - (stateSet[2].A[1,1]*y + stateSet[2].A[1,2]*x)
+            0 = x^2 + y^2 - L^2
+        linear 4 torn to der(y) vx
+            vy := der(y)
+            der(x) := vx
+            0 = 2*x*der(x) + 2*y*der(y)
+            0 = stateSet[1].x[1] - (stateSet[1].A[1,1]*vy + stateSet[1].A[1,2]*vx)
+        linear 5 torn to f
+            der(vx) := -f*x
+            der(der(x)) := der(vx)
+            der(vy) := -(f*y + 9.81)
+            der(der(y)) := der(vy)
+            0 = 2*der(x)*der(x) + 2*x*der(der(x)) + (2*der(y)*der(y) + 2*y*der(der(y)))
+        der(stateSet[1].x[1]) := stateSet[1].A[1,1]*der(vy) + stateSet[1].A[1,2]*der(vx)
+        der(stateSet[2].x[1]) := stateSet[2].A[1,1]*der(y) + stateSet[2].A[1,2]*der(x)
+        initially
+        vy := 0
+        der(y) := vy
+        y := 0
+        nonlinear 1 torn to x
+            0 = x^2 + y^2 - L^2
+        linear constant 1 torn to der(x)
+            0 = 2*x*der(x) + 2*y*der(y)
+        vx := der(x)
+        linear constant 5 torn to f
+            der(vx) := -f*x
+            der(der(x)) := der(vx)
+            der(vy) := -(f*y + 9.81)
+            der(der(y)) := der(vy)
+            0 = 2*der(x)*der(x) + 2*x*der(der(x)) + (2*der(y)*der(y) + 2*y*der(der(y)))
+        stateSet[1].x[1] := stateSet[1].A[1,1]*vy + stateSet[1].A[1,2]*vx
+        der(stateSet[1].x[1]) := stateSet[1].A[1,1]*der(vy) + stateSet[1].A[1,2]*der(vx)
+        stateSet[2].x[1] := stateSet[2].A[1,1]*y + stateSet[2].A[1,2]*x
+        der(stateSet[2].x[1]) := stateSet[2].A[1,1]*der(y) + stateSet[2].A[1,2]*der(x)
+    "#]]
+    .assert_eq(&all(&schedule));
+    let set = &schedule.state_sets[1];
+    let names: Vec<String> = set.candidates.iter().map(|&v| schedule.model.variable_name(v)).collect();
+    assert_eq!(names, ["y", "x"]);
+    // Hanging straight down, x has to be the state; held out horizontally, y.
+    assert_eq!(set.choose(&[-2.0, 0.0]), Some(vec![1]));
+    assert_eq!(set.choose(&[0.0, 2.0]), Some(vec![0]));
+}
