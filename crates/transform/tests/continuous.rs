@@ -481,10 +481,10 @@ fn a18_pendulum_exchanges_states() {
         y := 0
         nonlinear 1 torn to x
             0 = x^2 + y^2 - L^2
-        linear constant 1 torn to der(x)
+        linear 1 torn to der(x)
             0 = 2*x*der(x) + 2*y*der(y)
         vx := der(x)
-        linear constant 5 torn to f
+        linear 5 torn to f
             der(vx) := -f*x
             der(der(x)) := der(vx)
             der(vy) := -(f*y + 9.81)

@@ -231,7 +231,7 @@ fn whens_at_initialisation() {
         m := 7 + k
         when1 := time > 1
         der(x) := 0
-        linear constant 1 torn to x
+        linear frozen 1 torn to x
             0 = der(x) - (m - k*x)
         n := 5
     "#]]
@@ -253,7 +253,7 @@ fn free_parameters_are_found_at_initialisation() {
         initially
         x := 1
         der(x) := 3
-        linear constant 2 torn to p
+        linear 2 torn to p
             q := der(x) + p*x
             0 = q - 2*p
     "#]]

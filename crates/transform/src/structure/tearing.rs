@@ -3,8 +3,8 @@
 //! Greedy in the line of Carpanzano (2000), Elmqvist and Otter (1994) and Cellier's rules: propagate what follows; where
 //! nothing follows, guess the unknown from which most follows. An equation is solved for an unknown only over an entry
 //! marked solvable, whose pivot cannot vanish. Small systems try every open unknown and look one step ahead; large
-//! ones try the most promising only. A last pass takes back guesses that turned out to follow from the others.
-//! `exact` is the minimum by branch and bound, the yardstick for small systems.
+//! ones try the most promising only. A last pass takes back guesses that turned out to follow from the others. Very small
+//! systems get the minimum, by branch and bound with the greedy result as the first bound.
 
 use super::{Incidence, NONE};
 
@@ -18,6 +18,8 @@ pub struct Torn {
 
 /// How many unknowns are tried as the next guess in large systems.
 const CANDIDATES: usize = 24;
+/// Up to this size the minimum is found.
+const EXACT: usize = 12;
 /// Up to this size every open unknown is tried.
 const SMALL: usize = 150;
 
@@ -35,24 +37,29 @@ pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32]) -> Torn {
     if guesses.len() > 1 && system.rows() <= 4 * SMALL {
         take_back(&mut front, &mut guesses);
     }
+    if guesses.len() > 1 && system.rows() <= EXACT {
+        front.undo(0);
+        front.propagate();
+        branch(&mut front, &mut Vec::new(), 0, &mut guesses);
+        front.undo(0);
+        front.propagate();
+        for &guess in &guesses {
+            front.know(guess);
+            front.propagate();
+        }
+    }
     finish(&front, guesses)
 }
 
-/// The smallest number of guesses, for tests: exponential in the number of columns.
-pub fn exact(system: &Incidence, solvable: &[bool]) -> usize {
-    let mut front = Front::new(system, solvable);
-    front.propagate();
-    let mut best = system.columns();
-    branch(&mut front, 0, 0, &mut best);
-    best
-}
-
-fn branch(front: &mut Front, guesses: usize, from: u32, best: &mut usize) {
+/// Looks for fewer guesses than `best`, all behind `from`.
+fn branch(front: &mut Front, guesses: &mut Vec<u32>, from: u32, best: &mut Vec<u32>) {
     if front.open_columns == 0 {
-        *best = guesses.min(*best);
+        if guesses.len() < best.len() {
+            best.clone_from(guesses);
+        }
         return;
     }
-    if guesses + 1 >= *best {
+    if guesses.len() + 1 >= best.len() {
         return;
     }
     for column in from..front.known.len() as u32 {
@@ -60,7 +67,9 @@ fn branch(front: &mut Front, guesses: usize, from: u32, best: &mut usize) {
             let mark = front.trail.len();
             front.know(column);
             front.propagate();
-            branch(front, guesses + 1, column + 1, best);
+            guesses.push(column);
+            branch(front, guesses, column + 1, best);
+            guesses.pop();
             front.undo(mark);
         }
     }

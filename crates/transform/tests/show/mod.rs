@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use transform::{Assignment, Block, Options, Schedule, SystemKind, Timing};
 
 pub fn schedule(text: &str) -> Schedule {
-    let model = dae::testing::model(text).unwrap();
+    let model = dae::testing::model(text).unwrap_or_else(|message| panic!("{message}"));
     match transform::transform(model, &Options::default()) {
         Ok(schedule) => schedule,
         Err(problems) => panic!("{}", render(text, &problems)),
@@ -13,7 +13,7 @@ pub fn schedule(text: &str) -> Schedule {
 }
 
 pub fn problems(text: &str) -> String {
-    let model = dae::testing::model(text).unwrap();
+    let model = dae::testing::model(text).unwrap_or_else(|message| panic!("{message}"));
     match transform::transform(model, &Options::default()) {
         Ok(schedule) => blocks(&schedule, &schedule.blocks),
         Err(problems) => render(text, &problems),
