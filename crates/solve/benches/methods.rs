@@ -1,6 +1,6 @@
 //! Effort and time of the integrators on standard problems at several tolerances.
 //!
-//! Run with `cargo bench -p gyrator-solve --bench methods`.
+//! Run with `cargo bench -p gyrator-solve --bench methods [-- NAME]`, where NAME selects problems.
 
 #[path = "../tests/problems/mod.rs"]
 mod problems;
@@ -10,7 +10,11 @@ use solve::Method;
 use std::time::Instant;
 
 fn table(problems: Vec<Problem>, methods: &[Method], tolerances: &[f64]) {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     for mut problem in problems {
+        if wanted.as_ref().is_some_and(|name| !problem.name.contains(name.as_str())) {
+            continue;
+        }
         for tolerance in tolerances {
             for method in methods {
                 let mut integrator = method.integrator(problem.start.len(), problem.options(*tolerance));

@@ -17,24 +17,22 @@ const DIAGONAL_PREFERENCE: f64 = 1e-3;
 /// Growth of the multipliers at which fixed pivots are no longer trusted.
 const GROWTH_LIMIT: f64 = 1e8;
 
-/// A triangular factor by columns; indices are pivot positions.
+/// A triangular factor by columns: pivot position and value, side by side because columns are short.
 #[derive(Clone, Debug, Default)]
 struct Factor {
     starts: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    entries: Vec<(u32, f64)>,
 }
 
 impl Factor {
     fn clear(&mut self) {
         self.starts.clear();
         self.starts.push(0);
-        self.indices.clear();
-        self.values.clear();
+        self.entries.clear();
     }
 
     fn close_column(&mut self) {
-        self.starts.push(self.indices.len());
+        self.starts.push(self.entries.len());
     }
 }
 
@@ -52,7 +50,7 @@ pub struct SparseLu {
     upper: Factor,
     /// Entries above the diagonal blocks.
     above: Factor,
-    pivots: Vec<f64>,
+    inverse_pivots: Vec<f64>,
     /// For each column position, the entries inside its block: where the value is and where it goes.
     inside_starts: Vec<usize>,
     inside: Vec<(u32, u32)>,
@@ -80,7 +78,7 @@ impl SparseLu {
             block_starts: form.starts,
             position_of_row: vec![NONE; n],
             row_at: vec![NONE; n],
-            pivots: vec![0.0; n],
+            inverse_pivots: vec![0.0; n],
             work: vec![0.0; n],
             row_scale: vec![1.0; n],
             mark: vec![NONE; n],
@@ -100,7 +98,7 @@ impl SparseLu {
 
     /// Entries of both factors and above the blocks.
     pub fn fill(&self) -> usize {
-        self.lower.indices.len() + self.upper.indices.len() + self.above.indices.len() + self.pivots.len()
+        self.lower.entries.len() + self.upper.entries.len() + self.above.entries.len() + self.inverse_pivots.len()
     }
 
     /// How often pivots were searched: once for a well-behaved sequence of matrices.
@@ -188,8 +186,7 @@ impl SparseLu {
             let row = self.pattern.indices[position] as usize;
             let at = self.position_of_row[row];
             if at != NONE && (at as usize) < block_start {
-                self.above.indices.push(at);
-                self.above.values.push(values[position]);
+                self.above.entries.push((at, values[position]));
                 continue;
             }
             self.search_from(row as u32, k as u32);
@@ -205,12 +202,11 @@ impl SparseLu {
                 continue;
             }
             let u = self.work[row];
-            self.upper.indices.push(at);
-            self.upper.values.push(u);
+            self.upper.entries.push((at, u));
             self.work[row] = 0.0;
             let at = at as usize;
-            for p in self.lower.starts[at]..self.lower.starts[at + 1] {
-                self.work[self.lower.indices[p] as usize] -= self.lower.values[p] * u;
+            for (target, l) in &self.lower.entries[self.lower.starts[at]..self.lower.starts[at + 1]] {
+                self.work[*target as usize] -= l * u;
             }
         }
         self.upper.close_column();
@@ -230,7 +226,7 @@ impl SparseLu {
             let end = if at == NONE { 0 } else { self.lower.starts[at as usize + 1] };
             let mut descend = NONE;
             while *cursor < end {
-                let next = self.lower.indices[*cursor];
+                let next = self.lower.entries[*cursor].0;
                 *cursor += 1;
                 if self.mark[next as usize] != k {
                     self.mark[next as usize] = k;
@@ -286,14 +282,13 @@ impl SparseLu {
         let pivot = self.work[best as usize];
         self.position_of_row[best as usize] = k as u32;
         self.row_at[k] = best;
-        self.pivots[k] = pivot;
+        self.inverse_pivots[k] = 1.0 / pivot;
         for index in 0..self.reach.len() {
             let row = self.reach[index] as usize;
             if self.position_of_row[row] == NONE {
                 let multiplier = self.work[row] / pivot;
                 self.largest_multiplier = self.largest_multiplier.max(multiplier.abs());
-                self.lower.indices.push(row as u32);
-                self.lower.values.push(multiplier);
+                self.lower.entries.push((row as u32, multiplier));
             }
             self.work[row] = 0.0;
         }
@@ -303,20 +298,12 @@ impl SparseLu {
 
     /// Renames rows to pivot positions, sorts the factors and notes where each value goes.
     fn finish(&mut self) {
-        for row in &mut self.lower.indices {
+        for (row, _) in &mut self.lower.entries {
             *row = self.position_of_row[*row as usize];
         }
-        let mut scratch: Vec<(u32, f64)> = Vec::new();
         for factor in [&mut self.lower, &mut self.upper] {
             for k in 0..self.columns.len() {
-                let range = factor.starts[k]..factor.starts[k + 1];
-                scratch.clear();
-                scratch.extend(range.clone().map(|p| (factor.indices[p], factor.values[p])));
-                scratch.sort_unstable_by_key(|(index, _)| *index);
-                for (p, (index, value)) in range.zip(&scratch) {
-                    factor.indices[p] = *index;
-                    factor.values[p] = *value;
-                }
+                factor.entries[factor.starts[k]..factor.starts[k + 1]].sort_unstable_by_key(|(index, _)| *index);
             }
         }
         self.inside.clear();
@@ -342,31 +329,33 @@ impl SparseLu {
 
     /// New values with the old pivots. False when the pivots have become too small.
     fn refactor(&mut self, values: &[f64]) -> bool {
-        for (value, source) in self.above.values.iter_mut().zip(&self.above_source) {
+        for ((_, value), source) in self.above.entries.iter_mut().zip(&self.above_source) {
             *value = values[*source as usize];
         }
         let limit = GROWTH_LIMIT * self.largest_multiplier;
         let work = &mut self.work[..];
+        let lower_starts = &self.lower.starts[..];
+        let (mut inside, mut upper) = (0, 0);
         for k in 0..self.columns.len() {
-            for (source, at) in &self.inside[self.inside_starts[k]..self.inside_starts[k + 1]] {
+            let inside_end = self.inside_starts[k + 1];
+            for (source, at) in &self.inside[inside..inside_end] {
                 work[*at as usize] = values[*source as usize];
             }
-            let range = self.upper.starts[k]..self.upper.starts[k + 1];
-            for (at, u) in self.upper.indices[range.clone()].iter().zip(&mut self.upper.values[range]) {
+            inside = inside_end;
+            let upper_end = self.upper.starts[k + 1];
+            for (at, u) in &mut self.upper.entries[upper..upper_end] {
                 let at = *at as usize;
                 let value = std::mem::replace(&mut work[at], 0.0);
                 *u = value;
-                let column = self.lower.starts[at]..self.lower.starts[at + 1];
-                for (row, l) in self.lower.indices[column.clone()].iter().zip(&self.lower.values[column]) {
+                for (row, l) in &self.lower.entries[lower_starts[at]..lower_starts[at + 1]] {
                     work[*row as usize] -= l * value;
                 }
             }
-            let pivot = std::mem::replace(&mut work[k], 0.0);
-            self.pivots[k] = pivot;
-            let inverse = 1.0 / pivot;
+            upper = upper_end;
+            let inverse = 1.0 / std::mem::replace(&mut work[k], 0.0);
+            self.inverse_pivots[k] = inverse;
             let mut largest = 0.0_f64;
-            let column = self.lower.starts[k]..self.lower.starts[k + 1];
-            for (row, l) in self.lower.indices[column.clone()].iter().zip(&mut self.lower.values[column]) {
+            for (row, l) in &mut self.lower.entries[lower_starts[k]..lower_starts[k + 1]] {
                 let value = std::mem::replace(&mut work[*row as usize], 0.0) * inverse;
                 largest = largest.max(value.abs());
                 *l = value;
@@ -388,18 +377,22 @@ impl SparseLu {
         for block in (0..self.block_starts.len().saturating_sub(1)).rev() {
             let (start, end) = (self.block_starts[block], self.block_starts[block + 1]);
             if end - start == 1 {
-                x[start] /= self.pivots[start];
+                x[start] *= self.inverse_pivots[start];
             } else {
-                for k in start..end {
-                    subtract_column(x, &self.lower, k);
-                }
+                subtract_columns(x, &self.lower, start, end);
+                let mut finish = self.upper.starts[end];
                 for k in (start..end).rev() {
-                    x[k] /= self.pivots[k];
-                    subtract_column(x, &self.upper, k);
+                    let value = x[k] * self.inverse_pivots[k];
+                    x[k] = value;
+                    let begin = self.upper.starts[k];
+                    for (row, u) in &self.upper.entries[begin..finish] {
+                        x[*row as usize] -= u * value;
+                    }
+                    finish = begin;
                 }
             }
-            for k in start..end {
-                subtract_column(x, &self.above, k);
+            if start > 0 {
+                subtract_columns(x, &self.above, start, end);
             }
         }
         for (x, column) in x.iter_mut().zip(&self.columns) {
@@ -408,11 +401,16 @@ impl SparseLu {
     }
 }
 
-fn subtract_column(x: &mut [f64], factor: &Factor, k: usize) {
-    let range = factor.starts[k]..factor.starts[k + 1];
-    let value = x[k];
-    for (row, l) in factor.indices[range.clone()].iter().zip(&factor.values[range]) {
-        x[*row as usize] -= l * value;
+/// `x −= factor · x` for the columns of a range, one after the other.
+fn subtract_columns(x: &mut [f64], factor: &Factor, start: usize, end: usize) {
+    let mut begin = factor.starts[start];
+    for k in start..end {
+        let finish = factor.starts[k + 1];
+        let value = x[k];
+        for (row, l) in &factor.entries[begin..finish] {
+            x[*row as usize] -= l * value;
+        }
+        begin = finish;
     }
 }
 

@@ -1,5 +1,8 @@
 //! Accuracy, order, effort and restarts of the integrators on problems with known solutions.
 
+// Helpers of the tests may unwrap as the tests do.
+#![allow(clippy::unwrap_used)]
+
 mod problems;
 
 use problems::*;

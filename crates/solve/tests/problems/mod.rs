@@ -3,7 +3,13 @@
 //! HIRES, Robertson, Oregonator and Van der Pol are problems of the Bari *Test Set for Initial Value Problem Solvers*
 //! (Mazzia and Magherini 2008), whose reference solutions are used; the others have closed forms or were solved with
 //! tolerance 1e-13 beforehand.
-#![allow(dead_code, clippy::unwrap_used, clippy::excessive_precision, clippy::type_complexity)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::excessive_precision,
+    clippy::type_complexity,
+    clippy::needless_range_loop
+)]
 
 use solve::{EvalError, Integrator, OdeProblem, Options, Pattern, Statistics};
 
@@ -226,7 +232,13 @@ pub fn heat(n: usize) -> Problem {
         Pattern::from_entries(n, n, (0..n).flat_map(|j| (j.saturating_sub(1)..(j + 2).min(n)).map(move |i| (i, j))));
     let indices = pattern.clone();
     Problem {
-        name: "heat",
+        name: if n < 1000 {
+            "heat"
+        } else if n < 10_000 {
+            "heat 1000"
+        } else {
+            "heat 10000"
+        },
         start,
         t0: 0.0,
         end,
