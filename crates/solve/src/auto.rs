@@ -9,7 +9,7 @@
 use crate::bdf::Bdf;
 use crate::error::StepError;
 use crate::esdirk::Esdirk;
-use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::tsit5::Tsit5;
 
 /// With fewer multistep steps than this between events, the one-step method is cheaper.
@@ -135,6 +135,16 @@ impl Auto {
     }
 }
 
+impl DenseOutput for Auto {
+    fn time(&self) -> f64 {
+        self.current().time()
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        self.current().interpolate(t, out);
+    }
+}
+
 impl Integrator for Auto {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.active = Active::Explicit;
@@ -160,10 +170,6 @@ impl Integrator for Auto {
                 Ok(step)
             }
         }
-    }
-
-    fn interpolate(&self, t: f64, out: &mut [f64]) {
-        self.current().interpolate(t, out);
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
@@ -200,10 +206,6 @@ impl Integrator for Auto {
         self.x = vec![0.0; size];
         self.active = Active::Explicit;
         self.patience = PATIENCE;
-    }
-
-    fn time(&self) -> f64 {
-        self.current().time()
     }
 
     fn state(&self) -> &[f64] {

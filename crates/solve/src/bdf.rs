@@ -10,7 +10,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
-use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
 use crate::tsit5::step_towards;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, smallest_step, worst_component};
@@ -259,6 +259,20 @@ impl Bdf {
     }
 }
 
+impl DenseOutput for Bdf {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        if self.fresh_start {
+            out.copy_from_slice(self.history.value());
+        } else {
+            self.history.interpolate(t - self.t, out);
+        }
+    }
+}
+
 impl Integrator for Bdf {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.t = t;
@@ -307,14 +321,6 @@ impl Integrator for Bdf {
         }
     }
 
-    fn interpolate(&self, t: f64, out: &mut [f64]) {
-        if self.fresh_start {
-            out.copy_from_slice(self.history.value());
-        } else {
-            self.history.interpolate(t - self.t, out);
-        }
-    }
-
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         self.x.copy_from_slice(x);
@@ -339,10 +345,6 @@ impl Integrator for Bdf {
         let statistics = self.statistics;
         *self = Bdf::new(size, self.options.clone());
         self.statistics = statistics;
-    }
-
-    fn time(&self) -> f64 {
-        self.t
     }
 
     fn state(&self) -> &[f64] {

@@ -8,7 +8,7 @@
 
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
-use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::tsit5::step_towards;
 use crate::weights::{
     Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, worst_component,
@@ -328,6 +328,27 @@ fn dense_weights(fraction: f64) -> [f64; STAGES] {
     })
 }
 
+impl DenseOutput for Esdirk {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        if t >= self.t || self.h_used == 0.0 {
+            out.copy_from_slice(&self.x);
+            return;
+        }
+        let weights = dense_weights((t - self.t_old) / self.h_used);
+        out.copy_from_slice(&self.x_old);
+        for (slope, w) in self.old_slopes.iter().zip(weights) {
+            let scaled = self.h_used * w;
+            for (o, k) in out.iter_mut().zip(slope) {
+                *o += scaled * k;
+            }
+        }
+    }
+}
+
 impl Integrator for Esdirk {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.t = t;
@@ -386,21 +407,6 @@ impl Integrator for Esdirk {
         }
     }
 
-    fn interpolate(&self, t: f64, out: &mut [f64]) {
-        if t >= self.t || self.h_used == 0.0 {
-            out.copy_from_slice(&self.x);
-            return;
-        }
-        let weights = dense_weights((t - self.t_old) / self.h_used);
-        out.copy_from_slice(&self.x_old);
-        for (slope, w) in self.old_slopes.iter().zip(weights) {
-            let scaled = self.h_used * w;
-            for (o, k) in out.iter_mut().zip(slope) {
-                *o += scaled * k;
-            }
-        }
-    }
-
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         self.t = t;
@@ -416,10 +422,6 @@ impl Integrator for Esdirk {
         let statistics = self.statistics;
         *self = Esdirk::new(size, self.options.clone());
         self.statistics = statistics;
-    }
-
-    fn time(&self) -> f64 {
-        self.t
     }
 
     fn state(&self) -> &[f64] {

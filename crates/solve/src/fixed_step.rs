@@ -6,7 +6,7 @@
 
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
-use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::weights::{Failure, evaluate, norm, set_weights, smallest_step, worst_component};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +186,30 @@ impl FixedStep {
     }
 }
 
+impl DenseOutput for FixedStep {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        let h = self.t - self.t_old;
+        if h <= 0.0 || t >= self.t {
+            out.copy_from_slice(&self.x);
+            return;
+        }
+        let s = (t - self.t_old) / h;
+        let r = 1.0 - s;
+        for i in 0..out.len().min(self.x.len()) {
+            let (a, b) = (self.x_old[i], self.x[i]);
+            out[i] = r * a + s * b;
+            if self.is_explicit() {
+                let (da, db) = (h * self.slope_old[i], h * self.slope[i]);
+                out[i] += s * r * (r * (da - (b - a)) - s * (db - (b - a)));
+            }
+        }
+    }
+}
+
 impl Integrator for FixedStep {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], _: Option<f64>) -> Result<(), StepError> {
         self.matrix = None;
@@ -218,24 +242,6 @@ impl Integrator for FixedStep {
         Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit })
     }
 
-    fn interpolate(&self, t: f64, out: &mut [f64]) {
-        let h = self.t - self.t_old;
-        if h <= 0.0 || t >= self.t {
-            out.copy_from_slice(&self.x);
-            return;
-        }
-        let s = (t - self.t_old) / h;
-        let r = 1.0 - s;
-        for i in 0..out.len().min(self.x.len()) {
-            let (a, b) = (self.x_old[i], self.x[i]);
-            out[i] = r * a + s * b;
-            if self.is_explicit() {
-                let (da, db) = (h * self.slope_old[i], h * self.slope[i]);
-                out[i] += s * r * (r * (da - (b - a)) - s * (db - (b - a)));
-            }
-        }
-    }
-
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         self.factored_step = 0.0;
@@ -255,10 +261,6 @@ impl Integrator for FixedStep {
         let statistics = self.statistics;
         *self = FixedStep::new(self.scheme, size, self.options.clone());
         self.statistics = statistics;
-    }
-
-    fn time(&self) -> f64 {
-        self.t
     }
 
     fn state(&self) -> &[f64] {

@@ -106,16 +106,22 @@ impl Statistics {
     }
 }
 
+/// The solution over the last accepted step, as root location and output need it.
+pub trait DenseOutput {
+    /// The end of the last accepted step.
+    fn time(&self) -> f64;
+
+    /// The solution at a time of the last accepted step.
+    fn interpolate(&self, t: f64, out: &mut [f64]);
+}
+
 /// A method that advances a problem in time.
-pub trait Integrator {
+pub trait Integrator: DenseOutput {
     /// Begins at `(t, x)`; without `h0` the first step is estimated from the problem.
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError>;
 
     /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError>;
-
-    /// The solution at a time of the last accepted step.
-    fn interpolate(&self, t: f64, out: &mut [f64]);
 
     /// Continues from `(t, x)` after an event, where `t` lies in the last accepted step. Step size, order and the
     /// factorised Jacobian are kept as far as the change allows.
@@ -123,8 +129,6 @@ pub trait Integrator {
 
     /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
     fn reset(&mut self, size: usize);
-
-    fn time(&self) -> f64;
 
     fn state(&self) -> &[f64];
 

@@ -12,7 +12,7 @@
 //! triggered function.
 
 use crate::error::EvalError;
-use crate::ode::Integrator;
+use crate::ode::DenseOutput;
 
 /// Functions of time and state whose sign changes are events.
 pub trait CrossingFunctions {
@@ -136,12 +136,12 @@ impl RootFinder {
         self.evaluations
     }
 
-    /// Searches `[t_old, t_new]` of the integrator's last step for the first event. Without one, the values at the
+    /// Searches `[t_old, t_new]` of the last step for the first event. Without one, the values at the
     /// end become the start of the next search. With one, the caller handles it and calls `restart`.
     pub fn search(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         t_old: f64,
         t_new: f64,
     ) -> Result<Option<Event>, EvalError> {
@@ -149,11 +149,11 @@ impl RootFinder {
         if self.status.is_empty() || t_new <= t_old {
             return Ok(None);
         }
-        self.evaluate_at(functions, integrator, t_new, Values::End)?;
+        self.evaluate_at(functions, solution, t_new, Values::End)?;
         let t_middle = 0.5 * (t_old + t_new);
-        self.evaluate_at(functions, integrator, t_middle, Values::Middle)?;
-        if let Some(t) = self.triggered_inside(functions, integrator, t_old, t_middle, t_new)? {
-            return self.locate(functions, integrator, t_old, t).map(Some);
+        self.evaluate_at(functions, solution, t_middle, Values::Middle)?;
+        if let Some(t) = self.triggered_inside(functions, solution, t_old, t_middle, t_new)? {
+            return self.locate(functions, solution, t_old, t).map(Some);
         }
         std::mem::swap(&mut self.left, &mut self.end);
         Ok(None)
@@ -163,7 +163,7 @@ impl RootFinder {
     fn triggered_inside(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         t_old: f64,
         t_middle: f64,
         t_new: f64,
@@ -179,7 +179,7 @@ impl RootFinder {
         }
         for function in 0..self.status.len() {
             let end = found.unwrap_or(t_new);
-            if let Some(t) = self.touch(functions, integrator, function, t_old, end)? {
+            if let Some(t) = self.touch(functions, solution, function, t_old, end)? {
                 found = Some(t);
             }
         }
@@ -190,7 +190,7 @@ impl RootFinder {
     fn touch(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         function: usize,
         t_old: f64,
         t_end: f64,
@@ -200,7 +200,7 @@ impl RootFinder {
             return Ok(None);
         }
         let sign = f64::from(status);
-        let t_new = integrator.time();
+        let t_new = solution.time();
         let (mut a, mut b, mut c) = (t_old, 0.5 * (t_old + t_new), t_new);
         let (mut fa, mut fb, mut fc) =
             (sign * self.left[function], sign * self.middle[function], sign * self.end[function]);
@@ -208,7 +208,7 @@ impl RootFinder {
             Some((vertex, _)) if vertex >= c && vertex < c + 0.5 * (c - a) => {
                 // The extreme may still lie just before the end: the slope there decides.
                 let near = c - SLOPE_PROBE * (c - a);
-                self.evaluate_at(functions, integrator, near, Values::Probe)?;
+                self.evaluate_at(functions, solution, near, Values::Probe)?;
                 let value = sign * self.probe[function];
                 if value >= fc {
                     return Ok(None);
@@ -217,7 +217,7 @@ impl RootFinder {
             }
             Some((vertex, _)) if vertex <= a && vertex > a - 0.5 * (c - a) => {
                 let near = a + SLOPE_PROBE * (c - a);
-                self.evaluate_at(functions, integrator, near, Values::Probe)?;
+                self.evaluate_at(functions, solution, near, Values::Probe)?;
                 let value = sign * self.probe[function];
                 if value >= fa {
                     return Ok(None);
@@ -236,7 +236,7 @@ impl RootFinder {
             if (vertex - b).abs() <= 1e-9 * (c - a).abs().max(t_new - t_old) * 1e-3 || c - a <= 1e-9 * (t_new - t_old) {
                 return Ok(None);
             }
-            self.evaluate_at(functions, integrator, vertex, Values::Probe)?;
+            self.evaluate_at(functions, solution, vertex, Values::Probe)?;
             let value = sign * self.probe[function];
             if triggered(status, self.probe[function]) {
                 self.right.copy_from_slice(&self.probe);
@@ -262,7 +262,7 @@ impl RootFinder {
     fn locate(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         t_left: f64,
         t_right: f64,
     ) -> Result<Event, EvalError> {
@@ -278,7 +278,7 @@ impl RootFinder {
             if t <= a || t >= b {
                 break;
             }
-            self.evaluate_at(functions, integrator, t, Values::Probe)?;
+            self.evaluate_at(functions, solution, t, Values::Probe)?;
             if self.any_triggered(&self.probe) {
                 b = t;
                 std::mem::swap(&mut self.right, &mut self.probe);
@@ -293,7 +293,7 @@ impl RootFinder {
                 damp_right = if stale_side > 1 { damp_right * 0.5 } else { 1.0 };
             }
         }
-        b = self.pass_exact_zeros(functions, integrator, b, tolerance)?;
+        b = self.pass_exact_zeros(functions, solution, b, tolerance)?;
         for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
             if triggered(*status, *value) {
                 self.crossings.push(Crossing { function, from: *status, to: sign_of(*value) });
@@ -307,7 +307,7 @@ impl RootFinder {
     fn pass_exact_zeros(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         t: f64,
         tolerance: f64,
     ) -> Result<f64, EvalError> {
@@ -316,10 +316,10 @@ impl RootFinder {
             return Ok(t);
         }
         let later = t + 0.5 * tolerance;
-        if later > integrator.time() {
+        if later > solution.time() {
             return Ok(t);
         }
-        self.evaluate_at(functions, integrator, later, Values::Probe)?;
+        self.evaluate_at(functions, solution, later, Values::Probe)?;
         let mut pairs = self.status.iter().zip(self.right.iter().zip(&self.probe));
         let all_passed = pairs.all(|(status, (now, later))| !hits(status, now) || sign_of(*later) == -*status);
         if all_passed {
@@ -359,12 +359,12 @@ impl RootFinder {
     fn evaluate_at(
         &mut self,
         functions: &mut dyn CrossingFunctions,
-        integrator: &dyn Integrator,
+        solution: &dyn DenseOutput,
         t: f64,
         target: Values,
     ) -> Result<(), EvalError> {
         self.evaluations += 1;
-        integrator.interpolate(t, &mut self.x);
+        solution.interpolate(t, &mut self.x);
         let values = match target {
             Values::End => &mut self.end,
             Values::Middle => &mut self.middle,
@@ -401,12 +401,22 @@ fn parabola_vertex(a: f64, fa: f64, b: f64, fb: f64, c: f64, fc: f64) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ode::{OdeProblem, Options, Statistics, Step};
+    use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
     use crate::{StepError, tsit5::Tsit5};
 
     /// An "integrator" whose dense output is time itself, so that functions of time are seen exactly.
     struct Clock {
         t: f64,
+    }
+
+    impl DenseOutput for Clock {
+        fn time(&self) -> f64 {
+            self.t
+        }
+
+        fn interpolate(&self, t: f64, out: &mut [f64]) {
+            out.fill(t);
+        }
     }
 
     impl Integrator for Clock {
@@ -418,17 +428,11 @@ mod tests {
             let t_old = std::mem::replace(&mut self.t, t_limit);
             Ok(Step { t_old, t_new: t_limit, at_limit: true })
         }
-        fn interpolate(&self, t: f64, out: &mut [f64]) {
-            out.fill(t);
-        }
         fn restart(&mut self, _: &mut dyn OdeProblem, t: f64, _: &[f64]) -> Result<(), StepError> {
             self.t = t;
             Ok(())
         }
         fn reset(&mut self, _: usize) {}
-        fn time(&self) -> f64 {
-            self.t
-        }
         fn state(&self) -> &[f64] {
             &[]
         }

@@ -5,7 +5,7 @@
 //! section IV.2 of volume II): the last two stages, both at the end of the step, estimate the dominant eigenvalue.
 
 use crate::error::StepError;
-use crate::ode::{Integrator, OdeProblem, Options, Statistics, Step};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::weights::{
     Failure, StepController, evaluate, initial_step, norm, set_weights, set_weights_of_both, smallest_step,
     worst_component,
@@ -167,6 +167,27 @@ pub(crate) fn step_towards(t: f64, h: f64, t_limit: f64) -> (f64, f64) {
     }
 }
 
+impl DenseOutput for Tsit5 {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        if t >= self.t || self.h_used == 0.0 {
+            out.copy_from_slice(&self.x);
+            return;
+        }
+        let weights = dense_weights((t - self.t_old) / self.h_used);
+        out.copy_from_slice(&self.x_old);
+        for (slope, weight) in self.slopes.iter().zip(weights) {
+            let scaled = self.h_used * weight;
+            for (o, k) in out.iter_mut().zip(slope) {
+                *o += scaled * k;
+            }
+        }
+    }
+}
+
 impl Integrator for Tsit5 {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.t = t;
@@ -240,21 +261,6 @@ impl Integrator for Tsit5 {
         }
     }
 
-    fn interpolate(&self, t: f64, out: &mut [f64]) {
-        if t >= self.t || self.h_used == 0.0 {
-            out.copy_from_slice(&self.x);
-            return;
-        }
-        let weights = dense_weights((t - self.t_old) / self.h_used);
-        out.copy_from_slice(&self.x_old);
-        for (slope, weight) in self.slopes.iter().zip(weights) {
-            let scaled = self.h_used * weight;
-            for (o, k) in out.iter_mut().zip(slope) {
-                *o += scaled * k;
-            }
-        }
-    }
-
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         let h = self.h;
@@ -272,10 +278,6 @@ impl Integrator for Tsit5 {
         let statistics = self.statistics;
         *self = Tsit5::new(size, self.options.clone());
         self.statistics = statistics;
-    }
-
-    fn time(&self) -> f64 {
-        self.t
     }
 
     fn state(&self) -> &[f64] {

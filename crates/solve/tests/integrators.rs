@@ -9,7 +9,7 @@ use problems::*;
 use solve::bdf::Bdf;
 use solve::esdirk::Esdirk;
 use solve::tsit5::Tsit5;
-use solve::{Auto, CrossingFunctions, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
+use solve::{Auto, CrossingFunctions, DenseOutput, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
 
 fn integrators(size: usize, options: &Options) -> Vec<Box<dyn Integrator>> {
     vec![
