@@ -1,5 +1,7 @@
 //! Makes a `Program` from a `Schedule`: addresses, code of all sections, systems, crossing functions.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, IdVec};
 use dae::differentiate::Differentiator;
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
@@ -7,6 +9,7 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
 use crate::differentiate::{Gradient, Seeds, differentiate};
+use crate::jit::Machine;
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::Memory;
@@ -69,7 +72,8 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         states,
         roots,
         time_relations,
-        chunks,
+        machine: Arc::new(Machine::new(chunks.len())),
+        chunks: Arc::new(chunks),
         pool,
         regions,
         length: (temporaries + most) as usize,

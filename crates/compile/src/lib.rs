@@ -54,6 +54,7 @@ mod differentiate;
 mod eliminate;
 mod failure;
 mod interpret;
+mod jit;
 mod layout;
 mod lower;
 mod math;

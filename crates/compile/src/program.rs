@@ -10,11 +10,12 @@ use transform::{Schedule, SystemKind};
 
 use crate::code::{Address, Code, Regions, Rounding, StatementOrigin};
 use crate::failure::Failure;
+use crate::jit::Machine;
 use crate::layout::{Layout, RelationId, RelationKind, TIME};
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::{DelayBuffer, Memory};
 use crate::runtime::Runtime;
-use crate::{build, code, interpret};
+use crate::{build, code, interpret, jit};
 
 base::id_type!(
     /// A piece of code.
@@ -161,7 +162,8 @@ pub struct Program {
     pub(crate) tangent_steps: Section,
     /// Which addresses depend on states, inputs or time.
     pub(crate) active: Vec<bool>,
-    pub(crate) chunks: IdVec<ChunkId, Code>,
+    pub(crate) chunks: Arc<IdVec<ChunkId, Code>>,
+    pub(crate) machine: Arc<Machine>,
     pub(crate) pool: Pool,
     pub(crate) regions: Regions,
     pub(crate) length: usize,
@@ -175,6 +177,52 @@ pub struct Program {
 impl Program {
     pub fn new(schedule: Schedule) -> Result<Self, Diagnostic> {
         build::build(schedule)
+    }
+
+    /// Makes machine code of everything that runs often, before it returns.
+    pub fn compile(&self) {
+        self.machine.compile(&self.machine_input());
+    }
+
+    /// Makes machine code in a thread of its own; the interpreter works until it is ready.
+    pub fn compile_in_background(&self) {
+        let (machine, input) = (self.machine.clone(), self.machine_input());
+        // Without a thread the interpreter does all the work.
+        let _ = std::thread::Builder::new().name("compile".into()).spawn(move || machine.compile(&input));
+    }
+
+    /// Whether everything that runs often is machine code now.
+    pub fn is_compiled(&self) -> bool {
+        self.machine.has(&self.machine_input().order, &self.chunks)
+    }
+
+    fn machine_input(&self) -> jit::Input {
+        let mut order = Vec::new();
+        let sections = &self.sections;
+        let hot = [&sections.dynamics, &self.tangent_steps, &sections.events, &sections.outputs, &sections.actions];
+        for step in hot.into_iter().flatten() {
+            match *step {
+                Step::Code(chunk) => order.push(chunk),
+                Step::Solve(system) => {
+                    let system = &self.systems[system];
+                    let (JacobianCode::Entries(jacobian) | JacobianCode::Directions(jacobian)) = system.jacobian;
+                    order.extend([system.residuals, jacobian]);
+                    order.extend(system.tangent.into_iter().chain(system.discrete_code));
+                }
+            }
+        }
+        order.push(self.roots_code);
+        let mut seen = rustc_hash::FxHashSet::default();
+        order.retain(|&chunk| seen.insert(chunk));
+        jit::Input {
+            chunks: self.chunks.clone(),
+            order,
+            calls: self.pool.calls.as_slice().into(),
+            constants: self.pool.constants.values.as_slice().into(),
+            first_constant: self.regions.constants,
+            first_temporary: self.regions.temporaries,
+            length: self.length,
+        }
     }
 
     pub fn model(&self) -> &Model {
@@ -391,7 +439,16 @@ impl Program {
 
     pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) {
         let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);
+        if values.len() >= self.length && self.machine.run(chunk, values, &mut runtime) {
+            return;
+        }
         interpret::run(&self.chunks[chunk].ops, values, &mut runtime);
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.machine.cancel();
     }
 }
 

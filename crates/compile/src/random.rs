@@ -1,4 +1,4 @@
-//! Property tests on random expressions: tangents agree with differences.
+//! Property tests on random expressions: machine code agrees with the interpreter, tangents with differences.
 
 use dae::{Builtin, CompareOp, ExprId, Node, VarId};
 use proptest::prelude::*;
@@ -12,8 +12,9 @@ type Choice = (u8, u16, u16, u16);
 
 const STATES: usize = 3;
 
-/// A program der(x_k) = a random expression, over bounded smooth functions and choices by time.
-fn program(choices: &[Choice]) -> (Program, Vec<VarId>) {
+/// A program der(x_k) = a random expression, over bounded smooth functions and choices by time; rough ones also over
+/// what jumps, fails or makes events.
+fn program(choices: &[Choice], rough: bool) -> (Program, Vec<VarId>) {
     let mut m = Maker::new();
     let pairs: Vec<_> = (0..STATES).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
     let mut pool: Vec<ExprId> = pairs.iter().map(|pair| m.var(pair.0)).collect();
@@ -23,7 +24,7 @@ fn program(choices: &[Choice]) -> (Program, Vec<VarId>) {
     for &(op, a, b, c) in choices {
         let pick = |index: u16| pool[index as usize % pool.len()];
         let (a, b, c) = (pick(a), pick(b), pick(c));
-        let node = match op % 16 {
+        let node = match op % if rough { 32 } else { 16 } {
             0 => m.add(a, b),
             1 => m.sub(a, b),
             2 => {
@@ -74,9 +75,33 @@ fn program(choices: &[Choice]) -> (Program, Vec<VarId>) {
                 let below = m.add(half, square);
                 m.builtin(Builtin::Atan2, &[a, below])
             }
-            _ => {
+            15 => {
                 let bounded = m.builtin(Builtin::Tanh, &[a]);
                 m.builtin(Builtin::Exp, &[bounded])
+            }
+            16 => m.builtin(Builtin::Min, &[a, b]),
+            17 => m.builtin(Builtin::Max, &[a, b]),
+            18 => m.builtin(Builtin::Sign, &[a]),
+            19 => m.builtin(Builtin::Abs, &[a]),
+            20 => m.builtin(Builtin::Floor, &[a]),
+            21 => m.builtin(Builtin::Mod, &[a, b]),
+            22 => m.builtin(Builtin::FloorEvent, &[a]),
+            23 => m.builtin(Builtin::RemEvent, &[a, b]),
+            24 => m.compare(CompareOp::GreaterEqual, true, a, b),
+            25 => m.compare(CompareOp::NotEqual, false, a, b),
+            26 => m.node(Node::And(a, b)),
+            27 => {
+                let not = m.node(Node::Not(a));
+                m.node(Node::Or(not, b))
+            }
+            28 => m.builtin(Builtin::Log, &[a]),
+            29 => m.builtin(Builtin::SemiLinear, &[a, b, c]),
+            30 => m.choice(a, b, c),
+            _ => {
+                let condition = m.compare(CompareOp::Less, true, a, b);
+                let then = m.builtin(Builtin::Sqrt, &[c]);
+                let otherwise = m.node(Node::Pow(a, c));
+                m.choice(condition, then, otherwise)
             }
         };
         pool.push(node);
@@ -96,12 +121,46 @@ fn derivatives(program: &Program, memory: &mut Memory, states: &[f64]) -> Option
     run.ok().map(|()| out)
 }
 
+/// All NaNs are one.
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() }).collect()
+}
+
 fn choices() -> impl Strategy<Value = Vec<Choice>> {
-    proptest::collection::vec(any::<Choice>(), 3..40)
+    proptest::collection::vec(any::<Choice>(), 3..60)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn machine_code_agrees_with_the_interpreter(
+        choices in choices(),
+        x in proptest::array::uniform3(-2.0..2.0f64),
+        time in 0.0..1.5f64,
+    ) {
+        let (program, _) = program(&choices, true);
+        let mut memory = program.memory();
+        memory.set_time(time);
+        memory.set_live(true);
+        let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());
+        let mut evaluate = || {
+            program.write_states(&mut memory, &x.map(|x| -x));
+            let section = &program.sections.events;
+            let _ = program.run(section, &mut memory, &mut |_, _| Ok::<(), Failure>(()));
+            program.update_relations(&mut memory);
+            let values = derivatives(&program, &mut memory, &x);
+            let mut crossings = vec![0.0; program.roots.len()];
+            program.crossings(&mut memory, &mut crossings);
+            let mut entries = vec![0.0; program.ode_pattern.entries()];
+            program.ode_jacobian(&mut memory, &mut entries, &mut solve).unwrap();
+            (values.map(|v| bits(&v)), bits(&entries), bits(&crossings))
+        };
+        let interpreted = evaluate();
+        program.compile();
+        prop_assert!(program.is_compiled());
+        prop_assert_eq!(interpreted, evaluate());
+    }
 
     #[test]
     fn tangents_agree_with_differences(
@@ -109,7 +168,7 @@ proptest! {
         x in proptest::array::uniform3(-1.0..1.0f64),
         time in 0.0..1.5f64,
     ) {
-        let (program, _) = program(&choices);
+        let (program, _) = program(&choices, false);
         let mut memory = program.memory();
         memory.set_time(time);
         let Some(here) = derivatives(&program, &mut memory, &x) else { return Ok(()) };

@@ -20,13 +20,15 @@ pub struct Runtime<'a> {
     pub delays: &'a [DelayBuffer],
     pub externals: &'a SharedExternals,
     pub failure: &'a mut Option<String>,
+    /// Of the numbers, for machine code.
+    pub length: usize,
 }
 
 impl<'a> Runtime<'a> {
     /// Splits memory into the numbers, which code works on, and the rest.
     pub fn new(program: &'a Program, calls: &'a [CallEntry], memory: &'a mut Memory) -> (&'a mut Vec<f64>, Self) {
         let Memory { values, strings, delays, externals, call_failure } = memory;
-        (values, Runtime { program, calls, strings, delays, externals, failure: call_failure })
+        (values, Runtime { program, calls, strings, delays, externals, failure: call_failure, length: 0 })
     }
 }
 

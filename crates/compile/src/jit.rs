@@ -1,0 +1,722 @@
+//! Machine code from the lowered form, by Cranelift.
+//!
+//! A chunk becomes one function, or several where it is long, since the time of register allocation grows faster than
+//! the code. Temporaries live in registers; those that another piece or a call reads go through their addresses in
+//! memory. Mathematical functions are calls of the ones the interpreter uses, so that results agree bit for bit.
+//!
+//! Compilation runs in a thread of its own, the hottest code first; the interpreter works meanwhile.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex};
+
+use base::{Id, IdVec};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::code::{Address, Code, Op, Rounding};
+use crate::interpret::Host;
+use crate::layout::{LIVE, TIME};
+use crate::lower::CallEntry;
+use crate::math::{Binary, Unary};
+use crate::program::ChunkId;
+use crate::runtime::Runtime;
+
+/// Operations of one function.
+const PIECE: usize = 6000;
+/// Pieces that become executable together.
+const BATCH: usize = 16;
+
+type Compiled = unsafe extern "C" fn(*mut f64, *mut c_void);
+
+/// Machine code of chunks, as far as it is ready.
+pub struct Machine {
+    /// Null while a chunk has no code.
+    entries: IdVec<ChunkId, AtomicPtr<()>>,
+    cancelled: AtomicBool,
+    /// Keeps the code alive.
+    module: Mutex<Option<Finished>>,
+}
+
+struct Finished(Option<JITModule>);
+
+// The module is touched by the compiling thread and by the destructor only, both under the lock.
+unsafe impl Send for Finished {}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // Nobody runs the code any more: `Machine` is dropped with its last user.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// What compilation needs besides the code.
+#[derive(Clone)]
+pub struct Input {
+    pub chunks: Arc<IdVec<ChunkId, Code>>,
+    pub order: Vec<ChunkId>,
+    pub calls: Arc<[CallEntry]>,
+    pub constants: Arc<[f64]>,
+    pub first_constant: u32,
+    pub first_temporary: u32,
+    /// Of memory.
+    pub length: usize,
+}
+
+impl Machine {
+    pub fn new(chunks: usize) -> Self {
+        let entries = (0..chunks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+        Self { entries, cancelled: AtomicBool::new(false), module: Mutex::new(None) }
+    }
+
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all of these have code; what is empty needs none.
+    pub fn has(&self, chunks: &[ChunkId], code: &IdVec<ChunkId, Code>) -> bool {
+        let ready = |chunk: ChunkId| !self.entries[chunk].load(Ordering::Acquire).is_null();
+        chunks.iter().all(|&chunk| code[chunk].ops.is_empty() || ready(chunk))
+    }
+
+    /// Runs a chunk if its code is ready.
+    pub fn run(&self, chunk: ChunkId, values: &mut [f64], runtime: &mut Runtime<'_>) -> bool {
+        let Some(entry) = self.entries.get(chunk) else { return false };
+        let pointer = entry.load(Ordering::Acquire);
+        if pointer.is_null() {
+            return false;
+        }
+        runtime.length = values.len();
+        // The pointer is that of a finished function of this type, and every address in it lies within memory, which
+        // has the length the program gave it.
+        let function: Compiled = unsafe { std::mem::transmute::<*mut (), Compiled>(pointer) };
+        unsafe { function(values.as_mut_ptr(), (runtime as *mut Runtime<'_>).cast()) };
+        true
+    }
+
+    /// Compiles the chunks in the given order and makes them available one batch after the other. Without machine
+    /// code, for instance on a processor Cranelift does not know, the interpreter goes on.
+    pub fn compile(&self, input: &Input) {
+        if i32::try_from(input.length * 8).is_err() {
+            return;
+        }
+        let Some(mut compiler) = Compiler::new(input) else { return };
+        let mut pending: Vec<(ChunkId, FuncId)> = Vec::new();
+        let mut pieces = 0;
+        for &chunk in &input.order {
+            if self.cancelled.load(Ordering::Relaxed) {
+                break;
+            }
+            let code = &input.chunks[chunk];
+            if let Some((function, count)) = compiler.chunk(code, chunk.index()) {
+                pending.push((chunk, function));
+                pieces += count;
+            }
+            if pieces >= BATCH {
+                self.publish(&mut compiler, &mut pending);
+                pieces = 0;
+            }
+        }
+        self.publish(&mut compiler, &mut pending);
+        let mut slot = self.module.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *slot = Some(Finished(Some(compiler.module)));
+    }
+
+    fn publish(&self, compiler: &mut Compiler<'_>, pending: &mut Vec<(ChunkId, FuncId)>) {
+        if pending.is_empty() || compiler.module.finalize_definitions().is_err() {
+            return;
+        }
+        for (chunk, function) in pending.drain(..) {
+            let pointer = compiler.module.get_finalized_function(function);
+            self.entries[chunk].store(pointer.cast_mut().cast(), Ordering::Release);
+        }
+    }
+}
+
+unsafe extern "C" fn host_call(runtime: *mut c_void, values: *mut f64, call: u32, arguments: u32, results: u32) {
+    // Both pointers come from `Machine::run` and live as long as the call.
+    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
+    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    runtime.call(call, values, arguments, results);
+}
+
+unsafe extern "C" fn host_delay(runtime: *mut c_void, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {
+    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
+    runtime.delay(delay, time, value, delay_time)
+}
+
+macro_rules! unary_symbols {
+    ($($function:ident $name:ident),*) => {
+        $(extern "C" fn $name(x: f64) -> f64 { Unary::$function.apply(x) })*
+        const UNARY: &[(Unary, &str, extern "C" fn(f64) -> f64)] = &[$((Unary::$function, stringify!($name), $name)),*];
+    };
+}
+
+unary_symbols!(
+    Sin gyrator_sin, Cos gyrator_cos, Tan gyrator_tan, Asin gyrator_asin, Acos gyrator_acos, Atan gyrator_atan,
+    Sinh gyrator_sinh, Cosh gyrator_cosh, Tanh gyrator_tanh, Exp gyrator_exp, Log gyrator_log, Log10 gyrator_log10
+);
+
+extern "C" fn gyrator_pow(x: f64, y: f64) -> f64 {
+    Binary::Pow.apply(x, y)
+}
+
+extern "C" fn gyrator_atan2(x: f64, y: f64) -> f64 {
+    Binary::Atan2.apply(x, y)
+}
+
+struct Imports {
+    unary: FxHashMap<Unary, FuncId>,
+    pow: FuncId,
+    atan2: FuncId,
+    call: FuncId,
+    delay: FuncId,
+}
+
+struct Compiler<'a> {
+    input: &'a Input,
+    module: JITModule,
+    imports: Imports,
+    context: FunctionBuilderContext,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(input: &'a Input) -> Option<Self> {
+        let flags = [("opt_level", "none"), ("enable_verifier", "false"), ("enable_alias_analysis", "false")];
+        let mut builder = JITBuilder::with_flags(&flags, cranelift_module::default_libcall_names()).ok()?;
+        for &(_, name, function) in UNARY {
+            builder.symbol(name, function as *const u8);
+        }
+        builder.symbol("gyrator_pow", gyrator_pow as *const u8);
+        builder.symbol("gyrator_atan2", gyrator_atan2 as *const u8);
+        builder.symbol("gyrator_call", host_call as *const u8);
+        builder.symbol("gyrator_delay", host_delay as *const u8);
+        let mut module = JITModule::new(builder);
+        let pointer = module.target_config().pointer_type();
+        let mut declare = |name: &str, parameters: &[Type], result: Option<Type>| {
+            let mut signature = module.make_signature();
+            signature.params.extend(parameters.iter().map(|&ty| AbiParam::new(ty)));
+            signature.returns.extend(result.map(AbiParam::new));
+            module.declare_function(name, Linkage::Import, &signature).ok()
+        };
+        let (real, int) = (types::F64, types::I32);
+        let mut unary = FxHashMap::default();
+        for &(function, name, _) in UNARY {
+            unary.insert(function, declare(name, &[real], Some(real))?);
+        }
+        let imports = Imports {
+            unary,
+            pow: declare("gyrator_pow", &[real, real], Some(real))?,
+            atan2: declare("gyrator_atan2", &[real, real], Some(real))?,
+            call: declare("gyrator_call", &[pointer, pointer, int, int, int], None)?,
+            delay: declare("gyrator_delay", &[pointer, int, real, real, real], Some(real))?,
+        };
+        Some(Self { input, module, imports, context: FunctionBuilderContext::new() })
+    }
+
+    /// Compiles one chunk; gives its function and how many pieces it has.
+    fn chunk(&mut self, code: &Code, number: usize) -> Option<(FuncId, usize)> {
+        let pieces = pieces(&code.ops);
+        let plan = Plan::new(code, &pieces, self.input);
+        let mut functions = Vec::new();
+        for (k, range) in pieces.iter().enumerate() {
+            functions.push(self.piece(&code.ops[range.clone()], &plan, k, &format!("chunk{number}_{k}"))?);
+        }
+        match functions.as_slice() {
+            [] => None,
+            [only] => Some((*only, 1)),
+            _ => {
+                let all = self.sequence(&functions, &format!("chunk{number}"))?;
+                Some((all, functions.len() + 1))
+            }
+        }
+    }
+
+    fn signature(&self) -> cranelift_codegen::ir::Signature {
+        let pointer = self.module.target_config().pointer_type();
+        let mut signature = self.module.make_signature();
+        signature.params.extend([AbiParam::new(pointer), AbiParam::new(pointer)]);
+        signature
+    }
+
+    fn define(&mut self, name: &str, fill: impl FnOnce(&mut Self, &mut FunctionBuilder<'_>, Block)) -> Option<FuncId> {
+        let signature = self.signature();
+        let id = self.module.declare_function(name, Linkage::Local, &signature).ok()?;
+        let mut context = self.module.make_context();
+        context.func.signature = signature;
+        let mut builder_context = std::mem::take(&mut self.context);
+        {
+            let mut builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+            let block = builder.create_block();
+            builder.append_block_params_for_function_params(block);
+            builder.switch_to_block(block);
+            fill(self, &mut builder, block);
+            builder.ins().return_(&[]);
+            builder.seal_all_blocks();
+            builder.finalize(self.module.target_config());
+        }
+        self.context = builder_context;
+        self.module.define_function(id, &mut context).ok()?;
+        Some(id)
+    }
+
+    /// Calls pieces one after the other.
+    fn sequence(&mut self, functions: &[FuncId], name: &str) -> Option<FuncId> {
+        self.define(name, |this, builder, block| {
+            let parameters = builder.block_params(block).to_vec();
+            for &function in functions {
+                let reference = this.module.declare_func_in_func(function, builder.func);
+                builder.ins().call(reference, &parameters);
+            }
+        })
+    }
+
+    fn piece(&mut self, ops: &[Op], plan: &Plan, number: usize, name: &str) -> Option<FuncId> {
+        self.define(name, |this, builder, block| {
+            let (values, runtime) = (builder.block_params(block)[0], builder.block_params(block)[1]);
+            let mut emitter = Emitter {
+                compiler: this,
+                builder,
+                plan,
+                number: number as u32,
+                values,
+                runtime,
+                known: FxHashMap::default(),
+                variables: FxHashMap::default(),
+                numbers: FxHashMap::default(),
+                functions: FxHashMap::default(),
+                added: Vec::new(),
+                open: Vec::new(),
+            };
+            ops.iter().for_each(|op| emitter.operation(op));
+        })
+    }
+}
+
+/// Ranges of operations that no branch crosses.
+fn pieces(ops: &[Op]) -> Vec<std::ops::Range<usize>> {
+    let mut result = Vec::new();
+    let (mut start, mut depth) = (0, 0usize);
+    for (position, op) in ops.iter().enumerate() {
+        match op {
+            Op::If { .. } => depth += 1,
+            Op::EndIf => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && position + 1 - start >= PIECE {
+            result.push(start..position + 1);
+            start = position + 1;
+        }
+    }
+    if start < ops.len() {
+        result.push(start..ops.len());
+    }
+    result
+}
+
+/// Which temporaries have to be in memory, and which addresses must be read anew each time.
+struct Plan {
+    first_temporary: u32,
+    /// The last piece that reads a temporary.
+    last_read: FxHashMap<Address, u32>,
+    /// Temporaries that are assigned more than once: results of branches.
+    several: FxHashSet<Address>,
+    /// Arguments and results of calls.
+    in_memory: FxHashSet<Address>,
+    /// Fixed addresses that are written inside a branch.
+    unstable: FxHashSet<Address>,
+}
+
+impl Plan {
+    fn new(code: &Code, pieces: &[std::ops::Range<usize>], input: &Input) -> Self {
+        let mut plan = Plan {
+            first_temporary: input.first_temporary,
+            last_read: FxHashMap::default(),
+            several: FxHashSet::default(),
+            in_memory: FxHashSet::default(),
+            unstable: FxHashSet::default(),
+        };
+        let mut written = FxHashSet::default();
+        let mut depth = 0usize;
+        for (k, range) in pieces.iter().enumerate() {
+            for op in &code.ops[range.clone()] {
+                match *op {
+                    Op::If { .. } => depth += 1,
+                    Op::EndIf => depth = depth.saturating_sub(1),
+                    Op::Call { call, arguments, results } => {
+                        let entry = input.calls[call as usize];
+                        let factor = if entry.tangent { 2 } else { 1 };
+                        plan.in_memory.extend(arguments..arguments + factor * entry.arguments);
+                        plan.in_memory.extend(results..results + factor * entry.results);
+                    }
+                    Op::Relate { state, .. } | Op::Round { state, .. } => {
+                        plan.unstable.insert(state);
+                    }
+                    _ => {}
+                }
+                if let Some(target) = op.target() {
+                    if target < input.first_temporary {
+                        if depth > 0 {
+                            plan.unstable.insert(target);
+                        }
+                    } else if !written.insert(target) {
+                        plan.several.insert(target);
+                    }
+                }
+                op.for_each_source(|source| {
+                    if source >= input.first_temporary {
+                        plan.last_read.insert(source, k as u32);
+                    }
+                });
+            }
+        }
+        plan
+    }
+}
+
+/// A value in a register: a number, or a truth that has not become one.
+#[derive(Clone, Copy)]
+enum Known {
+    Number(Value),
+    Truth(Value),
+}
+
+struct Branch {
+    otherwise: Block,
+    end: Block,
+    /// How many values were known when it began.
+    mark: usize,
+}
+
+struct Emitter<'e, 'f, 'c, 'a> {
+    compiler: &'c mut Compiler<'a>,
+    builder: &'e mut FunctionBuilder<'f>,
+    plan: &'e Plan,
+    number: u32,
+    values: Value,
+    runtime: Value,
+    known: FxHashMap<Address, Known>,
+    variables: FxHashMap<Address, Variable>,
+    /// Constants by their bits; only those made outside of branches.
+    numbers: FxHashMap<u64, Value>,
+    functions: FxHashMap<FuncId, FuncRef>,
+    /// The addresses in `known` in the order in which they came.
+    added: Vec<Address>,
+    open: Vec<Branch>,
+}
+
+impl Emitter<'_, '_, '_, '_> {
+    fn operation(&mut self, op: &Op) {
+        match *op {
+            Op::Move { to, a } => {
+                let value = self.read(a);
+                self.write(to, Known::Number(value));
+            }
+            Op::Unary { function, to, a } => {
+                let value = self.unary(function, a);
+                self.write(to, value);
+            }
+            Op::Binary { function, to, a, b } => {
+                let value = self.binary(function, a, b);
+                self.write(to, value);
+            }
+            Op::Select { to, condition, a, b } => {
+                let condition = self.truth(condition);
+                let (a, b) = (self.read(a), self.read(b));
+                let value = self.builder.ins().select(condition, a, b);
+                self.write(to, Known::Number(value));
+            }
+            Op::If { condition, .. } => self.begin(condition),
+            Op::Else { .. } => self.otherwise(),
+            Op::EndIf => self.end(),
+            Op::Relate { state, a, b } => self.relate(state, a, b),
+            Op::Round { rounding, state, a } => self.round(rounding, state, a),
+            Op::Call { call, arguments, results } => self.call(call, arguments, results),
+            Op::Delay { delay, to, a, b } => {
+                let (time, value, delay_time) = (self.read(TIME), self.read(a), self.read(b));
+                let number = self.builder.ins().iconst(types::I32, i64::from(delay));
+                let function = self.function(self.compiler.imports.delay);
+                let call = self.builder.ins().call(function, &[self.runtime, number, time, value, delay_time]);
+                let result = self.builder.inst_results(call)[0];
+                self.write(to, Known::Number(result));
+            }
+        }
+    }
+
+    fn begin(&mut self, condition: Address) {
+        let condition = self.truth(condition);
+        let then = self.builder.create_block();
+        let otherwise = self.builder.create_block();
+        let end = self.builder.create_block();
+        self.builder.ins().brif(condition, then, &[], otherwise, &[]);
+        self.builder.switch_to_block(then);
+        self.open.push(Branch { otherwise, end, mark: self.added.len() });
+    }
+
+    fn otherwise(&mut self) {
+        let Some(branch) = self.open.last() else { return };
+        let (otherwise, end, mark) = (branch.otherwise, branch.end, branch.mark);
+        self.builder.ins().jump(end, &[]);
+        self.builder.switch_to_block(otherwise);
+        self.forget(mark);
+    }
+
+    fn end(&mut self) {
+        let Some(branch) = self.open.pop() else { return };
+        self.builder.ins().jump(branch.end, &[]);
+        self.builder.switch_to_block(branch.end);
+        self.forget(branch.mark);
+    }
+
+    /// What was computed in a branch is unknown outside of it.
+    fn forget(&mut self, mark: usize) {
+        for address in self.added.drain(mark..) {
+            self.known.remove(&address);
+        }
+    }
+
+    fn remember(&mut self, address: Address, value: Known) {
+        if self.known.insert(address, value).is_none() {
+            self.added.push(address);
+        }
+    }
+
+    fn number(&mut self, value: f64) -> Value {
+        if let Some(&known) = self.numbers.get(&value.to_bits()) {
+            return known;
+        }
+        let constant = self.builder.ins().f64const(value);
+        if self.open.is_empty() {
+            self.numbers.insert(value.to_bits(), constant);
+        }
+        constant
+    }
+
+    fn constant(&self, address: Address) -> Option<f64> {
+        let input = self.compiler.input;
+        let index = address.checked_sub(input.first_constant)? as usize;
+        input.constants.get(index).copied()
+    }
+
+    fn load(&mut self, address: Address) -> Value {
+        self.builder.ins().load(types::F64, MemFlagsData::trusted(), self.values, offset(address))
+    }
+
+    fn store(&mut self, address: Address, value: Value) {
+        self.builder.ins().store(MemFlagsData::trusted(), value, self.values, offset(address));
+    }
+
+    fn read_known(&mut self, address: Address) -> Known {
+        if let Some(&known) = self.known.get(&address) {
+            return known;
+        }
+        if let Some(value) = self.constant(address) {
+            return Known::Number(self.number(value));
+        }
+        if let Some(&variable) = self.variables.get(&address) {
+            return Known::Number(self.builder.use_var(variable));
+        }
+        let value = Known::Number(self.load(address));
+        if !self.plan.unstable.contains(&address) && !self.plan.several.contains(&address) {
+            self.remember(address, value);
+        }
+        value
+    }
+
+    fn read(&mut self, address: Address) -> Value {
+        match self.read_known(address) {
+            Known::Number(value) => value,
+            Known::Truth(value) => {
+                let number = self.to_number(value);
+                if self.open.is_empty() {
+                    self.known.insert(address, Known::Number(number));
+                }
+                number
+            }
+        }
+    }
+
+    fn to_number(&mut self, truth: Value) -> Value {
+        let (one, zero) = (self.number(1.0), self.number(0.0));
+        self.builder.ins().select(truth, one, zero)
+    }
+
+    fn truth(&mut self, address: Address) -> Value {
+        match self.read_known(address) {
+            Known::Truth(value) => value,
+            Known::Number(value) => {
+                let zero = self.number(0.0);
+                self.builder.ins().fcmp(FloatCC::NotEqual, value, zero)
+            }
+        }
+    }
+
+    fn write(&mut self, address: Address, value: Known) {
+        let plan = self.plan;
+        if address < plan.first_temporary {
+            let number = self.as_number(value);
+            self.store(address, number);
+            if !plan.unstable.contains(&address) {
+                self.remember(address, Known::Number(number));
+            }
+            return;
+        }
+        let read_later = plan.last_read.get(&address).is_some_and(|&last| last > self.number);
+        if read_later || plan.in_memory.contains(&address) {
+            let number = self.as_number(value);
+            self.store(address, number);
+        }
+        if plan.several.contains(&address) {
+            let number = self.as_number(value);
+            let builder = &mut *self.builder;
+            let variable = *self.variables.entry(address).or_insert_with(|| builder.declare_var(types::F64));
+            builder.def_var(variable, number);
+        } else {
+            self.remember(address, value);
+        }
+    }
+
+    fn as_number(&mut self, value: Known) -> Value {
+        match value {
+            Known::Number(value) => value,
+            Known::Truth(value) => self.to_number(value),
+        }
+    }
+
+    fn function(&mut self, id: FuncId) -> FuncRef {
+        if let Some(&known) = self.functions.get(&id) {
+            return known;
+        }
+        let reference = self.compiler.module.declare_func_in_func(id, self.builder.func);
+        self.functions.insert(id, reference);
+        reference
+    }
+
+    fn call_math(&mut self, id: FuncId, arguments: &[Value]) -> Value {
+        let function = self.function(id);
+        let call = self.builder.ins().call(function, arguments);
+        self.builder.inst_results(call)[0]
+    }
+
+    fn unary(&mut self, function: Unary, a: Address) -> Known {
+        if function == Unary::Not {
+            let value = match self.read_known(a) {
+                Known::Truth(value) => {
+                    let one = self.builder.ins().iconst(types::I8, 1);
+                    self.builder.ins().bxor(value, one)
+                }
+                Known::Number(value) => {
+                    let zero = self.number(0.0);
+                    self.builder.ins().fcmp(FloatCC::Equal, value, zero)
+                }
+            };
+            return Known::Truth(value);
+        }
+        let x = self.read(a);
+        Known::Number(match function {
+            Unary::Neg => self.builder.ins().fneg(x),
+            Unary::Abs => self.builder.ins().fabs(x),
+            Unary::Sqrt => self.builder.ins().sqrt(x),
+            Unary::Floor => self.builder.ins().floor(x),
+            Unary::Ceil => self.builder.ins().ceil(x),
+            Unary::Truncate => self.builder.ins().trunc(x),
+            Unary::Sign => {
+                let zero = self.number(0.0);
+                let above = self.builder.ins().fcmp(FloatCC::GreaterThan, x, zero);
+                let below = self.builder.ins().fcmp(FloatCC::LessThan, x, zero);
+                let (above, below) = (self.to_number(above), self.to_number(below));
+                self.builder.ins().fsub(above, below)
+            }
+            _ => match self.compiler.imports.unary.get(&function) {
+                Some(&id) => self.call_math(id, &[x]),
+                None => x,
+            },
+        })
+    }
+
+    fn binary(&mut self, function: Binary, a: Address, b: Address) -> Known {
+        match function {
+            Binary::And | Binary::Or => {
+                let (a, b) = (self.truth(a), self.truth(b));
+                return Known::Truth(match function {
+                    Binary::And => self.builder.ins().band(a, b),
+                    _ => self.builder.ins().bor(a, b),
+                });
+            }
+            _ => {}
+        }
+        let (x, y) = (self.read(a), self.read(b));
+        let mut compare = |condition: FloatCC| Known::Truth(self.builder.ins().fcmp(condition, x, y));
+        match function {
+            Binary::Less => return compare(FloatCC::LessThan),
+            Binary::LessEqual => return compare(FloatCC::LessThanOrEqual),
+            Binary::Equal => return compare(FloatCC::Equal),
+            Binary::NotEqual => return compare(FloatCC::NotEqual),
+            _ => {}
+        }
+        Known::Number(match function {
+            Binary::Add => self.builder.ins().fadd(x, y),
+            Binary::Sub => self.builder.ins().fsub(x, y),
+            Binary::Mul => self.builder.ins().fmul(x, y),
+            Binary::Div => self.builder.ins().fdiv(x, y),
+            Binary::Min | Binary::Max => {
+                let condition = if function == Binary::Min { FloatCC::LessThan } else { FloatCC::GreaterThan };
+                let first = self.builder.ins().fcmp(condition, x, y);
+                self.builder.ins().select(first, x, y)
+            }
+            Binary::Atan2 => self.call_math(self.compiler.imports.atan2, &[x, y]),
+            _ => self.call_math(self.compiler.imports.pow, &[x, y]),
+        })
+    }
+
+    fn relate(&mut self, state: Address, a: Address, b: Address) {
+        let (x, y) = (self.read(a), self.read(b));
+        let live = self.truth(LIVE);
+        let old = self.load(state);
+        let (one, zero, minus) = (self.number(1.0), self.number(0.0), self.number(-1.0));
+        let builder = &mut *self.builder;
+        let equal = builder.ins().fcmp(FloatCC::Equal, x, y);
+        let sign = builder.ins().select(equal, zero, old);
+        let above = builder.ins().fcmp(FloatCC::GreaterThan, x, y);
+        let sign = builder.ins().select(above, one, sign);
+        let below = builder.ins().fcmp(FloatCC::LessThan, x, y);
+        let sign = builder.ins().select(below, minus, sign);
+        let new = builder.ins().select(live, sign, old);
+        self.store(state, new);
+    }
+
+    fn round(&mut self, rounding: Rounding, state: Address, a: Address) {
+        let x = self.read(a);
+        let live = self.truth(LIVE);
+        let old = self.load(state);
+        let builder = &mut *self.builder;
+        let rounded = match rounding {
+            Rounding::Floor => builder.ins().floor(x),
+            Rounding::Ceil => builder.ins().ceil(x),
+            Rounding::Truncate => builder.ins().trunc(x),
+        };
+        let ordered = builder.ins().fcmp(FloatCC::Ordered, x, x);
+        let update = builder.ins().band(live, ordered);
+        let new = builder.ins().select(update, rounded, old);
+        self.store(state, new);
+    }
+
+    fn call(&mut self, call: u32, arguments: Address, results: Address) {
+        let numbers = [call, arguments, results].map(|n| self.builder.ins().iconst(types::I32, i64::from(n)));
+        let function = self.function(self.compiler.imports.call);
+        self.builder.ins().call(function, &[self.runtime, self.values, numbers[0], numbers[1], numbers[2]]);
+    }
+}
+
+fn offset(address: Address) -> i32 {
+    // `compile` refuses memory of more than 2³¹ bytes.
+    (address as i64 * 8).try_into().unwrap_or(0)
+}
