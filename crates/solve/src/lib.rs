@@ -9,6 +9,7 @@ pub mod auto;
 pub mod bdf;
 pub mod block_triangular;
 pub mod colouring;
+pub mod dae_bdf;
 pub mod dense;
 pub mod error;
 pub mod esdirk;
@@ -31,6 +32,7 @@ pub mod weights;
 
 pub use auto::Auto;
 pub use bdf::Bdf;
+pub use dae_bdf::{DaeBdf, DaeProblem};
 pub use error::{EvalError, Singular, StepError};
 pub use esdirk::Esdirk;
 pub use linear::LinearSolver;
