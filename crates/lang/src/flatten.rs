@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 
 use base::{Diagnostic, Name};
 use dae::{Experiment, PathId};
+use rustc_hash::FxHashSet;
 use syntax::ast;
 
 use crate::connect;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
-use crate::instance::{ClassId, ComponentType, Frame, Instances, Outcome};
+use crate::instance::{ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::Libraries;
 use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
+use crate::restrictions;
 use crate::variables;
 
 /// Changes from outside, as modifiers of the model.
@@ -107,9 +109,7 @@ fn instantiate(
     top: ClassId,
 ) -> (Vec<Part>, Vec<Vec<PathId>>, connect::collect::Collected) {
     let mut parts = parts::find_parts(elaborator, top);
-    for class in std::iter::once(top).chain(classes(&parts)) {
-        variables::check_modifiers(elaborator, class);
-    }
+    check(elaborator, top, &parts);
     let mut paths = variables::make_paths(elaborator, &parts);
     let mut collected = connect::collect::collect(elaborator, top, &parts, &paths);
     if !collected.to_expandable.is_empty() || connect::expandable::any(elaborator, &parts) {
@@ -118,6 +118,19 @@ fn instantiate(
         paths = variables::make_paths(elaborator, &parts);
     }
     (parts, paths, collected)
+}
+
+/// Checks what can be checked on classes alone.
+fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
+    let mut seen = FxHashSet::default();
+    for class in std::iter::once(top).chain(classes(parts)) {
+        variables::check_modifiers(elaborator, class);
+        if seen.insert(elaborator.instances.class(class).def) {
+            restrictions::check_class(&mut elaborator.instances, class);
+        }
+    }
+    let components: Vec<CompId> = parts.iter().map(|part| part.component).collect();
+    restrictions::check_redeclarations(&mut elaborator.instances, &components);
 }
 
 fn classes(parts: &[Part]) -> Vec<ClassId> {

@@ -11,10 +11,12 @@ use syntax::ast;
 
 use crate::instance::{
     BindingSource, Builtin, ClassId, ClassMember, ClassMemberId, ClassNode, CompId, ComponentNode, ComponentType,
-    Dimension, Expansion, Instances, Member, MemberNode, Outcome, SimpleType, SizeState, TypeState,
+    Constraint, Dimension, Expansion, Instances, Member, MemberNode, Outcome, Redeclared, SimpleType, SizeState,
+    TypeState,
 };
 use crate::library::{DefId, Libraries};
 use crate::modifier::{self, Declaration, Modifier, Redeclare, is_extension, merge};
+use crate::restrictions::{kind_text, may_extend};
 
 /// Components nested deeper than this contain themselves.
 const DEEPEST: usize = 200;
@@ -29,6 +31,8 @@ impl Instances {
             diagnostics: Vec::new(),
             predefined: FxHashMap::default(),
             implicit_inner: FxHashMap::default(),
+            redeclarations: Vec::new(),
+            ignore_protection: false,
         };
         instances.new_class(Libraries::ROOT, None, None, Arc::default());
         for (name, builtin) in [
@@ -140,9 +144,13 @@ impl Instances {
         for element in &composition.elements {
             match element {
                 ast::Element::Extends(extends) => {
+                    self.check_base_name(id, extends);
                     let base = self.inherit(id, id, &extends.base, extends.modification.as_ref(), to_bases.clone());
-                    if let (Some(base), true) = (base, extends.protected) {
-                        self.protect(base);
+                    if let Some(base) = base {
+                        self.check_base_kind(id, base, extends);
+                        if extends.protected {
+                            self.protect(base);
+                        }
                     }
                 }
                 ast::Element::Component(component) if !component.prefixes.redeclare => {
@@ -156,6 +164,37 @@ impl Instances {
         }
         self.classes[id].order.extend(own);
         self.check_redeclared(id, composition);
+    }
+
+    /// A base class must not be found through what another base class brings (7.1.4).
+    fn check_base_name(&mut self, id: ClassId, extends: &ast::Extends) {
+        let Some(first) = extends.base.parts.first() else { return };
+        if extends.base.global {
+            return;
+        }
+        let inherited = match self.classes[id].members.get(&first.name) {
+            Some(&Member::Class(member)) => self.members[member].declared_in != id,
+            _ => false,
+        };
+        if inherited {
+            let diagnostic =
+                Diagnostic::error("inherited-base", format!("the base class `{}` is itself inherited", first.name))
+                    .at(extends.base.span, "found in another base class")
+                    .specification("7.1.4");
+            self.report(Box::new(diagnostic));
+        }
+    }
+
+    fn check_base_kind(&mut self, id: ClassId, base: ClassId, extends: &ast::Extends) {
+        let (kind, base_kind) = (self.kind(id), self.kind(base));
+        if may_extend(kind, base_kind) {
+            return;
+        }
+        let (name, base_name) = (self.class_name(id), self.class_name(base));
+        let text = format!("the {} `{name}` extends the {} `{base_name}`", kind_text(kind), kind_text(base_kind));
+        let diagnostic =
+            Diagnostic::error("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
+        self.report(Box::new(diagnostic));
     }
 
     /// Redeclared elements must replace something that is inherited; one that does not is taken as an own element.
@@ -251,8 +290,7 @@ impl Instances {
     fn add_class(&mut self, id: ClassId, class: &Arc<ast::ClassDef>) {
         let name = class.name.name;
         let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
-        let instance = self.classes[id].instance;
-        if let Some(known @ Member::Class(_)) = self.inherited_twice(id, instance, name) {
+        if let Some(known @ Member::Class(_)) = self.inherited_twice(id, name) {
             self.insert(id, name, known);
             return;
         }
@@ -270,12 +308,17 @@ impl Instances {
         self.insert(id, name, Member::Class(member));
     }
 
-    /// The element of that name which the inheriting class already has, when `id` is a base class.
-    fn inherited_twice(&self, id: ClassId, instance: ClassId, name: Name) -> Option<Member> {
-        if id == instance {
-            return None;
+    /// The element of that name which an inheriting class already has, when `id` is a base class: an element that is
+    /// inherited twice is one.
+    fn inherited_twice(&self, id: ClassId, name: Name) -> Option<Member> {
+        let mut current = self.classes[id].derived;
+        while let Some(class) = current {
+            if let Some(&member) = self.classes[class].members.get(&name) {
+                return Some(member);
+            }
+            current = self.classes[class].derived;
         }
-        self.classes[instance].members.get(&name).copied()
+        None
     }
 
     fn check_duplicate(&mut self, id: ClassId, name: ast::Ident) -> bool {
@@ -293,8 +336,7 @@ impl Instances {
 
     fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
         let name = declared.name.name;
-        let instance = self.classes[id].instance;
-        if let Some(known @ Member::Component(_)) = self.inherited_twice(id, instance, name) {
+        if let Some(known @ Member::Component(_)) = self.inherited_twice(id, name) {
             self.insert(id, name, known);
             return;
         }
@@ -336,6 +378,7 @@ impl Instances {
             dimensions: dimensions(&declared.subscripts, id),
             own_dimensions: declared.subscripts.len(),
             virtual_connector: false,
+            original: None,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
         };
@@ -390,6 +433,7 @@ impl Instances {
         let outer = Arc::new(Modifier { redeclare: None, ..(**outer).clone() });
         node.modifier = merge(&outer, &text, diagnostics);
         node.type_scope = redeclare.scope;
+        node.original = Some((node.declaration.clone(), redeclare.span));
         node.declaration = component.clone();
         let (old, new) = (node.type_prefixes, component.type_prefixes);
         node.type_prefixes = ast::TypePrefixes {
@@ -625,7 +669,11 @@ impl Instances {
         let modifier = merge(&body_modifier, &below, &mut self.diagnostics);
         let modifier = merge(&outer, &modifier, &mut self.diagnostics);
         if !is_extension(class) {
-            return self.instantiate_class(class, class_scope, modifier);
+            let made = self.instantiate_class(class, class_scope, modifier)?;
+            let constraint = self.extended_member(member, redeclare);
+            let constraint = Constraint::Class(constraint);
+            self.redeclarations.push(Redeclared { class: made, constraint, span: redeclare.span });
+            return Ok(made);
         }
         let parent = self.classes[class_scope].def;
         let def = self.libraries.definition_of(class, parent);
@@ -710,6 +758,7 @@ impl Instances {
             dimensions: Vec::new(),
             own_dimensions: 0,
             virtual_connector: false,
+            original: None,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             declaration: Arc::new(declaration),
@@ -873,14 +922,17 @@ impl Instances {
             .collect()
     }
 
-    /// The class and its base classes, bases first, each in the order of its extends clauses: where equations stand.
+    /// The class and its base classes, bases first, each in the order of its extends clauses: where equations stand. A
+    /// class that is inherited twice counts once (7.1: equal equations are discarded).
     pub fn with_bases(&mut self, class: ClassId) -> Vec<ClassId> {
         self.expand(class);
-        let mut order = Vec::new();
+        let mut order: Vec<ClassId> = Vec::new();
         let mut stack = vec![(class, false)];
         while let Some((id, done)) = stack.pop() {
             if done {
-                order.push(id);
+                if !order.iter().any(|&known| self.classes[known].def == self.classes[id].def) {
+                    order.push(id);
+                }
                 continue;
             }
             stack.push((id, true));
@@ -1018,6 +1070,7 @@ impl Instances {
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             virtual_connector: true,
+            original: None,
         };
         let component = self.components.push(node);
         self.insert(class, name, Member::Component(component));
@@ -1047,6 +1100,7 @@ impl Instances {
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             virtual_connector: true,
+            original: None,
         });
         let node = self.new_class(def, Some(top), Some(component), Arc::default());
         self.components[component].ty = TypeState::Known(ComponentType::Class(node));

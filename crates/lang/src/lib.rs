@@ -8,6 +8,7 @@ pub mod library;
 pub mod lookup;
 pub mod modifier;
 mod predefined;
+pub mod restrictions;
 
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,

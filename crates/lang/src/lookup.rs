@@ -156,7 +156,10 @@ impl Instances {
                 Found::Member(_) => self.class_through_component(step, part.span, &prefix)?,
             };
             found = match self.member(class, part.name) {
-                Some(member) => Some(Found::Member(member)),
+                Some(member) => {
+                    self.check_access(class, member, *part, &prefix, true)?;
+                    Some(Found::Member(member))
+                }
                 None => return Err(self.unknown_member(class, *part, &prefix)),
             };
             prefix.push('.');
@@ -205,9 +208,16 @@ impl Instances {
         };
         let mut prefix = first.ident.name.as_str().to_owned();
         let mut steps = Vec::new();
+        if let Found::Member(Member::Component(component)) = found
+            && !reference.global
+        {
+            self.check_enclosing(scope, component, first.ident)?;
+        }
         for part in rest {
+            let mut through_class = false;
             let class = match self.as_class(found)? {
                 Found::Class(class) => {
+                    through_class = true;
                     self.expand(class);
                     if let Some(Builtin::Enumeration(definition)) = self.enumeration(class) {
                         return self.enumeration_literal(definition, part.ident, &prefix);
@@ -230,7 +240,10 @@ impl Instances {
                 Found::Member(Member::Class(_)) => return Err(not_a_class(part.ident.span, &prefix)),
             };
             found = match self.member(class, part.ident.name) {
-                Some(member) => Found::Member(member),
+                Some(member) => {
+                    self.check_access(class, member, part.ident, &prefix, through_class)?;
+                    Found::Member(member)
+                }
                 None => return Err(self.unknown_member(class, part.ident, &prefix)),
             };
             if matches!(found, Found::Member(Member::Class(_))) {
@@ -247,6 +260,75 @@ impl Instances {
             }
             Found::Member(Member::Class(_)) => return Err(not_a_class(reference.span, &prefix)),
         })
+    }
+
+    /// A component of an enclosing class must be a constant (5.3.1).
+    fn check_enclosing(&mut self, scope: ClassId, component: CompId, name: ast::Ident) -> Outcome<()> {
+        let node = self.component(component);
+        let own = node.parent == self.class(scope).instance;
+        if own || node.type_prefixes.variability == ast::Variability::Constant || node.prefixes.outer {
+            return Ok(());
+        }
+        // Through an import, or in an instance whose class is declared in the class that has the component.
+        let mut current = Some(scope);
+        while let Some(class) = current {
+            if class == scope && self.class(class).instance == node.parent {
+                return Ok(());
+            }
+            current = self.class(class).derived;
+        }
+        self.component_type(component)?;
+        if self.component(component).type_prefixes.variability == ast::Variability::Constant {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error("not-a-constant", format!("`{}` of an enclosing class is not a constant", name.name))
+                .at(name.span, "used here")
+                .at(self.span(component), "declared here")
+                .hint("hand it over with a modifier, or declare it `constant`")
+                .specification("5.3.1"),
+        ))
+    }
+
+    /// An element reached with a dot must be public, and in a class that is no package encapsulated.
+    fn check_access(
+        &mut self,
+        class: ClassId,
+        member: Member,
+        name: ast::Ident,
+        prefix: &str,
+        through_class: bool,
+    ) -> Outcome<()> {
+        if self.ignore_protection {
+            return Ok(());
+        }
+        let is_protected = match member {
+            Member::Component(component) => self.component(component).prefixes.protected,
+            Member::Class(inner) => self.class_member(inner).protected,
+        };
+        if is_protected {
+            return Err(Box::new(
+                Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", name.name))
+                    .at(name.span, "not accessible here")
+                    .specification("4.1"),
+            ));
+        }
+        if through_class && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
+            let encapsulated = match member {
+                Member::Component(_) => false,
+                Member::Class(inner) => {
+                    self.class_member(inner).declaration.as_ref().is_some_and(|class| class.encapsulated)
+                }
+            };
+            if !encapsulated {
+                return Err(Box::new(
+                    Diagnostic::error("not-a-package", format!("`{prefix}` is not a package"))
+                        .at(name.span, "only encapsulated elements can be used through its name")
+                        .specification("5.3.2"),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The enumeration that a class stands for.

@@ -84,6 +84,7 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
         Ok(ty) => ty,
         Err(diagnostic) => return elaborator.instances.report(diagnostic),
     };
+    crate::restrictions::check_type(&mut elaborator.instances, component);
     let own = match elaborator.sizes(component) {
         Ok(own) => own,
         Err(diagnostic) => {

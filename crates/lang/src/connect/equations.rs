@@ -413,16 +413,19 @@ impl Maker<'_> {
             ast::Equation { kind: ast::EquationKind::Equal(call, zeros), description: None, annotation: None, span };
         if size > 0 {
             let frame = Frame { class: top, indices: Indices::new() };
+            self.elaborator.instances.ignore_protection = true;
             self.elaborator.expand_equations(&frame, &[equation], connection.path, false);
+            self.elaborator.instances.ignore_protection = false;
         }
         Ok(())
     }
 
     /// The size of the result of an `equalityConstraint` function.
     fn constraint_size(&mut self, top: ClassId, function: &ast::ComponentRef) -> Outcome<usize> {
-        let crate::lookup::Resolved::Class(class) = self.elaborator.instances.lookup_reference(top, function)? else {
-            return Ok(0);
-        };
+        self.elaborator.instances.ignore_protection = true;
+        let found = self.elaborator.instances.lookup_reference(top, function);
+        self.elaborator.instances.ignore_protection = false;
+        let crate::lookup::Resolved::Class(class) = found? else { return Ok(0) };
         for component in self.elaborator.instances.components_of(class) {
             if self.elaborator.instances.component(component).type_prefixes.direction == ast::Direction::Output {
                 let sizes = self.elaborator.sizes(component)?;
