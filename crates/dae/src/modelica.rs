@@ -215,6 +215,7 @@ mod tests {
               n = if when0 and not pre(when0) then pre(n) + 1 else pre(n);
               when when0 and not pre(when0) then reinit(x, 1); end when;
             end Test;
-        "#]].assert_eq(&modelica_text(&model.unwrap(), None));
+        "#]]
+        .assert_eq(&modelica_text(&model.unwrap(), None));
     }
 }

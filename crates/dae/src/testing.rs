@@ -73,8 +73,12 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             out.push(Token::Number(value, !rest[..end].contains(['.', 'e', 'E'])));
             end
         } else if first.is_alphabetic() || first == '_' {
-            let end =
-                rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '[' | ']')).unwrap_or(rest.len());
+            let mut inside = false;
+            let ends = |c: char| {
+                inside = c == '[' || inside && c != ']';
+                !inside && !c.is_alphanumeric() && !matches!(c, '_' | '.' | ']')
+            };
+            let end = rest.find(ends).unwrap_or(rest.len());
             out.push(Token::Name(rest[..end].into()));
             end
         } else {

@@ -18,6 +18,8 @@ pub struct Torn {
 
 /// How many unknowns are tried as the next guess in large systems.
 const CANDIDATES: usize = 24;
+/// Guesses times entries up to which guesses are tried to be taken back.
+const WORK: usize = 100_000_000;
 /// Up to this size the minimum is found.
 const EXACT: usize = 12;
 /// Up to this size every open unknown is tried.
@@ -34,7 +36,7 @@ pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32]) -> Torn {
         front.propagate();
         guesses.push(guess);
     }
-    if guesses.len() > 1 && system.rows() <= 4 * SMALL {
+    if guesses.len() > 1 && guesses.len() * system.len() <= WORK {
         take_back(&mut front, &mut guesses);
     }
     if guesses.len() > 1 && system.rows() <= EXACT {

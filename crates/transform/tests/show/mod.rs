@@ -1,5 +1,7 @@
 //! A schedule as short text, for the expectations of the tests.
 
+#![allow(dead_code)]
+
 use std::fmt::Write as _;
 
 use transform::{Assignment, Block, Options, Schedule, SystemKind, Timing};
@@ -78,7 +80,6 @@ fn mark(timing: Timing) -> &'static str {
 }
 
 /// States, run-time blocks and the initial problem.
-#[allow(dead_code)]
 pub fn all(schedule: &Schedule) -> String {
     format!(
         "states: {}\n{}initially\n{}",
