@@ -283,6 +283,22 @@ impl Program {
         out.copy_from_slice(&memory.values[start..start + out.len()]);
     }
 
+    /// The addresses of the states of all relations that a system's code updates when memory is live.
+    pub fn system_relations(&self, system: SystemId) -> Vec<Address> {
+        let system = &self.systems[system];
+        let chunks = [Some(system.residuals), system.discrete_code];
+        let ops = chunks.into_iter().flatten().flat_map(|chunk| &self.chunks[chunk].ops);
+        let mut states: Vec<Address> = ops
+            .filter_map(|op| match *op {
+                code::Op::Relate { state, .. } | code::Op::Round { state, .. } => Some(state),
+                _ => None,
+            })
+            .collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    }
+
     /// Evaluates every crossing function. One that cannot be evaluated now (NaN) stands in a branch that is not active.
     pub fn crossings(&self, memory: &mut Memory, out: &mut [f64]) {
         self.execute(self.roots_code, memory);

@@ -1,6 +1,17 @@
-//! Running a program: initialisation, integration, events.
+//! Running a program: initialisation, integration, events, output.
+//!
+//! [`simulate`] is the whole of it. A [`machine::Machine`] evaluates the program at one point; `systems` solves the
+//! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
+//! jumps; `run` puts them on the axis of time.
 
-mod delay;
+mod clockwork;
+mod columns;
 mod event_log;
+mod events;
+mod initial;
+mod machine;
+mod run;
+mod systems;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
+pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

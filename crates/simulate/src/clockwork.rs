@@ -1,0 +1,108 @@
+//! Events whose time is known in advance: the instants of `sample` and the crossings of relations that depend on
+//! time alone.
+//!
+//! The n-th instant of a sample is start + n·interval, never a sum of intervals, so that nothing accumulates. Instants that
+//! rounding alone separates are one event.
+
+use compile::{Memory, Program};
+
+/// Two times this close to each other, relative to their size, are one instant.
+const SAME_INSTANT: f64 = 4.0 * f64::EPSILON;
+
+/// Whether rounding alone separates two times.
+pub fn same_instant(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= SAME_INSTANT * a.abs().min(b.abs()) + f64::MIN_POSITIVE
+}
+
+/// The first time after `time` that is still the same instant: where a residue that is zero at `time` has left zero.
+/// Relations on time alone are evaluated there, as right limits.
+pub fn just_after(time: f64) -> f64 {
+    time + f64::EPSILON * time.abs() + f64::MIN_POSITIVE
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ticker {
+    start: f64,
+    interval: f64,
+    /// The number of the next instant.
+    next: u64,
+}
+
+impl Ticker {
+    fn time(&self) -> f64 {
+        self.start + self.next as f64 * self.interval
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Clockwork {
+    tickers: Vec<Option<Ticker>>,
+}
+
+impl Clockwork {
+    /// Reads start and interval of every sample from memory; instants before `time` are over.
+    pub fn new(program: &Program, memory: &Memory, time: f64) -> Self {
+        let ticker = |sample: &compile::Sample| {
+            let start = memory.values[sample.start_value as usize];
+            let interval = memory.values[sample.interval_value as usize];
+            if !start.is_finite() || !interval.is_finite() || interval <= 0.0 {
+                return None;
+            }
+            let mut ticker = Ticker { start, interval, next: 0 };
+            if start < time {
+                ticker.next = ((time - start) / interval).floor().max(0.0) as u64;
+                while ticker.time() < time && !same_instant(ticker.time(), time) {
+                    ticker.next += 1;
+                }
+            }
+            Some(ticker)
+        };
+        Self { tickers: program.layout.samples.iter().map(ticker).collect() }
+    }
+
+    /// The next instant known in advance: the time, and whether a relation changes there.
+    pub fn next(&self, program: &Program, memory: &mut Memory) -> (f64, bool) {
+        let sample = self.tickers.iter().flatten().map(Ticker::time).fold(f64::INFINITY, f64::min);
+        let relation = next_crossing(program, memory);
+        if same_instant(sample, relation) {
+            (sample.max(relation), true)
+        } else {
+            (sample.min(relation), relation < sample)
+        }
+    }
+
+    /// Raises the flags of the samples that are due at `time`; tells which.
+    pub fn raise(&mut self, program: &Program, memory: &mut Memory, time: f64) -> Vec<usize> {
+        let mut due = Vec::new();
+        for (index, (ticker, sample)) in self.tickers.iter_mut().zip(&program.layout.samples).enumerate() {
+            let Some(ticker) = ticker else { continue };
+            if ticker.time() <= time || same_instant(ticker.time(), time) {
+                memory.values[sample.flag as usize] = 1.0;
+                ticker.next += 1;
+                due.push(index);
+            }
+        }
+        due
+    }
+
+    pub fn lower(program: &Program, memory: &mut Memory) {
+        for sample in &program.layout.samples {
+            memory.values[sample.flag as usize] = 0.0;
+        }
+    }
+}
+
+/// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to leave.
+fn next_crossing(program: &Program, memory: &mut Memory) -> f64 {
+    let mut instants = vec![f64::INFINITY; program.time_relations.len()];
+    program.time_events(memory, &mut instants);
+    let now = memory.time();
+    let mut next = f64::INFINITY;
+    for (&id, instant) in program.time_relations.iter().zip(instants) {
+        let relation = &program.layout.relations[id];
+        let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
+        let leaving = compares && memory.values[relation.state as usize] == 0.0;
+        next = next.min(if leaving { now } else { instant });
+    }
+    next
+}

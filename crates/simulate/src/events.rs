@@ -1,0 +1,203 @@
+//! One instant at which something may jump: all equations evaluated together, again and again until no discrete variable
+//! changes any more (specification 8.5 and appendix B), with `reinit`, assertions and `terminate` on the way.
+
+use base::Diagnostic;
+use compile::{ActionSlots, Address, Section};
+use dae::{Action, ActionKind, VarId, VariableType};
+use rustc_hash::FxHashMap;
+
+use crate::event_log::{Entry, EventLog};
+use crate::machine::{Machine, Phase, Trouble};
+
+/// Iterations after which an event counts as one that never comes to rest.
+const MOST_ITERATIONS: u32 = 200;
+
+/// What an event left behind.
+#[derive(Clone, Debug, Default)]
+pub struct Aftermath {
+    pub iterations: u32,
+    /// The message of `terminate`.
+    pub terminated: Option<String>,
+}
+
+/// Names of discrete variables by address, for the log and for messages.
+pub struct Names {
+    by_address: FxHashMap<Address, VarId>,
+}
+
+impl Names {
+    pub fn new(machine: &Machine) -> Self {
+        let mut by_address = FxHashMap::default();
+        for variable in machine.program.model().variables.ids() {
+            let place = machine.program.layout.place(variable);
+            if !place.negated {
+                by_address.entry(place.slot).or_insert(variable);
+            }
+        }
+        Self { by_address }
+    }
+
+    pub fn variable(&self, address: Address) -> Option<VarId> {
+        self.by_address.get(&address).copied()
+    }
+}
+
+/// Goes through the instant until nothing changes. Left limits must be in `pre`, flags of samples raised.
+pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+    let program = machine.program;
+    let mut aftermath = Aftermath::default();
+    loop {
+        aftermath.iterations += 1;
+        machine.run(&program.sections.events, Phase::Live)?;
+        machine.run(&program.sections.actions, Phase::Live)?;
+        let actions = &program.model().actions;
+        let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
+        let changed: Vec<Address> =
+            program.changed(&machine.memory).filter(|&slot| is_discrete(machine, names, slot)).collect();
+        if log.is_active() {
+            changed.iter().for_each(|&slot| log_change(machine, names, log, aftermath.iterations, slot));
+        }
+        program.save_pre(&mut machine.memory);
+        if changed.is_empty() && !reinitialised {
+            return Ok(aftermath);
+        }
+        if aftermath.iterations >= MOST_ITERATIONS {
+            return Err(restless(machine, names, &changed));
+        }
+    }
+}
+
+/// The actions of initial sections.
+pub fn perform_initial(machine: &mut Machine, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+    let program = machine.program;
+    let mut aftermath = Aftermath::default();
+    machine.run(&program.sections.initial_actions, Phase::Live)?;
+    perform(machine, &program.model().initial_actions, &program.layout.initial_actions, log, &mut aftermath)?;
+    Ok(aftermath)
+}
+
+/// The assertions that hold between events; `Err` for one of level error.
+pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(), Trouble> {
+    let program = machine.program;
+    let section: &Section = &program.sections.assertions;
+    if section.is_empty() {
+        return Ok(());
+    }
+    machine.run(section, Phase::Frozen)?;
+    for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
+        if matches!(action.kind, ActionKind::Assert { .. }) && action.condition.is_none() {
+            assertion(machine, action, slots, log)?;
+        }
+    }
+    Ok(())
+}
+
+/// Carries out the active actions; tells whether a state was set to another value.
+fn perform(
+    machine: &mut Machine,
+    actions: &[Action],
+    slots: &[ActionSlots],
+    log: &mut EventLog,
+    aftermath: &mut Aftermath,
+) -> Result<bool, Trouble> {
+    let program = machine.program;
+    let mut reinitialised = false;
+    for (action, slots) in actions.iter().zip(slots) {
+        if machine.memory.values[slots.active as usize] == 0.0 {
+            continue;
+        }
+        match action.kind {
+            ActionKind::Reinit { state, .. } => {
+                let value = machine.memory.values[slots.value as usize];
+                let before = machine.value(state);
+                if log.is_active() {
+                    let name = program.model().variable_name(state);
+                    let time = machine.memory.time();
+                    log.write(&Entry::Reinit { time, state: &name, from: before, to: value });
+                }
+                program.set_value(&mut machine.memory, state, value);
+                reinitialised |= before.to_bits() != value.to_bits();
+            }
+            ActionKind::Assert { .. } => assertion(machine, action, slots, log)?,
+            ActionKind::Terminate { message } => {
+                let text = program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)))?;
+                aftermath.terminated = Some(text);
+            }
+            ActionKind::Call(_) => {}
+        }
+    }
+    Ok(reinitialised)
+}
+
+fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &mut EventLog) -> Result<(), Trouble> {
+    let ActionKind::Assert { message, warning, .. } = action.kind else { return Ok(()) };
+    let holds = machine.memory.values[slots.value as usize] != 0.0;
+    if holds {
+        return Ok(());
+    }
+    let program = machine.program;
+    let time = machine.memory.time();
+    let text = program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)))?;
+    if warning {
+        log.write(&Entry::Message { time, text: &text });
+        return Ok(());
+    }
+    let component = program.model().paths.text(action.origin.component);
+    let mut diagnostic = Diagnostic::error("assertion", format!("{text} (an assertion fails at time {time})"));
+    if let Some(span) = action.origin.span {
+        diagnostic = diagnostic.at(span, "this does not hold");
+    }
+    if !component.is_empty() {
+        diagnostic = diagnostic.in_component(component);
+    }
+    Err(Trouble::Model(Box::new(diagnostic)))
+}
+
+fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
+    names.variable(slot).is_some_and(|variable| {
+        let declared = &machine.program.model().variables[variable];
+        declared.ty != VariableType::Real
+            || declared.variability <= dae::Variability::Discrete
+            || matches!(machine.program.schedule.roles[variable], transform::Role::Discrete)
+    })
+}
+
+fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
+    let program = machine.program;
+    let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
+    let name = program.model().variable_name(variable);
+    let show = |value: f64| match program.model().variables[variable].ty {
+        VariableType::Boolean => if value != 0.0 { "true" } else { "false" }.to_string(),
+        VariableType::Enumeration(of) => {
+            let literals = program.model().enumerations.get(of as usize).map(|found| &found.literals);
+            let literal = literals.and_then(|literals| literals.get(value as usize - 1));
+            literal.map_or_else(|| value.to_string(), |name| name.to_string())
+        }
+        _ => value.to_string(),
+    };
+    let from = show(machine.memory.values[pre as usize]);
+    let to = show(machine.memory.values[slot as usize]);
+    let time = machine.memory.time();
+    log.write(&Entry::Change { time, iteration, variable: &name, from: &from, to: &to });
+}
+
+fn restless(machine: &Machine, names: &Names, changed: &[Address]) -> Trouble {
+    let model = machine.program.model();
+    let variables: Vec<VarId> = changed.iter().filter_map(|&slot| names.variable(slot)).collect();
+    let list: Vec<String> = variables.iter().take(8).map(|&variable| model.variable_name(variable)).collect();
+    let mut diagnostic = Diagnostic::error(
+        "event-iteration",
+        format!(
+            "the event at time {} never comes to rest: after {MOST_ITERATIONS} iterations {} still change",
+            machine.memory.time(),
+            list.join(", ")
+        ),
+    )
+    .hint("a condition depends on its own consequence; break the cycle with pre(…)");
+    for &variable in variables.iter().take(4) {
+        if let Some(span) = model.variables[variable].span {
+            diagnostic = diagnostic.at(span, "keeps changing");
+        }
+    }
+    Trouble::Model(Box::new(diagnostic))
+}

@@ -1,0 +1,84 @@
+//! The first point: parameters, start values, then the initial problem; homotopy where the direct way fails
+//! (specification 8.6 and 3.7.4.4).
+
+use compile::Program;
+
+use crate::clockwork::Clockwork;
+use crate::event_log::{Entry, EventLog};
+use crate::events::{self, Aftermath, Names};
+use crate::machine::{Machine, Phase, Trouble};
+
+/// Leaves memory at the start of the simulation, events at the first instant done. Returns the clockwork for the rest.
+pub fn initialise(
+    machine: &mut Machine,
+    names: &Names,
+    time: f64,
+    log: &mut EventLog,
+) -> Result<(Clockwork, Aftermath), Trouble> {
+    let program = machine.program;
+    machine.memory.set_time(time);
+    machine.run(&program.sections.parameters, Phase::Live)?;
+    machine.run(&program.sections.starts, Phase::Live)?;
+    machine.systems.reset();
+    machine.run(&program.sections.samples, Phase::Live)?;
+    let mut clockwork = Clockwork::new(program, &machine.memory, time);
+    machine.memory.set_initial(true);
+    solve(machine)?;
+    events::perform_initial(machine, log)?;
+    machine.run(&program.sections.actions, Phase::Live)?;
+    machine.memory.set_initial(false);
+    program.save_pre(&mut machine.memory);
+    log.write(&Entry::Initialised { time });
+    clockwork.raise(program, &mut machine.memory, time);
+    machine.systems.forget_factors(program);
+    let aftermath = events::iterate(machine, names, log)?;
+    Clockwork::lower(program, &mut machine.memory);
+    program.record_delays(&mut machine.memory);
+    Ok((clockwork, aftermath))
+}
+
+/// The initial problem, directly or along the path from the simplified to the actual one.
+fn solve(machine: &mut Machine) -> Result<(), Trouble> {
+    let program = machine.program;
+    let before = machine.memory.clone();
+    let direct = settle(machine);
+    if direct.is_ok() {
+        return direct;
+    }
+    machine.memory = before;
+    match follow_homotopy(machine, program) {
+        Ok(()) => Ok(()),
+        // The direct attempt speaks of the model as it was written.
+        Err(_) => direct,
+    }
+}
+
+/// The initial section until its discrete variables agree with their left limits' consequences.
+fn settle(machine: &mut Machine) -> Result<(), Trouble> {
+    machine.run(&machine.program.sections.initial, Phase::Live)
+}
+
+fn follow_homotopy(machine: &mut Machine, program: &Program) -> Result<(), Trouble> {
+    const SMALLEST: f64 = 1e-4;
+    machine.memory.set_lambda(0.0);
+    machine.systems.reset();
+    let mut outcome = settle(machine);
+    let (mut lambda, mut step) = (0.0, 0.25);
+    while outcome.is_ok() && lambda < 1.0 {
+        let good = machine.memory.clone();
+        let next = f64::min(lambda + step, 1.0);
+        machine.memory.set_lambda(next);
+        machine.systems.forget_factors(program);
+        outcome = settle(machine);
+        if outcome.is_ok() {
+            (lambda, step) = (next, 2.0 * step);
+        } else if step > SMALLEST {
+            machine.memory = good;
+            machine.systems.forget_factors(program);
+            step *= 0.25;
+            outcome = Ok(());
+        }
+    }
+    machine.memory.set_lambda(1.0);
+    outcome
+}

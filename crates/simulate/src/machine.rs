@@ -1,0 +1,151 @@
+//! One program with its memory: evaluates the model at a point of time and state.
+
+use compile::{Failure, Memory, Program, Section};
+use dae::{Model, Node, VarId};
+use solve::{CrossingFunctions, EvalError, OdeProblem, Pattern};
+
+use crate::systems::{self, SystemFailure, Systems};
+
+/// Why a point could not be evaluated.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    Evaluation(Failure),
+    System(SystemFailure),
+    /// An assertion of the model, a function of the model, or a message of its own.
+    Model(Box<base::Diagnostic>),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Evaluation(failure)
+    }
+}
+
+impl Trouble {
+    pub fn diagnostic(&self, model: &Model) -> base::Diagnostic {
+        match self {
+            Trouble::Evaluation(failure) => failure.diagnostic(model),
+            Trouble::System(failure) => failure.diagnostic(model),
+            Trouble::Model(diagnostic) => (**diagnostic).clone(),
+        }
+    }
+}
+
+/// How simultaneous systems are treated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Between events: relations and discrete variables stay as they are.
+    Frozen,
+    /// At an event or at the start: relations and discrete unknowns are found together with the continuous ones.
+    Live,
+}
+
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub memory: Memory,
+    pub systems: Systems,
+    /// Where ∂ẋ/∂x has entries.
+    pattern: Pattern,
+    /// The last trouble of an evaluation that an integrator asked for.
+    pub trouble: Option<Trouble>,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let pattern = systems::pattern(&program.ode_pattern);
+        Self { program, memory: program.memory(), systems: Systems::new(program), pattern, trouble: None }
+    }
+
+    /// Runs a section; simultaneous systems are solved on the way.
+    pub fn run(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
+        let Machine { program, memory, systems, .. } = self;
+        memory.set_live(phase == Phase::Live);
+        let outcome = program.run(section, memory, &mut |system, memory| systems.solve(program, system, memory, phase));
+        self.memory.set_live(false);
+        outcome
+    }
+
+    /// Everything that changes between events, at `(t, x)`.
+    pub fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.memory.set_time(t);
+        self.program.write_states(&mut self.memory, x);
+        self.run(&self.program.sections.dynamics, Phase::Frozen)
+    }
+
+    /// What only results need, after `evaluate`.
+    pub fn evaluate_outputs(&mut self) -> Result<(), Trouble> {
+        self.run(&self.program.sections.outputs, Phase::Frozen)
+    }
+
+    pub fn value(&self, variable: VarId) -> f64 {
+        self.program.value(&self.memory, variable)
+    }
+
+    pub fn nominal(&self, variable: VarId) -> f64 {
+        nominal(self.program, &self.memory, variable)
+    }
+
+    /// Keeps the trouble for the message, should the integrator give up.
+    fn recoverable(&mut self, outcome: Result<(), Trouble>) -> Result<(), EvalError> {
+        outcome.map_err(|trouble| {
+            self.trouble = Some(trouble);
+            EvalError::recoverable(0)
+        })
+    }
+}
+
+/// The nominal value of a variable where it is a literal or a parameter, else 1.
+pub fn nominal(program: &Program, memory: &Memory, variable: VarId) -> f64 {
+    let model = program.model();
+    let value = match model.variables[variable].attributes.nominal.map(|nominal| model.exprs.node(nominal)) {
+        Some(Node::Real(value)) => value,
+        Some(Node::Integer(value)) => value as f64,
+        Some(Node::Var(parameter)) => program.value(memory, parameter),
+        _ => 1.0,
+    };
+    if value.is_finite() && value != 0.0 { value.abs() } else { 1.0 }
+}
+
+impl OdeProblem for Machine<'_> {
+    fn size(&self) -> usize {
+        self.program.states.len()
+    }
+
+    fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        let outcome = self.evaluate(t, x);
+        self.recoverable(outcome)?;
+        self.program.read_derivatives(&self.memory, dx);
+        Ok(())
+    }
+
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        Some(&self.pattern)
+    }
+
+    fn jacobian(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        let mut outcome = self.evaluate(t, x);
+        if outcome.is_ok() {
+            let Machine { program, memory, systems, .. } = self;
+            outcome = systems.factor_all(program, memory).and_then(|()| {
+                program.ode_jacobian(memory, values, &mut |system, memory, rhs| {
+                    systems.solve_tangent(program, system, memory, rhs)
+                })
+            });
+        }
+        self.recoverable(outcome)?;
+        Ok(true)
+    }
+}
+
+impl CrossingFunctions for Machine<'_> {
+    fn count(&self) -> usize {
+        self.program.roots.len()
+    }
+
+    fn evaluate(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
+        let outcome = Machine::evaluate(self, t, x);
+        self.recoverable(outcome)?;
+        self.program.crossings(&mut self.memory, values);
+        Ok(())
+    }
+}

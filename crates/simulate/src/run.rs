@@ -1,0 +1,589 @@
+//! The run itself: steps of the integrator, events between them, rows of the result.
+
+use base::Diagnostic;
+use compile::Program;
+use results::{ResultError, ResultSink};
+use rustc_hash::FxHashMap;
+use solve::roots::Crossing;
+use solve::{Integrator, Method, OdeProblem, RootFinder, StepError};
+
+use crate::clockwork::{Clockwork, just_after, same_instant};
+use crate::columns::Columns;
+use crate::event_log::{Entry, EventLog};
+use crate::events::{self, Aftermath, Names};
+use crate::initial;
+use crate::machine::{Machine, Trouble};
+
+/// How to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    pub start_time: f64,
+    pub stop_time: f64,
+    /// Distance of output points.
+    pub interval: f64,
+    pub tolerance: f64,
+    /// `auto` or the name of a method.
+    pub solver: String,
+    /// The step of fixed-step methods; `None`: the output interval.
+    pub step: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { start_time: 0.0, stop_time: 1.0, interval: 0.002, tolerance: 1e-6, solver: "auto".into(), step: None }
+    }
+}
+
+/// Effort of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunStatistics {
+    pub steps: u64,
+    pub rejected: u64,
+    pub rhs: u64,
+    pub jacobians: u64,
+    pub factorisations: u64,
+    pub state_events: u64,
+    pub time_events: u64,
+    pub rows: u64,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// The stop time was reached.
+    Complete,
+    /// The model called `terminate`.
+    Terminated { time: f64, message: String },
+    /// Somebody asked to stop.
+    Interrupted { time: f64 },
+    /// Initialisation did not succeed; nothing was computed.
+    NotInitialised(Box<Diagnostic>),
+    /// It stopped early; what was computed is in the result.
+    Failed { time: f64, diagnostic: Box<Diagnostic> },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    pub ending: Ending,
+    pub statistics: RunStatistics,
+    pub warnings: Vec<Diagnostic>,
+    pub initialise_seconds: f64,
+    pub integrate_seconds: f64,
+}
+
+impl Outcome {
+    fn not_initialised(diagnostic: Box<Diagnostic>) -> Self {
+        Self {
+            ending: Ending::NotInitialised(diagnostic),
+            statistics: RunStatistics::default(),
+            warnings: Vec::new(),
+            initialise_seconds: 0.0,
+            integrate_seconds: 0.0,
+        }
+    }
+}
+
+/// Watches a run: told about its progress, may end it.
+pub trait Watcher {
+    /// `false` ends the run.
+    fn progress(&mut self, time: f64) -> bool;
+}
+
+impl<F: FnMut(f64) -> bool> Watcher for F {
+    fn progress(&mut self, time: f64) -> bool {
+        self(time)
+    }
+}
+
+/// Runs a program from start to stop and writes rows to the sink.
+pub fn simulate(
+    program: &Program,
+    options: &Options,
+    keep: &dyn Fn(&str) -> bool,
+    sink: &mut dyn ResultSink,
+    log: &mut EventLog,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome, ResultError> {
+    let started = std::time::Instant::now();
+    let machine = Machine::new(program);
+    let Some(method) = method(&options.solver, machine.size()) else {
+        let message = format!("there is no solver `{}`", options.solver);
+        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+        let hint = format!("choose one of {}", names.join(", "));
+        let diagnostic = Box::new(Diagnostic::error("unknown-solver", message).hint(hint));
+        return Ok(Outcome::not_initialised(diagnostic));
+    };
+    let integrator = method.integrator(machine.size(), settings(&machine, options));
+    let mut run = Run::new(machine, integrator, options, keep, sink, log);
+    let first = run.begin();
+    let initialise_seconds = started.elapsed().as_secs_f64();
+    let ending = match first {
+        Ok(None) => run.integrate(watcher),
+        Ok(Some(message)) => Ok(Ending::Terminated { time: options.start_time, message }),
+        Err(Stop::Trouble(trouble)) => {
+            let diagnostic = Box::new(trouble.diagnostic(program.model()));
+            Ok(Ending::NotInitialised(diagnostic))
+        }
+        Err(Stop::Result(error)) => Err(error),
+    };
+    let integrate_seconds = started.elapsed().as_secs_f64() - initialise_seconds;
+    run.count();
+    let (statistics, warnings) = (run.statistics, run.warnings());
+    run.sink.finish()?;
+    Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds })
+}
+
+fn method(name: &str, states: usize) -> Option<Method> {
+    let method = Method::from_name(name)?;
+    // Without states there is nothing to choose by.
+    Some(if states == 0 && method == Method::Auto { Method::Tsit5 } else { method })
+}
+
+/// What the integrator is told: tolerances by nominal values, and the longest step.
+fn settings(machine: &Machine, options: &Options) -> solve::Options {
+    let states = &machine.program.states;
+    let nominals: Vec<f64> = states.iter().map(|state| machine.nominal(state.variable)).collect();
+    let span = options.stop_time - options.start_time;
+    let mut settings = solve::Options::with_nominals(options.tolerance, &nominals);
+    settings.fixed_step = options.step.unwrap_or(options.interval);
+    // Without states nothing but the output grid says how fast the model changes.
+    settings.max_step = if states.is_empty() { options.interval.min(span / 50.0) } else { span };
+    settings
+}
+
+/// What made an event.
+#[derive(Clone, Copy)]
+struct Trigger {
+    /// A crossing function.
+    crossed: bool,
+    /// A relation on time alone.
+    relation: bool,
+}
+
+/// Why a part of a run did not go on.
+enum Stop {
+    Trouble(Trouble),
+    Result(ResultError),
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        Stop::Trouble(trouble)
+    }
+}
+
+impl From<ResultError> for Stop {
+    fn from(error: ResultError) -> Self {
+        Stop::Result(error)
+    }
+}
+
+struct Run<'a, 'w> {
+    program: &'a Program,
+    options: &'a Options,
+    machine: Machine<'a>,
+    names: Names,
+    columns: Columns,
+    sink: &'a mut dyn ResultSink,
+    log: &'a mut EventLog<'w>,
+    clockwork: Clockwork,
+    integrator: Box<dyn Integrator>,
+    roots: RootFinder,
+    statistics: RunStatistics,
+    x: Vec<f64>,
+    /// The number of the next output point.
+    next_output: u64,
+    /// What triggered the event at hand.
+    crossings: Vec<Crossing>,
+    recent: RecentEvents,
+}
+
+impl<'a, 'w> Run<'a, 'w> {
+    fn new(
+        machine: Machine<'a>,
+        integrator: Box<dyn Integrator>,
+        options: &'a Options,
+        keep: &dyn Fn(&str) -> bool,
+        sink: &'a mut dyn ResultSink,
+        log: &'a mut EventLog<'w>,
+    ) -> Self {
+        let program = machine.program;
+        let size = machine.size();
+        Self {
+            program,
+            options,
+            names: Names::new(&machine),
+            columns: Columns::new(program, keep),
+            sink,
+            log,
+            clockwork: Clockwork::default(),
+            integrator,
+            roots: RootFinder::new(program.roots.len(), size),
+            statistics: RunStatistics::default(),
+            x: vec![0.0; size],
+            next_output: 1,
+            crossings: Vec::new(),
+            recent: RecentEvents::default(),
+            machine,
+        }
+    }
+
+    /// Initialises and writes the first row; `Some` when the model terminated itself at once.
+    fn begin(&mut self) -> Result<Option<String>, Stop> {
+        let start = self.options.start_time;
+        let (clockwork, aftermath) = initial::initialise(&mut self.machine, &self.names, start, self.log)?;
+        self.clockwork = clockwork;
+        self.sink.begin(&self.columns.columns)?;
+        self.settle_after_event(&aftermath)?;
+        self.write_row()?;
+        Ok(aftermath.terminated)
+    }
+
+    fn integrate(&mut self, watcher: &mut dyn Watcher) -> Result<Ending, ResultError> {
+        let outcome = self.advance(watcher);
+        let time = self.machine.memory.time();
+        match outcome {
+            Ok(ending) => Ok(ending),
+            Err(Stop::Trouble(trouble)) => {
+                let mut diagnostic = trouble.diagnostic(self.program.model());
+                if !diagnostic.message.contains("time") {
+                    diagnostic.message = format!("{} at time {time}", diagnostic.message);
+                }
+                Ok(Ending::Failed { time, diagnostic: Box::new(diagnostic) })
+            }
+            Err(Stop::Result(error)) => Err(error),
+        }
+    }
+
+    fn advance(&mut self, watcher: &mut dyn Watcher) -> Result<Ending, Stop> {
+        let stop = self.options.stop_time;
+        self.program.read_states(&self.machine.memory, &mut self.x);
+        let start = self.options.start_time;
+        if let Err(error) = self.integrator.start(&mut self.machine, start, &self.x, None) {
+            return Err(self.step_trouble(error).into());
+        }
+        let mut time = start;
+        while time < stop && !same_instant(time, stop) {
+            if !watcher.progress(time) {
+                return Ok(Ending::Interrupted { time });
+            }
+            let (known, relation) = self.clockwork.next(self.program, &mut self.machine.memory);
+            if known <= time || same_instant(known, time) {
+                // A relation that is zero now and about to leave: the event is due before any step.
+                if let Some(message) = self.event(time, Trigger { crossed: false, relation })? {
+                    return Ok(Ending::Terminated { time, message });
+                }
+                continue;
+            }
+            let limit = known.min(stop);
+            let step = match self.integrator.step(&mut self.machine, limit) {
+                Ok(step) => step,
+                Err(error) => return Err(self.step_trouble(error).into()),
+            };
+            let found = self.roots.search(&mut self.machine, &*self.integrator, step.t_old, step.t_new);
+            let crossing = found.map_err(|_| self.last_trouble())?;
+            time = crossing.map_or(step.t_new, |event| event.t);
+            let due = same_instant(time, known);
+            let eventful = crossing.is_some() || due;
+            self.write_outputs_until(time, eventful)?;
+            if eventful {
+                let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation };
+                if let Some(message) = self.event(time, trigger)? {
+                    return Ok(Ending::Terminated { time, message });
+                }
+            } else {
+                self.accept(time)?;
+            }
+        }
+        self.finish(stop)?;
+        Ok(Ending::Complete)
+    }
+
+    /// A step without event: assertions are checked, delays remember.
+    fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        let quiet = self.program.sections.assertions.is_empty() && self.program.layout.delays.is_empty();
+        if quiet {
+            return Ok(());
+        }
+        self.integrator.interpolate(time, &mut self.x);
+        self.machine.evaluate(time, &self.x)?;
+        events::check_assertions(&mut self.machine, self.log)?;
+        self.program.record_delays(&mut self.machine.memory);
+        Ok(())
+    }
+
+    /// Goes through the event at `time`: left limits, iteration, restart.
+    fn event(&mut self, time: f64, trigger: Trigger) -> Result<Option<String>, Stop> {
+        let crossed = trigger.crossed;
+        self.crossings.clear();
+        self.crossings.extend_from_slice(self.roots.crossings());
+        self.integrator.interpolate(time, &mut self.x);
+        self.machine.evaluate(time, &self.x)?;
+        self.machine.evaluate_outputs()?;
+        self.program.record_delays(&mut self.machine.memory);
+        self.write_row()?;
+        self.log_triggers(time, crossed);
+        self.program.save_pre(&mut self.machine.memory);
+        let due = self.clockwork.raise(self.program, &mut self.machine.memory, time);
+        for &sample in &due {
+            self.log_sample(time, sample);
+        }
+        if crossed {
+            self.statistics.state_events += 1;
+        } else {
+            self.statistics.time_events += 1;
+        }
+        if trigger.relation {
+            self.machine.memory.set_time(just_after(time));
+        }
+        self.machine.systems.forget_factors(self.program);
+        let mut aftermath = events::iterate(&mut self.machine, &self.names, self.log)?;
+        if !due.is_empty() {
+            // The instant of a sample is over: what reads its flag has to see that, without a new edge.
+            Clockwork::lower(self.program, &mut self.machine.memory);
+            let rest = events::iterate(&mut self.machine, &self.names, self.log)?;
+            aftermath.terminated = aftermath.terminated.or(rest.terminated);
+        }
+        self.machine.memory.set_time(time);
+        self.program.record_delays(&mut self.machine.memory);
+        self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
+        self.settle_after_event(&aftermath)?;
+        self.write_row()?;
+        if crossed {
+            self.watch_rhythm(time)?;
+        }
+        self.program.read_states(&self.machine.memory, &mut self.x);
+        if let Err(error) = self.integrator.restart(&mut self.machine, time, &self.x) {
+            return Err(self.step_trouble(error).into());
+        }
+        Ok(aftermath.terminated)
+    }
+
+    /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
+    fn settle_after_event(&mut self, _aftermath: &Aftermath) -> Result<(), Stop> {
+        self.machine.systems.forget_factors(self.program);
+        self.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
+        self.machine.evaluate_outputs()?;
+        let mut values = vec![0.0; self.program.roots.len()];
+        self.program.crossings(&mut self.machine.memory, &mut values);
+        self.roots.restart_with(&values);
+        Ok(())
+    }
+
+    /// Output points up to `time`. An event writes its own rows.
+    fn write_outputs_until(&mut self, time: f64, eventful: bool) -> Result<(), Stop> {
+        loop {
+            let point = self.options.start_time + self.next_output as f64 * self.options.interval;
+            let last = same_instant(point, self.options.stop_time) || point > self.options.stop_time;
+            let here = same_instant(point, time);
+            if last || point > time && !here {
+                return Ok(());
+            }
+            self.next_output += 1;
+            if !(here && eventful) {
+                self.write_point(point)?;
+            }
+        }
+    }
+
+    fn write_point(&mut self, time: f64) -> Result<(), Stop> {
+        self.integrator.interpolate(time, &mut self.x);
+        self.machine.evaluate(time, &self.x)?;
+        self.machine.evaluate_outputs()?;
+        self.write_row()
+    }
+
+    fn write_row(&mut self) -> Result<(), Stop> {
+        let time = self.machine.memory.time();
+        self.statistics.rows += 1;
+        self.sink.row(time, self.columns.row(self.program, &self.machine.memory))?;
+        Ok(())
+    }
+
+    /// The last row, and what `terminal()` asks for.
+    fn finish(&mut self, stop: f64) -> Result<(), Stop> {
+        self.integrator.interpolate(stop, &mut self.x);
+        self.machine.evaluate(stop, &self.x)?;
+        self.machine.evaluate_outputs()?;
+        self.write_row()?;
+        self.machine.memory.set_terminal(true);
+        self.program.save_pre(&mut self.machine.memory);
+        let outcome = events::iterate(&mut self.machine, &self.names, self.log);
+        self.machine.memory.set_terminal(false);
+        outcome?;
+        Ok(())
+    }
+
+    fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {
+        let span = self.options.stop_time - self.options.start_time;
+        for crossing in self.crossings.iter() {
+            if let Some(restless) = self.recent.note(crossing, time, span) {
+                let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
+                let expression = self.program.model().expression_text(relation.expression);
+                return Err(restless.trouble(time, &expression).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn log_triggers(&mut self, time: f64, crossed: bool) {
+        if !self.log.is_active() || !crossed {
+            return;
+        }
+        let model = self.program.model();
+        for crossing in &self.crossings {
+            let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
+            let expression = model.expression_text(relation.expression);
+            self.log.write(&Entry::Crossing { time, expression: &expression, sign: crossing.to });
+        }
+    }
+
+    fn log_sample(&mut self, time: f64, sample: usize) {
+        if self.log.is_active() {
+            let expression = self.program.model().expression_text(self.program.layout.samples[sample].expression);
+            self.log.write(&Entry::TimeEvent { time, expression: &expression });
+        }
+    }
+
+    fn last_trouble(&mut self) -> Trouble {
+        self.machine.trouble.take().unwrap_or_else(|| {
+            Trouble::Model(Box::new(Diagnostic::error("evaluation-failed", "the model could not be evaluated")))
+        })
+    }
+
+    /// The integrator's failure in the names of the model.
+    fn step_trouble(&mut self, error: StepError) -> Trouble {
+        let name = |component: usize| {
+            let state = self.program.states.get(component);
+            state.map_or_else(String::new, |state| self.program.model().variable_name(state.variable))
+        };
+        let at = |component: usize, diagnostic: Diagnostic| {
+            let state = self.program.states.get(component);
+            match state.and_then(|state| self.program.model().variables[state.variable].span) {
+                Some(span) => diagnostic.at(span, "declared here"),
+                None => diagnostic,
+            }
+        };
+        let diagnostic = match error {
+            StepError::Evaluation { .. } => return self.last_trouble(),
+            StepError::StepTooSmall { t, component, .. } => at(
+                component,
+                Diagnostic::error(
+                    "step-too-small",
+                    format!("the step size became too small at time {t}; the error of {} is largest", name(component)),
+                )
+                .hint("the solution may go to infinity or change abruptly here"),
+            ),
+            StepError::NoConvergence { t, component, .. } => at(
+                component,
+                Diagnostic::error(
+                    "no-convergence",
+                    format!(
+                        "the integrator's equations have no solution at time {t}; {} is furthest off",
+                        name(component)
+                    ),
+                ),
+            ),
+            StepError::Singular { t, column } => at(
+                column,
+                Diagnostic::error(
+                    "singular-jacobian",
+                    format!("the iteration matrix is singular at time {t}: {} is not determined", name(column)),
+                ),
+            ),
+            StepError::NotFinite { t, component } => at(
+                component,
+                Diagnostic::error(
+                    "not-finite",
+                    format!("the derivative of {} is not finite at time {t}", name(component)),
+                ),
+            ),
+        };
+        Trouble::Model(Box::new(diagnostic))
+    }
+
+    fn count(&mut self) {
+        let effort = self.integrator.statistics();
+        self.statistics.steps = effort.steps;
+        self.statistics.rejected = effort.rejected + effort.failed;
+        self.statistics.rhs = effort.rhs;
+        self.statistics.jacobians = effort.jacobians;
+        self.statistics.factorisations = effort.factorisations;
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        let model = self.program.model();
+        let warning = |&system: &compile::SystemId| {
+            let unknowns = &self.program.systems[system].unknowns;
+            let names: Vec<String> = unknowns.iter().take(8).map(|&id| model.variable_name(id)).collect();
+            Diagnostic::warning(
+                "redundant-equations",
+                format!(
+                    "the equations for {} do not determine all of them; the solution of least norm was taken",
+                    names.join(", ")
+                ),
+            )
+        };
+        self.machine.systems.shared.iter().map(warning).collect()
+    }
+}
+
+/// Watches for crossings that come faster and faster, as those of a ball that comes to rest, or that chatter.
+#[derive(Default)]
+struct RecentEvents {
+    /// By crossing function and direction.
+    rhythms: FxHashMap<(usize, i8), Rhythm>,
+}
+
+#[derive(Clone, Copy)]
+struct Rhythm {
+    last: f64,
+    gap: f64,
+    /// Events in a row each of which came clearly sooner after its predecessor than that one.
+    shrinking: u32,
+    /// Events in a row that the time can hardly tell apart.
+    chattering: u32,
+}
+
+impl RecentEvents {
+    /// Takes note of a crossing; an accumulation point or chattering is trouble.
+    fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
+        let first = Rhythm { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, chattering: 0 };
+        let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(first);
+        let gap = time - rhythm.last;
+        let shrinks = gap < 1e-5 * span && gap < 0.98 * rhythm.gap;
+        let chatters = gap < 1e-9 * span;
+        rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
+        rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
+        (rhythm.last, rhythm.gap) = (time, gap);
+        if rhythm.shrinking >= 8 {
+            Some(RestlessEvents::Accumulate { gap })
+        } else if rhythm.chattering >= 500 {
+            Some(RestlessEvents::Chatter { gap })
+        } else {
+            None
+        }
+    }
+}
+
+enum RestlessEvents {
+    Accumulate { gap: f64 },
+    Chatter { gap: f64 },
+}
+
+impl RestlessEvents {
+    fn trouble(&self, time: f64, expression: &str) -> Trouble {
+        let diagnostic = match self {
+            RestlessEvents::Accumulate { gap } => Diagnostic::error(
+                "event-accumulation",
+                format!("events accumulate at time {time}: {expression} changes ever faster, {gap:.1e} s after the last"),
+            )
+            .hint("the model comes to rest through infinitely many events; add a condition that ends it"),
+            RestlessEvents::Chatter { gap } => Diagnostic::error(
+                "chattering",
+                format!("{expression} chatters at time {time}: it changes every {gap:.1e} s"),
+            )
+            .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
+        };
+        Trouble::Model(Box::new(diagnostic))
+    }
+}

@@ -1,0 +1,561 @@
+//! Solving the simultaneous systems of a program.
+//!
+//! Between events relations are frozen: a linear system is one solve with a factorisation that is kept as long as its
+//! matrix is, a nonlinear one a Newton iteration from the last solution. At an event the configuration, that is
+//! the states of the relations and the values of the discrete unknowns inside the system, is found with the continuous
+//! unknowns: the last configuration first, then the one that its solution asks for, then one change at a time, then
+//! combinations (Otter, *Objektorientierte Modellierung*, part 8); none is tried twice.
+
+use std::collections::VecDeque;
+
+use base::{Diagnostic, IdVec};
+use compile::{Failure, Memory, Program, SystemId};
+use dae::Model;
+use rustc_hash::FxHashSet;
+use solve::newton::NewtonOptions;
+use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
+use transform::SystemKind;
+
+use crate::machine::{Phase, Trouble, nominal};
+
+/// Configurations tried before an event is given up.
+const MOST_CONFIGURATIONS: usize = 4096;
+
+/// Why a system has no solution, by name.
+#[derive(Clone, Debug)]
+pub struct SystemFailure {
+    pub unknowns: Vec<dae::VarId>,
+    pub equations: Vec<dae::EqId>,
+    pub reason: Reason,
+    pub time: f64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Reason {
+    /// No equation is left for this unknown.
+    Singular(dae::VarId),
+    /// The residuals that are still largest.
+    NoConvergence(Vec<(dae::EqId, f64)>),
+    Evaluation(Failure),
+    /// No configuration of relations and discrete unknowns agrees with itself.
+    NoConfiguration {
+        tried: usize,
+    },
+}
+
+impl SystemFailure {
+    pub fn diagnostic(&self, model: &Model) -> Diagnostic {
+        let names = |ids: &[dae::VarId]| {
+            let shown: Vec<String> = ids.iter().take(8).map(|&id| model.variable_name(id)).collect();
+            let more = if ids.len() > 8 { format!(" and {} more", ids.len() - 8) } else { String::new() };
+            format!("{}{more}", shown.join(", "))
+        };
+        let size = self.unknowns.len();
+        let time = self.time;
+        let mut diagnostic = match &self.reason {
+            Reason::Singular(unknown) => Diagnostic::error(
+                "singular-system",
+                format!(
+                    "the {size} simultaneous equations for {} do not determine {} at time {time}",
+                    names(&self.unknowns),
+                    model.variable_name(*unknown)
+                ),
+            )
+            .hint("look for a part without a reference (a missing ground), or for ideal elements in a loop"),
+            Reason::NoConvergence(_) => Diagnostic::error(
+                "no-convergence",
+                format!(
+                    "no solution was found for the {size} nonlinear equations for {} at time {time}",
+                    names(&self.unknowns)
+                ),
+            )
+            .hint("give start values (`start = …`) near the solution, or nominal values, to these variables"),
+            Reason::Evaluation(failure) => return failure.diagnostic(model),
+            Reason::NoConfiguration { tried } => Diagnostic::error(
+                "no-consistent-configuration",
+                format!(
+                    "no combination of conditions is consistent for {} at time {time} ({tried} were tried)",
+                    names(&self.unknowns)
+                ),
+            ),
+        };
+        if let Reason::NoConvergence(worst) = &self.reason {
+            for (equation, residual) in worst.iter().take(4) {
+                let Some(equation) = model.equations.get(*equation) else { continue };
+                let component = model.paths.text(equation.origin.component);
+                let text = format!("is off by {residual:.3e}, in component `{component}`");
+                diagnostic = match equation.origin.span {
+                    Some(span) => diagnostic.at(span, text),
+                    None => diagnostic.note(text),
+                };
+            }
+        } else if let Some(equation) = self.equations.first().and_then(|&equation| model.equations.get(equation)) {
+            if let Some(span) = equation.origin.span {
+                diagnostic = diagnostic.at(span, "the first of these equations");
+            }
+            diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
+        }
+        diagnostic
+    }
+}
+
+enum Method {
+    Linear { solver: Box<LinearSolver>, factored: bool },
+    Newton(Box<NewtonSolver>),
+}
+
+/// Solver and scratch space of one system, made when it is first needed.
+struct Workspace {
+    method: Method,
+    pattern: Pattern,
+    /// The states of the relations inside.
+    relations: Vec<compile::Address>,
+    x: Vec<f64>,
+    residuals: Vec<f64>,
+    matrix: Vec<f64>,
+    /// The factorisation for tangents of the right-hand side.
+    tangent: Option<LinearSolver>,
+    tangent_factored: bool,
+}
+
+/// The solvers of all systems of a program.
+pub struct Systems {
+    workspaces: IdVec<SystemId, Option<Box<Workspace>>>,
+    /// Evaluations of linear systems that were singular but solvable: the unknowns that were shared evenly.
+    pub shared: Vec<SystemId>,
+}
+
+impl Systems {
+    pub fn new(program: &Program) -> Self {
+        Self { workspaces: program.systems.ids().map(|_| None).collect(), shared: Vec::new() }
+    }
+
+    /// Matrices that change at events only have to be factorised anew.
+    pub fn forget_factors(&mut self, program: &Program) {
+        for (system, workspace) in self.workspaces.iter_mut() {
+            let constant = matches!(program.systems[system].kind, SystemKind::Linear { constant: true, .. });
+            match workspace.as_deref_mut().map(|workspace| &mut workspace.method) {
+                Some(Method::Linear { factored, .. }) if !constant => *factored = false,
+                Some(Method::Newton(newton)) => newton.forget(),
+                _ => {}
+            }
+        }
+    }
+
+    /// After parameters changed nothing of the factorisations holds.
+    pub fn reset(&mut self) {
+        self.workspaces.values_mut().for_each(|workspace| *workspace = None);
+    }
+
+    /// Factorises the Jacobian of every system that the right-hand side has solved, at the point in memory.
+    pub fn factor_all(&mut self, program: &Program, memory: &mut Memory) -> Result<(), Trouble> {
+        for (system, workspace) in self.workspaces.iter_mut() {
+            let Some(workspace) = workspace else { continue };
+            if !program.sections.dynamics.contains(&compile::Step::Solve(system)) {
+                continue;
+            }
+            program.residuals(system, memory, &mut workspace.residuals)?;
+            program.jacobian(system, memory, &mut workspace.matrix)?;
+            if workspace.tangent.is_none() {
+                let size = workspace.x.len();
+                workspace.tangent = LinearSolver::new(size, Some(&workspace.pattern)).ok();
+            }
+            workspace.tangent_factored =
+                workspace.tangent.as_mut().is_some_and(|solver| solver.factor(&workspace.matrix).is_ok());
+        }
+        Ok(())
+    }
+
+    /// Replaces `rhs` by the solution with the matrix of `factor_all`.
+    pub fn solve_tangent(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        rhs: &mut [f64],
+    ) -> Result<(), Trouble> {
+        let Some(workspace) = &mut self.workspaces[system] else { return Ok(()) };
+        match &mut workspace.tangent {
+            Some(solver) if workspace.tangent_factored => solver.solve(rhs),
+            _ => {
+                let found = &program.systems[system];
+                let solution = least_norm(&workspace.pattern, &workspace.matrix, rhs).map_err(|column| {
+                    Trouble::System(SystemFailure {
+                        unknowns: found.unknowns.clone(),
+                        equations: found.equations.clone(),
+                        reason: Reason::Singular(found.iteration[column]),
+                        time: memory.time(),
+                    })
+                })?;
+                rhs.copy_from_slice(&solution);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn solve(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        phase: Phase,
+    ) -> Result<(), Trouble> {
+        let slot = &mut self.workspaces[system];
+        let workspace = match slot {
+            Some(workspace) => workspace,
+            None => slot.insert(Box::new(Workspace::new(program, system, memory)?)),
+        };
+        let outcome = match phase {
+            Phase::Frozen => workspace.solve_frozen(program, system, memory),
+            Phase::Live => workspace.solve_configuration(program, system, memory),
+        };
+        memory.set_live(phase == Phase::Live);
+        match outcome {
+            Ok(Solved::Uniquely) => Ok(()),
+            Ok(Solved::ByLeastNorm) => {
+                if !self.shared.contains(&system) {
+                    self.shared.push(system);
+                }
+                Ok(())
+            }
+            Err(reason) => {
+                let found = &program.systems[system];
+                Err(Trouble::System(SystemFailure {
+                    unknowns: found.unknowns.clone(),
+                    equations: found.equations.clone(),
+                    reason,
+                    time: memory.time(),
+                }))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Solved {
+    Uniquely,
+    ByLeastNorm,
+}
+
+impl Workspace {
+    fn new(program: &Program, system: SystemId, memory: &Memory) -> Result<Self, Trouble> {
+        let found = &program.systems[system];
+        let size = found.slots.len();
+        let pattern = pattern(&found.pattern);
+        let linear = matches!(found.kind, SystemKind::Linear { .. } | SystemKind::Mixed { linear: true });
+        let structurally_singular = |singular: solve::Singular| {
+            Trouble::System(SystemFailure {
+                unknowns: found.unknowns.clone(),
+                equations: found.equations.clone(),
+                reason: Reason::Singular(found.iteration[singular.column]),
+                time: memory.time(),
+            })
+        };
+        let method = if linear {
+            let solver = Box::new(LinearSolver::new(size, Some(&pattern)).map_err(structurally_singular)?);
+            Method::Linear { solver, factored: false }
+        } else {
+            let nominals = found.iteration.iter().map(|&variable| nominal(program, memory, variable)).collect();
+            let options = NewtonOptions { nominals, ..NewtonOptions::default() };
+            let shape = Shape { size, pattern: &pattern };
+            Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
+        };
+        let entries = pattern.entries();
+        let relations = program.system_relations(system);
+        Ok(Self {
+            method,
+            pattern,
+            relations,
+            x: vec![0.0; size],
+            residuals: vec![0.0; size],
+            matrix: vec![0.0; entries],
+            tangent: None,
+            tangent_factored: false,
+        })
+    }
+
+    /// Relations and discrete unknowns stay as they are.
+    fn solve_frozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        memory.set_live(false);
+        let found = &program.systems[system];
+        for (x, &slot) in self.x.iter_mut().zip(&found.slots) {
+            *x = memory.values[slot as usize];
+        }
+        match &mut self.method {
+            Method::Linear { .. } => self.solve_linear(program, system, memory),
+            Method::Newton(newton) => {
+                let mut evaluator = Evaluator { program, system, memory, pattern: &self.pattern, failure: None };
+                match newton.solve(&mut evaluator, &mut self.x) {
+                    Ok(()) => {
+                        let outcome = evaluator.residual(&self.x, &mut self.residuals);
+                        let failure = evaluator.failure;
+                        outcome.map_err(|_| evaluation(failure))?;
+                        Ok(Solved::Uniquely)
+                    }
+                    Err(error) => Err(newton_reason(found, newton, error, evaluator.failure)),
+                }
+            }
+        }
+    }
+
+    fn solve_linear(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        let found = &program.systems[system];
+        let (constant, frozen) = match found.kind {
+            SystemKind::Linear { constant, frozen } => (constant, frozen),
+            _ => (false, false),
+        };
+        let Method::Linear { solver, factored } = &mut self.method else { return Ok(Solved::Uniquely) };
+        // A residual at a point far away loses digits, and one that is not finite says nothing: start from zero then.
+        if self.x.iter().any(|x| !x.is_finite()) {
+            self.x.fill(0.0);
+            write(memory, &found.slots, &self.x);
+        }
+        program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
+        let mut solved = Solved::Uniquely;
+        if !(*factored && (constant || frozen)) {
+            program.jacobian(system, memory, &mut self.matrix).map_err(Reason::Evaluation)?;
+            *factored = solver.factor(&self.matrix).is_ok();
+        }
+        let scale = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let before = scale(&self.residuals);
+        for round in 0..2 {
+            if *factored {
+                solver.solve(&mut self.residuals);
+            } else {
+                self.residuals = least_norm(&self.pattern, &self.matrix, &self.residuals)
+                    .map_err(|column| Reason::Singular(found.iteration[column]))?;
+                solved = Solved::ByLeastNorm;
+            }
+            self.x.iter_mut().zip(&self.residuals).for_each(|(x, step)| *x -= step);
+            write(memory, &found.slots, &self.x);
+            program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
+            // A first step over a long distance leaves rounding errors of the old point; one more removes them.
+            if round == 0 && scale(&self.residuals) <= 1e-12 * before {
+                break;
+            }
+        }
+        Ok(solved)
+    }
+
+    /// Finds relations, discrete unknowns and continuous unknowns that agree.
+    fn solve_configuration(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+    ) -> Result<Solved, Reason> {
+        let found = &program.systems[system];
+        let places: Vec<usize> = self
+            .relations
+            .iter()
+            .map(|&address| address as usize)
+            .chain(found.discrete.iter().map(|&variable| program.layout.slot(variable) as usize))
+            .collect();
+        if places.is_empty() {
+            self.drop_factors(found.kind);
+            return self.solve_frozen(program, system, memory);
+        }
+        let start: Vec<f64> = found.slots.iter().map(|&slot| memory.values[slot as usize]).collect();
+        let mut queue = VecDeque::from([configuration(memory, &places)]);
+        let mut seen = FxHashSet::default();
+        let mut first_failure = None;
+        while let Some(candidate) = queue.pop_front() {
+            if seen.len() >= MOST_CONFIGURATIONS {
+                break;
+            }
+            if !seen.insert(key(&candidate)) {
+                continue;
+            }
+            places.iter().zip(&candidate).for_each(|(&place, &value)| memory.values[place] = value);
+            self.drop_factors(found.kind);
+            match self.solve_frozen(program, system, memory) {
+                Ok(solved) => {
+                    memory.set_live(true);
+                    let outcome = self.update(program, system, memory);
+                    memory.set_live(false);
+                    outcome?;
+                    let wanted = configuration(memory, &places);
+                    if key(&wanted) == key(&candidate) {
+                        return Ok(solved);
+                    }
+                    enqueue(&mut queue, &candidate, &wanted);
+                }
+                Err(reason) => {
+                    first_failure.get_or_insert(reason);
+                    write(memory, &found.slots, &start);
+                    enqueue_flips(&mut queue, &candidate, self.relations.len());
+                }
+            }
+        }
+        places.iter().zip(&configuration(memory, &places)).for_each(|(&place, &value)| memory.values[place] = value);
+        Err(first_failure.unwrap_or(Reason::NoConfiguration { tried: seen.len() }))
+    }
+
+    /// Evaluates relations and discrete unknowns at the solution, relations live.
+    fn update(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<(), Reason> {
+        program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
+        match program.systems[system].discrete_code {
+            Some(chunk) => program.run_chunk(chunk, memory).map_err(Reason::Evaluation),
+            None => Ok(()),
+        }
+    }
+
+    fn drop_factors(&mut self, kind: SystemKind) {
+        match &mut self.method {
+            Method::Linear { factored, .. } => {
+                *factored &= matches!(kind, SystemKind::Linear { constant: true, .. });
+            }
+            Method::Newton(newton) => newton.forget(),
+        }
+    }
+}
+
+fn write(memory: &mut Memory, slots: &[compile::Address], x: &[f64]) {
+    slots.iter().zip(x).for_each(|(&slot, &value)| memory.values[slot as usize] = value);
+}
+
+fn configuration(memory: &Memory, places: &[usize]) -> Vec<f64> {
+    places.iter().map(|&place| memory.values[place]).collect()
+}
+
+fn key(configuration: &[f64]) -> Vec<u64> {
+    configuration.iter().map(|value| value.to_bits()).collect()
+}
+
+/// First all that the solution asks for, then each change alone.
+fn enqueue(queue: &mut VecDeque<Vec<f64>>, candidate: &[f64], wanted: &[f64]) {
+    queue.push_front(wanted.to_vec());
+    let different: Vec<usize> =
+        (0..candidate.len()).filter(|&k| candidate[k].to_bits() != wanted[k].to_bits()).collect();
+    if different.len() > 1 {
+        for k in different {
+            let mut single = candidate.to_vec();
+            single[k] = wanted[k];
+            queue.push_back(single);
+        }
+    }
+}
+
+/// A configuration without a solution says nothing about the next: every relation turned, one at a time.
+fn enqueue_flips(queue: &mut VecDeque<Vec<f64>>, candidate: &[f64], relations: usize) {
+    for k in 0..relations {
+        let mut single = candidate.to_vec();
+        single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };
+        queue.push_back(single);
+    }
+}
+
+pub fn pattern(found: &compile::Pattern) -> Pattern {
+    let entries =
+        (0..found.columns()).flat_map(|column| found.column(column).iter().map(move |&row| (row as usize, column)));
+    Pattern::from_entries(found.rows as usize, found.columns(), entries)
+}
+
+/// The solution of least norm of a singular system, or the column without a pivot if there is none.
+fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64]) -> Result<Vec<f64>, usize> {
+    let size = b.len();
+    let mut matrix = solve::dense::DenseMatrix::zeros(size, size);
+    let mut position = 0;
+    for column in 0..size {
+        for &row in pattern.column(column) {
+            matrix.set(row as usize, column, values[position]);
+            position += 1;
+        }
+    }
+    let mut x = vec![0.0; size];
+    solve::dense::least_squares(&matrix, b, 1e-12, &mut x);
+    let mut product = vec![0.0; size];
+    matrix.multiply(&x, &mut product);
+    let scale = b.iter().chain(values).fold(0.0f64, |most, value| most.max(value.abs()));
+    let off = product.iter().zip(b).fold(0.0f64, |most, (p, b)| most.max((p - b).abs()));
+    if off <= 1e-9 * scale {
+        return Ok(x);
+    }
+    let mut solver = solve::dense::DenseLu::new(size);
+    let flat: Vec<f64> = (0..size).flat_map(|column| matrix.column(column).to_vec()).collect();
+    Err(solver.factor(&flat).err().map_or(0, |singular| singular.column))
+}
+
+fn evaluation(failure: Option<Failure>) -> Reason {
+    match failure {
+        Some(failure) => Reason::Evaluation(failure),
+        None => Reason::NoConvergence(Vec::new()),
+    }
+}
+
+fn newton_reason(
+    found: &compile::System,
+    newton: &NewtonSolver,
+    error: NewtonError,
+    failure: Option<Failure>,
+) -> Reason {
+    match error {
+        NewtonError::Singular { column } => Reason::Singular(found.iteration[column]),
+        NewtonError::Evaluation(_) => evaluation(failure),
+        NewtonError::NoConvergence { .. } | NewtonError::NotFinite { .. } => {
+            let worst = newton.worst_residuals().iter();
+            Reason::NoConvergence(worst.map(|&(residual, value)| (found.equations[residual], value)).collect())
+        }
+    }
+}
+
+/// Size and pattern alone, to create a solver with.
+struct Shape<'a> {
+    size: usize,
+    pattern: &'a Pattern,
+}
+
+impl NonlinearSystem for Shape<'_> {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn residual(&mut self, _: &[f64], _: &mut [f64]) -> Result<(), EvalError> {
+        Err(EvalError::fatal(0))
+    }
+
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        Some(self.pattern)
+    }
+}
+
+/// A system of the program as Newton's method sees it.
+struct Evaluator<'a> {
+    program: &'a Program,
+    system: SystemId,
+    memory: &'a mut Memory,
+    pattern: &'a Pattern,
+    failure: Option<Failure>,
+}
+
+impl Evaluator<'_> {
+    fn note(&mut self, outcome: Result<(), Failure>) -> Result<(), EvalError> {
+        outcome.map_err(|failure| {
+            self.failure = Some(failure);
+            EvalError::recoverable(0)
+        })
+    }
+}
+
+impl NonlinearSystem for Evaluator<'_> {
+    fn size(&self) -> usize {
+        self.program.systems[self.system].slots.len()
+    }
+
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        write(self.memory, &self.program.systems[self.system].slots, x);
+        let outcome = self.program.residuals(self.system, self.memory, r);
+        self.note(outcome)
+    }
+
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        Some(self.pattern)
+    }
+
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        write(self.memory, &self.program.systems[self.system].slots, x);
+        let outcome = self.program.jacobian(self.system, self.memory, values);
+        self.note(outcome)?;
+        Ok(true)
+    }
+}
