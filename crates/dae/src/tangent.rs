@@ -63,6 +63,9 @@ struct Maker<'a> {
 
 type Made<T> = Result<T, NotDifferentiable>;
 
+/// The function to call for a derivative, its arguments, and the inputs whose derivatives are among them.
+type DerivedCall = (FunctionId, Vec<Expr>, Vec<usize>);
+
 fn elementwise(op: ArithmeticOp, a: Expr, b: Expr) -> Expr {
     match (op, &a, &b) {
         (ArithmeticOp::Mul, Expr::Real(1.0) | Expr::Integer(1), _) => b,
@@ -563,13 +566,8 @@ impl<'a> Maker<'a> {
         Ok(self.derived_arguments(id, arguments, always)?.map(|(target, arguments, _)| Expr::Call(target, arguments)))
     }
 
-    /// The function to call for the derivative, its arguments, and the inputs whose derivatives are among them.
-    fn derived_arguments(
-        &mut self,
-        id: FunctionId,
-        arguments: &[Expr],
-        always: bool,
-    ) -> Made<Option<(FunctionId, Vec<Expr>, Vec<usize>)>> {
+    /// Nothing if the derivative is zero (unless `always`).
+    fn derived_arguments(&mut self, id: FunctionId, arguments: &[Expr], always: bool) -> Made<Option<DerivedCall>> {
         let derivatives = arguments.iter().map(|argument| self.derivative_of(argument)).collect::<Made<Vec<_>>>()?;
         if derivatives.iter().all(Option::is_none) && !always {
             return Ok(None);
