@@ -1,1 +1,157 @@
+//! The functions that the Modelica Standard Library calls in C and FORTRAN, in Rust under the same names: tables, strings,
+//! files, random numbers, Fourier transforms, linear algebra. Written from their documented behaviour.
+//!
+//! `Native` serves the evaluator of functions. Table lookups can be had as plain functions on numbers too, for compiled
+//! code (`resolve`).
 
+mod arguments;
+mod mat_file;
+mod table_calls;
+mod table_file;
+mod tables;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dae::function::External;
+use dae::{Externals, Value};
+use rustc_hash::FxHashMap;
+
+use arguments::Arguments;
+pub use table_calls::Lookup;
+use tables::{Table1, Table2, TimeTable};
+
+/// Finds the file of a `modelica://` address.
+pub type Resources = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
+
+/// External objects by their handles.
+enum Object {
+    Table1(Table1),
+    Table2(Table2),
+    TimeTable(TimeTable),
+}
+
+/// The outside library. One for each simulation: it owns the external objects.
+#[derive(Default)]
+pub struct Native {
+    objects: FxHashMap<u64, Object>,
+    last_handle: u64,
+    resources: Option<Resources>,
+}
+
+impl Native {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a way to find `modelica://` files.
+    pub fn with_resources(resources: Resources) -> Self {
+        Self { resources: Some(resources), ..Self::default() }
+    }
+
+    fn add_object(&mut self, object: Object) -> Value {
+        self.last_handle += 1;
+        self.objects.insert(self.last_handle, object);
+        Value::Object(self.last_handle)
+    }
+
+    fn remove_object(&mut self, handle: u64) {
+        self.objects.remove(&handle);
+    }
+
+    fn object(&self, handle: u64) -> Result<&Object, String> {
+        self.objects.get(&handle).ok_or_else(|| "an external object is used that was not made".into())
+    }
+
+    /// The file that a name in the model means.
+    fn resolve_path(&self, name: &str) -> PathBuf {
+        if let Some(path) = name.strip_prefix("file://") {
+            return PathBuf::from(path);
+        }
+        match &self.resources {
+            Some(resources) if name.starts_with("modelica://") => {
+                resources(name).unwrap_or_else(|| PathBuf::from(name))
+            }
+            _ => PathBuf::from(name),
+        }
+    }
+
+    /// Whether a function is known under this name.
+    pub fn knows(symbol: &str) -> bool {
+        resolve(symbol).is_some() || symbol.starts_with("ModelicaStandardTables_")
+    }
+
+    fn dispatch(&mut self, arguments: &mut Arguments<'_>) -> Result<Option<Value>, String> {
+        if let Some(lookup) = resolve(arguments.symbol) {
+            let numbers: Option<Vec<f64>> = arguments.values.iter().map(Value::as_real).collect();
+            let numbers = numbers.ok_or_else(|| format!("`{}` takes numbers", arguments.symbol))?;
+            return lookup(self, &numbers).map(|value| Some(Value::Real(value)));
+        }
+        table_calls::call(self, arguments).unwrap_or_else(|| {
+            Err(format!(
+                "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
+                arguments.symbol
+            ))
+        })
+    }
+}
+
+impl Externals for Native {
+    fn call(&mut self, external: &External, values: &mut [Value]) -> Result<Option<Value>, String> {
+        self.dispatch(&mut Arguments { symbol: external.symbol.as_str(), values })
+    }
+}
+
+/// A table lookup as a function on numbers, the handle of the table first; for code that calls it often.
+pub fn resolve(symbol: &str) -> Option<Lookup> {
+    table_calls::lookup(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls a function with values.
+    fn call(native: &mut Native, symbol: &str, mut values: Vec<Value>) -> Result<Option<Value>, String> {
+        native.dispatch(&mut Arguments { symbol, values: &mut values })
+    }
+
+    fn table(native: &mut Native) -> Value {
+        let arguments = vec![
+            Value::string("NoName"),
+            Value::string("NoName"),
+            Value::matrix(3, 2, [0.0, 0.0, 1.0, 1.0, 2.0, 4.0]),
+            Value::Integer(3),
+            Value::Integer(2),
+            Value::integers([2]),
+            Value::Integer(1),
+            Value::Enumeration(1),
+            Value::Enumeration(2),
+            Value::Boolean(false),
+            Value::string(","),
+            Value::Integer(0),
+        ];
+        call(native, "ModelicaStandardTables_CombiTable1D_init3", arguments).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_table_lives_until_it_is_closed() {
+        let mut native = Native::new();
+        let object = table(&mut native);
+        let get = "ModelicaStandardTables_CombiTable1D_getValue";
+        let arguments = vec![object.clone(), Value::Integer(1), Value::Real(1.5)];
+        assert_eq!(call(&mut native, get, arguments.clone()), Ok(Some(Value::Real(2.5))));
+        let handle = object.as_real().unwrap();
+        assert_eq!(resolve(get).unwrap()(&native, &[handle, 1.0, 1.5]), Ok(2.5));
+        let slope = resolve("ModelicaStandardTables_CombiTable1D_getDerValue").unwrap();
+        assert_eq!(slope(&native, &[handle, 1.0, 1.5, 2.0]), Ok(6.0));
+        assert_eq!(call(&mut native, "ModelicaStandardTables_CombiTable1D_close", vec![object]), Ok(None));
+        assert!(call(&mut native, get, arguments).is_err());
+    }
+
+    #[test]
+    fn unknown_functions_are_named() {
+        let error = call(&mut Native::new(), "myFunction", vec![]).unwrap_err();
+        assert!(error.contains("`myFunction`") && error.contains("--allow-external"), "{error}");
+    }
+}
