@@ -1,15 +1,32 @@
 //! The Modelica language: libraries, lookup, instantiation, modifiers, types, arrays, functions, connections → `dae::Model`.
 
+pub mod algorithms;
+mod connect;
+pub mod elaborate;
+pub mod equations;
+pub mod evaluate;
 pub mod flat;
+mod flatten;
+pub mod functions;
 mod inner_outer;
 pub mod instance;
 pub mod instantiate;
 pub mod library;
 pub mod lookup;
+mod lower;
 pub mod modifier;
+mod outline;
+mod parts;
 mod predefined;
 pub mod restrictions;
+mod substitute;
+pub mod symbolic;
+pub mod typed;
+pub mod typing;
+mod variables;
 
+pub use elaborate::Elaborator;
+pub use flatten::{Flattening, Overrides, Stage, flatten, last_model};
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };

@@ -1,0 +1,196 @@
+//! Algorithm sections (11.1): executed symbolically, so that every assigned variable gets one equation. A section whose
+//! loops depend on what is known at run time only becomes a function of its inputs.
+
+use std::sync::Arc;
+
+use base::Span;
+use dae::{
+    Action, Equation, EquationRole, ExprId, Origin, OriginKind, PathId, VarId, Variability, VariableType, WhenClause,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::ast;
+
+use crate::elaborate::Elaborator;
+use crate::instance::{Frame, Outcome};
+use crate::symbolic::{Expander, Mode, Symbolic, WhenMaker};
+use crate::typed::{Statement, StatementKind};
+use crate::typing::{Place, Typer};
+
+/// Statements that one section may execute.
+const SECTION_BUDGET: usize = 2_000_000;
+
+impl Elaborator {
+    /// Expands an algorithm section that stands in the text of `frame.class`.
+    pub fn expand_algorithm(&mut self, frame: &Frame, section: &ast::AlgorithmSection, path: PathId) {
+        let key = (frame.class, section.statements.as_ptr() as usize);
+        let typed = match self.typed_algorithms.get(&key) {
+            Some(typed) => typed.clone(),
+            None => {
+                let mut typer = Typer::new(self, frame.class, Place::Model);
+                typer.initial = section.initial;
+                let typed = Arc::new(typer.statements(&section.statements));
+                self.typed_algorithms.insert(key, typed.clone());
+                typed
+            }
+        };
+        if let Err(diagnostic) = self.algorithm(frame, &typed, section, path) {
+            self.report(*diagnostic);
+        }
+    }
+
+    fn algorithm(
+        &mut self,
+        frame: &Frame,
+        statements: &[Statement],
+        section: &ast::AlgorithmSection,
+        path: PathId,
+    ) -> Outcome<()> {
+        // The first run finds out what is assigned; the second starts from the values these variables have before.
+        let first = match self.run_section(frame, statements, path, FxHashMap::default(), probe) {
+            Ok(first) => first,
+            Err(diagnostic) => {
+                return match self.outlined_section(frame, statements, section, path) {
+                    Some(()) => Ok(()),
+                    None => Err(diagnostic),
+                };
+            }
+        };
+        let discrete = first.assigned_in_when;
+        let mut order: Vec<VarId> = first.assigned.keys().copied().collect();
+        order.sort();
+        let mut start = FxHashMap::default();
+        for &variable in &order {
+            let value = self.value_before(variable, discrete.contains(&variable));
+            start.insert(variable, value);
+        }
+        self.when_conditions.clear();
+        let Run { assigned, actions, .. } = self.run_section(frame, statements, path, start, when_maker)?;
+        self.sections += 1;
+        let number = self.sections;
+        let clause = self.section_clause();
+        for variable in order {
+            let Some(&value) = assigned.get(&variable) else { continue };
+            let declared = &mut self.flat.model.variables[variable];
+            if discrete.contains(&variable) {
+                declared.variability = declared.variability.min(Variability::Discrete);
+            }
+            let left = self.flat.model.exprs.var(variable);
+            let role = match &clause {
+                Some(clause) if discrete.contains(&variable) => EquationRole::When(clause.clone()),
+                _ => EquationRole::Algorithm(number),
+            };
+            self.push_section_equation(left, value, role, section, path);
+        }
+        for (condition, kind, span) in actions {
+            let origin = Origin { component: path, span: Some(span), kind: OriginKind::Algorithm };
+            let action = Action { kind, condition, origin };
+            if section.initial {
+                self.flat.model.initial_actions.push(action);
+            } else {
+                self.flat.model.actions.push(action);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push_section_equation(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+        role: EquationRole,
+        section: &ast::AlgorithmSection,
+        path: PathId,
+    ) {
+        let origin = Origin { component: path, span: Some(section.span), kind: OriginKind::Algorithm };
+        let equation = Equation { left, right, role, origin };
+        if section.initial {
+            self.flat.model.initial_equations.push(equation);
+        } else {
+            self.flat.model.equations.push(equation);
+        }
+    }
+
+    /// The value of a variable when the section begins (11.1.2): the left limit of a discrete one, else its start value.
+    fn value_before(&mut self, variable: VarId, assigned_in_when: bool) -> ExprId {
+        let declared = &self.flat.model.variables[variable];
+        let discrete = assigned_in_when || declared.variability <= Variability::Discrete;
+        let (start, ty) = (declared.attributes.start, declared.ty);
+        let exprs = &mut self.flat.model.exprs;
+        if discrete {
+            return exprs.pre(variable);
+        }
+        start.unwrap_or_else(|| match ty {
+            VariableType::Boolean => exprs.boolean(false),
+            VariableType::String => exprs.string(""),
+            VariableType::Real => exprs.real(0.0),
+            _ => exprs.int(0),
+        })
+    }
+
+    fn section_clause(&mut self) -> Option<WhenClause> {
+        if self.when_conditions.is_empty() {
+            return None;
+        }
+        self.clauses += 1;
+        Some(WhenClause { clause: self.clauses, conditions: std::mem::take(&mut self.when_conditions).into() })
+    }
+
+    fn run_section(
+        &mut self,
+        frame: &Frame,
+        statements: &[Statement],
+        path: PathId,
+        start: FxHashMap<VarId, ExprId>,
+        when: WhenMaker,
+    ) -> Outcome<Run> {
+        let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
+        expander.path = path;
+        expander.assigned = Some(start);
+        expander.budget = SECTION_BUDGET;
+        expander.when = Some(when);
+        expander.run(statements)?;
+        Ok(Run {
+            assigned: expander.assigned.take().unwrap_or_default(),
+            actions: std::mem::take(&mut expander.actions),
+            assigned_in_when: std::mem::take(&mut expander.assigned_in_when),
+        })
+    }
+}
+
+/// What one execution of a section came to.
+struct Run {
+    assigned: FxHashMap<VarId, ExprId>,
+    actions: Vec<(Option<ExprId>, dae::ActionKind, Span)>,
+    assigned_in_when: FxHashSet<VarId>,
+}
+
+/// In the first run nothing is made of a condition.
+fn probe(expander: &mut Expander<'_>, condition: Symbolic, _: Span) -> Outcome<ExprId> {
+    let mut any: Option<ExprId> = None;
+    for id in condition.scalars() {
+        any = Some(match any {
+            Some(any) => expander.exprs().or(any, id),
+            None => id,
+        });
+    }
+    Ok(any.unwrap_or_else(|| expander.exprs().boolean(false)))
+}
+
+/// Makes the variables of a when condition and says when one of them rises.
+fn when_maker(expander: &mut Expander<'_>, condition: Symbolic, span: Span) -> Outcome<ExprId> {
+    let (variables, active) = expander.rising(&condition, span);
+    expander.elaborator.when_conditions.extend(variables);
+    Ok(active)
+}
+
+/// Whether a section does anything that only makes sense with the simulator.
+pub(crate) fn has_when(statements: &[Statement]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StatementKind::When { .. } | StatementKind::Reinit(..) | StatementKind::Terminate(_) => true,
+        StatementKind::If { branches, otherwise } => {
+            branches.iter().any(|(_, body)| has_when(body)) || has_when(otherwise)
+        }
+        StatementKind::For { body, .. } | StatementKind::While { body, .. } => has_when(body),
+        _ => false,
+    })
+}

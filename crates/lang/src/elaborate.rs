@@ -1,0 +1,219 @@
+//! The elaborator: the instance tree and the flat model that is made from it, with what is known about types, functions
+//! and values so far. Typing, evaluation and expansion are methods of it in files of their own.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, IdVec, Name};
+use dae::evaluate::{Externals, NoExternals};
+use dae::{ExprId, VarId, Variability};
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::ast;
+
+use crate::equations::TypedEquation;
+use crate::flat::{Flat, Indices};
+use crate::functions::{FunctionEntry, Identity, Signature};
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Instances, Outcome};
+use crate::library::DefId;
+use crate::symbolic::Symbolic;
+use crate::typed::{Base, EnumerationType, Expr, FunctionKey, RecordField, RecordType, Statement, Type};
+
+pub struct Elaborator {
+    pub instances: Instances,
+    pub flat: Flat,
+    /// Functions in other languages that may be called while constants are evaluated.
+    pub externals: Box<dyn Externals>,
+    /// Parameters whose value became part of the structure.
+    pub structural: FxHashSet<CompId>,
+    /// What connections give: see `connection_values`.
+    pub connected: Connected,
+    pub(crate) functions: IdVec<FunctionKey, FunctionEntry>,
+    pub(crate) function_keys: FxHashMap<Identity, FunctionKey>,
+    pub(crate) operators: FxHashMap<ClassId, Vec<Arc<Signature>>>,
+    records: FxHashMap<ClassId, Arc<RecordType>>,
+    records_busy: FxHashSet<ClassId>,
+    enumerations: FxHashMap<DefId, Arc<EnumerationType>>,
+    types: FxHashMap<CompId, Type>,
+    pub(crate) bindings: FxHashMap<(CompId, Name), Arc<Expr>>,
+    pub(crate) values: FxHashMap<(CompId, Indices), ValueState>,
+    pub(crate) record_values: FxHashMap<(CompId, Indices), Symbolic>,
+    pub(crate) text_functions: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,
+    pub(crate) typed_equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
+    pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<Vec<Statement>>>,
+    /// The conditions of the when statements of the algorithm section that is being expanded.
+    pub(crate) when_conditions: Vec<VarId>,
+    pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    pub(crate) differentiator: dae::Differentiator,
+    pub(crate) inline_depth: usize,
+    pub(crate) clauses: u32,
+    pub(crate) sections: u32,
+    pub(crate) auxiliaries: u32,
+}
+
+/// What the connections of the model say about operators on connectors; filled before equations are expanded.
+#[derive(Default)]
+pub struct Connected {
+    /// `inStream(v)` for each stream variable of a connector.
+    pub in_stream: FxHashMap<VarId, ExprId>,
+    /// The flow variable that belongs to a stream variable.
+    pub flow_of_stream: FxHashMap<VarId, VarId>,
+    /// How many connections a connector takes part in.
+    pub cardinality: FxHashMap<(CompId, Indices), i64>,
+    /// Nodes of the overconstrained graph that were chosen as roots.
+    pub roots: FxHashSet<(CompId, Indices)>,
+    /// Nodes whose branch leads to a root first.
+    pub rooted: FxHashSet<(CompId, Indices)>,
+    /// The Boolean variables that say whether a block is the active state of its state machine.
+    pub active: FxHashMap<(CompId, Indices), VarId>,
+}
+
+/// The value of a parameter or constant as far as it is known.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueState {
+    Busy,
+    Known(Symbolic),
+    Failed(Box<Diagnostic>),
+}
+
+impl Elaborator {
+    pub fn new(instances: Instances) -> Self {
+        Self {
+            instances,
+            flat: Flat::default(),
+            externals: Box::new(NoExternals),
+            structural: FxHashSet::default(),
+            connected: Connected::default(),
+            functions: IdVec::new(),
+            function_keys: FxHashMap::default(),
+            operators: FxHashMap::default(),
+            records: FxHashMap::default(),
+            records_busy: FxHashSet::default(),
+            enumerations: FxHashMap::default(),
+            types: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+            values: FxHashMap::default(),
+            record_values: FxHashMap::default(),
+            text_functions: FxHashMap::default(),
+            typed_equations: FxHashMap::default(),
+            typed_algorithms: FxHashMap::default(),
+            when_conditions: Vec::new(),
+            auxiliary_variables: FxHashMap::default(),
+            differentiator: dae::Differentiator::new(),
+            inline_depth: 0,
+            clauses: 0,
+            sections: 0,
+            auxiliaries: 0,
+        }
+    }
+
+    pub fn report(&mut self, diagnostic: Diagnostic) {
+        self.instances.report(Box::new(diagnostic));
+    }
+
+    pub fn error_count(&self) -> usize {
+        self.instances.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count()
+    }
+
+    /// The type of a component with its own dimensions.
+    pub fn component_type(&mut self, component: CompId) -> Outcome<Type> {
+        if let Some(known) = self.types.get(&component) {
+            return Ok(known.clone());
+        }
+        let base = match self.instances.component_type(component)? {
+            ComponentType::Builtin { builtin, .. } => self.builtin_base(builtin),
+            ComponentType::Object(class) => Base::Object(class),
+            ComponentType::Class(class) => match self.instances.kind(class) {
+                ast::ClassKind::Record | ast::ClassKind::OperatorRecord => Base::Record(self.record_type(class)?),
+                ast::ClassKind::Function | ast::ClassKind::OperatorFunction => {
+                    Base::Function(self.function_type(class)?)
+                }
+                _ => Base::Component,
+            },
+        };
+        let rank = self.instances.dimensions(component)?.len();
+        let ty = Type::new(base, rank);
+        self.types.insert(component, ty.clone());
+        Ok(ty)
+    }
+
+    fn builtin_base(&mut self, builtin: Builtin) -> Base {
+        match builtin {
+            Builtin::Real => Base::Real,
+            Builtin::Integer => Base::Integer,
+            Builtin::Boolean => Base::Boolean,
+            Builtin::String => Base::String,
+            Builtin::Clock => Base::Clock,
+            Builtin::ExternalObject => Base::Component,
+            Builtin::Enumeration(definition) => Base::Enumeration(self.enumeration_type(definition)),
+        }
+    }
+
+    pub fn enumeration_type(&mut self, definition: DefId) -> Arc<EnumerationType> {
+        if let Some(known) = self.enumerations.get(&definition) {
+            return known.clone();
+        }
+        let made = Arc::new(EnumerationType {
+            name: self.instances.libraries.get(definition).name,
+            literals: self.instances.enumeration_literals(definition),
+        });
+        self.enumerations.insert(definition, made.clone());
+        made
+    }
+
+    /// The predefined type or enumeration that a class stands for.
+    pub fn simple_base(&mut self, class: ClassId) -> Option<Base> {
+        let builtin = self.instances.simple_type(class)?.builtin?;
+        Some(self.builtin_base(builtin))
+    }
+
+    pub fn enumeration(&mut self, class: ClassId) -> Option<Arc<EnumerationType>> {
+        match self.simple_base(class)? {
+            Base::Enumeration(enumeration) => Some(enumeration),
+            _ => None,
+        }
+    }
+
+    pub fn record_type(&mut self, class: ClassId) -> Outcome<Arc<RecordType>> {
+        if let Some(known) = self.records.get(&class) {
+            return Ok(known.clone());
+        }
+        if !self.records_busy.insert(class) {
+            let name = self.instances.class_name(class);
+            return Err(Box::new(Diagnostic::error(
+                "recursive-record",
+                format!("the record `{name}` contains itself"),
+            )));
+        }
+        let made = self.make_record_type(class);
+        self.records_busy.remove(&class);
+        let made = Arc::new(made?);
+        self.records.insert(class, made.clone());
+        Ok(made)
+    }
+
+    fn make_record_type(&mut self, class: ClassId) -> Outcome<RecordType> {
+        let mut fields = Vec::new();
+        for component in self.instances.components_of(class) {
+            let ty = self.component_type(component)?;
+            let name = self.instances.component(component).name;
+            fields.push(RecordField { name, ty, sizes: self.constant_sizes(component) });
+        }
+        let parts = self.instances.with_bases(class);
+        let is_operator = parts.iter().any(|&part| self.instances.kind(part) == ast::ClassKind::OperatorRecord);
+        Ok(RecordType { name: self.instances.class_name(class), class, is_operator, fields })
+    }
+
+    /// How a component varies: as declared, and by its type where nothing is declared.
+    pub fn component_variability(&self, component: CompId, ty: &Type) -> Variability {
+        match self.instances.variability(component) {
+            ast::Variability::Constant => Variability::Constant,
+            ast::Variability::Parameter => Variability::Parameter,
+            ast::Variability::Discrete => Variability::Discrete,
+            ast::Variability::Unstated => match ty.base {
+                Base::Integer | Base::Boolean | Base::String | Base::Enumeration(_) | Base::Clock => {
+                    Variability::Discrete
+                }
+                _ => Variability::Continuous,
+            },
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! Values at translation time: sizes, structural parameters, constants (specification 3.8, 4.4, 10.1), and what the
+//! binding of a component gives to each of its elements.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name, Span};
+use syntax::ast;
+
+use crate::elaborate::{Elaborator, ValueState};
+use crate::flat::Indices;
+use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Frame, Outcome, SizeState};
+use crate::modifier::Binding;
+use crate::symbolic::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
+use crate::typed::{Base, Expr, Type};
+use crate::typing::{Place, Typer, convert, fits};
+
+impl Elaborator {
+    /// The sizes of a component's own dimensions.
+    pub fn sizes(&mut self, component: CompId) -> Outcome<Arc<[usize]>> {
+        match &self.instances.component(component).sizes {
+            SizeState::Known(sizes) => return Ok(sizes.clone()),
+            SizeState::Failed(diagnostic) => return Err(diagnostic.clone()),
+            SizeState::Busy => {
+                let name = self.instances.path(component);
+                return Err(Box::new(
+                    Diagnostic::error("cyclic-size", format!("the size of `{name}` depends on itself"))
+                        .at(self.instances.span(component), "declared here"),
+                ));
+            }
+            SizeState::Unknown => {}
+        }
+        self.instances.components[component].sizes = SizeState::Busy;
+        let found = self.find_sizes(component);
+        self.instances.components[component].sizes = match &found {
+            Ok(sizes) => SizeState::Known(sizes.clone()),
+            Err(diagnostic) => SizeState::Failed(diagnostic.clone()),
+        };
+        found
+    }
+
+    fn find_sizes(&mut self, component: CompId) -> Outcome<Arc<[usize]>> {
+        let dimensions = self.instances.dimensions(component)?;
+        let mut sizes = Vec::with_capacity(dimensions.len());
+        let mut shape: Option<Vec<usize>> = None;
+        for (position, dimension) in dimensions.iter().enumerate() {
+            let size = match &dimension.subscript {
+                ast::Subscript::Expr(text) => self.declared_size(component, dimension.scope, text)?,
+                ast::Subscript::All(span) => {
+                    let shape = match &shape {
+                        Some(shape) => shape,
+                        None => shape.insert(self.shape_of_binding(component, *span)?),
+                    };
+                    match shape.get(position) {
+                        Some(&size) => size,
+                        None => return Err(self.no_size(component, *span)),
+                    }
+                }
+            };
+            sizes.push(size);
+        }
+        Ok(sizes.into())
+    }
+
+    fn declared_size(&mut self, component: CompId, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<usize> {
+        let before = self.error_count();
+        let typed = Typer::new(self, scope, Place::Model).dimension_size(text);
+        if self.error_count() > before {
+            return Err(self.failed_above(text.span));
+        }
+        let rank = self.instances.rank_above(scope);
+        let frame = Frame { class: scope, indices: Indices::from_elem(1, rank) };
+        let value = Expander::new(self, frame, Mode::Evaluate).expand(&typed)?;
+        let size = value.scalar().and_then(|id| arrays::integer(&self.flat.model.exprs, id));
+        match size {
+            Some(size) if (0..=100_000_000).contains(&size) => Ok(size as usize),
+            Some(size) => Err(Box::new(
+                Diagnostic::error(
+                    "wrong-size",
+                    format!("a dimension of `{}` has size {size}", self.instances.path(component)),
+                )
+                .at(text.span, "this is the size")
+                .specification("10.1"),
+            )),
+            None => Err(Box::new(
+                Diagnostic::error(
+                    "unknown-size",
+                    format!("a size of `{}` is not known at translation", self.instances.path(component)),
+                )
+                .at(text.span, "this is the size"),
+            )),
+        }
+    }
+
+    /// A message for what failed because of something that was reported already.
+    pub(crate) fn failed_above(&self, span: Span) -> Box<Diagnostic> {
+        let last = self.instances.diagnostics.iter().rev().find(|diagnostic| diagnostic.is_error());
+        match last {
+            Some(diagnostic) => Box::new(diagnostic.clone()),
+            None => Box::new(Diagnostic::error("wrong-expression", "this expression is wrong").at(span, "")),
+        }
+    }
+
+    fn no_size(&self, component: CompId, span: Span) -> Box<Diagnostic> {
+        Box::new(
+            Diagnostic::error(
+                "unknown-size",
+                format!("a size of `{}` is given by `:` but nothing tells it", self.instances.path(component)),
+            )
+            .at(span, "this dimension")
+            .hint("give a size, or a value whose size it takes")
+            .specification("10.1"),
+        )
+    }
+
+    /// The sizes that the binding of a component has, for dimensions declared with `:`.
+    fn shape_of_binding(&mut self, component: CompId, span: Span) -> Outcome<Vec<usize>> {
+        let Some(source) = self.instances.binding(component) else { return Err(self.no_size(component, span)) };
+        let parent = self.instances.component(component).parent;
+        let rank = self.instances.rank_above(parent);
+        let above = Indices::from_elem(1, rank);
+        let value = self.binding_value(&source, component, &above, Mode::Shape)?;
+        Ok(value.sizes().to_vec())
+    }
+
+    /// The sizes of a field of a record class as far as they are constant.
+    pub(crate) fn constant_sizes(&mut self, component: CompId) -> Vec<Option<usize>> {
+        let Ok(dimensions) = self.instances.dimensions(component) else { return Vec::new() };
+        if dimensions.is_empty() {
+            return Vec::new();
+        }
+        if dimensions.iter().any(|dimension| matches!(dimension.subscript, ast::Subscript::All(_))) {
+            return vec![None; dimensions.len()];
+        }
+        let literals: Option<Vec<usize>> = dimensions
+            .iter()
+            .map(|dimension| match &dimension.subscript {
+                ast::Subscript::Expr(text) => match text.kind {
+                    ast::ExprKind::Integer(size) => usize::try_from(size).ok(),
+                    _ => None,
+                },
+                ast::Subscript::All(_) => None,
+            })
+            .collect();
+        if let Some(sizes) = literals {
+            return sizes.into_iter().map(Some).collect();
+        }
+        let before = self.instances.diagnostics.len();
+        let structural = self.structural.len();
+        let sizes = self.sizes(component);
+        let _ = structural;
+        match sizes {
+            Ok(sizes) => sizes.iter().copied().map(Some).collect(),
+            Err(_) => {
+                // The size belongs to an instance; nothing is wrong with the class.
+                self.instances.diagnostics.truncate(before);
+                self.instances.components[component].sizes = SizeState::Unknown;
+                vec![None; dimensions.len()]
+            }
+        }
+    }
+
+    /// The value of a parameter or constant (all its elements), or why there is none. `above` are the element numbers of
+    /// the arrays above it.
+    pub fn value(&mut self, component: CompId, above: &[u32]) -> Outcome<Symbolic> {
+        let key = (component, Indices::from_slice(above));
+        match self.values.get(&key) {
+            Some(ValueState::Known(value)) => return Ok(value.clone()),
+            Some(ValueState::Failed(diagnostic)) => return Err(diagnostic.clone()),
+            Some(ValueState::Busy) => {
+                let name = self.instances.path(component);
+                return Err(Box::new(
+                    Diagnostic::error("cyclic-parameter", format!("the value of `{name}` depends on itself"))
+                        .at(self.instances.span(component), format!("`{name}` is declared here"))
+                        .specification("4.4.4"),
+                ));
+            }
+            None => {}
+        }
+        self.values.insert(key.clone(), ValueState::Busy);
+        let found = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.find_value(component, above));
+        let found = found.map_err(|diagnostic| self.with_cycle(diagnostic, component));
+        let state = match &found {
+            Ok(value) => ValueState::Known(value.clone()),
+            Err(diagnostic) => ValueState::Failed(diagnostic.clone()),
+        };
+        self.values.insert(key, state);
+        found
+    }
+
+    /// Each component on a cycle adds its place to the message.
+    fn with_cycle(&self, mut diagnostic: Box<Diagnostic>, component: CompId) -> Box<Diagnostic> {
+        if diagnostic.code == "cyclic-parameter" {
+            let name = self.instances.path(component);
+            let text = format!("`{name}` is declared here");
+            if diagnostic.labels.len() < 12 && !diagnostic.labels.iter().any(|label| label.text == text) {
+                *diagnostic = (*diagnostic).at(self.instances.span(component), text);
+            }
+        }
+        diagnostic
+    }
+
+    fn find_value(&mut self, component: CompId, above: &[u32]) -> Outcome<Symbolic> {
+        let ty = self.component_type(component)?;
+        if let Some(source) = self.instances.binding(component) {
+            let value = self.binding_value(&source, component, above, Mode::Evaluate)?;
+            return self.check_sizes(component, value);
+        }
+        if let Base::Record(_) = ty.base {
+            return self.value_of_fields(component, above);
+        }
+        if let Some(start) = self.attribute(component, Name::new("start"), above, Mode::Evaluate)? {
+            return Ok(start);
+        }
+        let name = self.instances.path(component);
+        Err(Box::new(
+            Diagnostic::error("no-value", format!("`{name}` has no value, and it is needed at translation"))
+                .at(self.instances.span(component), "declared here")
+                .hint(format!("give it a value, such as `{name} = …`"))
+                .specification("4.4.4"),
+        ))
+    }
+
+    fn value_of_fields(&mut self, component: CompId, above: &[u32]) -> Outcome<Symbolic> {
+        let ComponentType::Class(class) = self.instances.component_type(component)? else {
+            return Err(self.no_size(component, self.instances.span(component)));
+        };
+        let sizes = self.sizes(component)?;
+        let fields = self.instances.components_of(class);
+        let mut elements = Vec::new();
+        let mut failed = None;
+        crate::flat::for_each_index(&sizes, |own| {
+            if failed.is_some() {
+                return;
+            }
+            let mut indices = Indices::from_slice(above);
+            indices.extend_from_slice(own);
+            let mut values = Vec::with_capacity(fields.len());
+            for &field in &fields {
+                match self.value(field, &indices) {
+                    Ok(value) => values.push(value),
+                    Err(diagnostic) => {
+                        failed = Some(diagnostic);
+                        return;
+                    }
+                }
+            }
+            elements.push(Symbolic::record(values));
+        });
+        match failed {
+            Some(diagnostic) => Err(diagnostic),
+            None => Ok(Symbolic::array(sizes.to_vec(), elements)),
+        }
+    }
+
+    /// The value must have the sizes that were declared.
+    pub fn check_sizes(&mut self, component: CompId, value: Symbolic) -> Outcome<Symbolic> {
+        let sizes = self.sizes(component)?;
+        let fits = value.sizes() == &*sizes || (sizes.contains(&0) && arrays::is_empty(&value));
+        if fits {
+            return Ok(value);
+        }
+        let name = self.instances.path(component);
+        let mut diagnostic = Diagnostic::error(
+            "size-mismatch",
+            format!("`{name}` has the sizes {}, and its value {}", sizes_text(&sizes), sizes_text(value.sizes())),
+        )
+        .at(self.instances.span(component), format!("declared with sizes {}", sizes_text(&sizes)))
+        .specification("10.6.1");
+        if let Some(BindingSource::Expression(binding)) = self.instances.binding(component) {
+            diagnostic = diagnostic.at(binding.span, format!("this has sizes {}", sizes_text(value.sizes())));
+        }
+        Err(Box::new(diagnostic))
+    }
+
+    /// What a binding gives to the component at the element numbers `above`.
+    pub fn binding_value(
+        &mut self,
+        source: &BindingSource,
+        component: CompId,
+        above: &[u32],
+        mode: Mode,
+    ) -> Outcome<Symbolic> {
+        match source {
+            BindingSource::Expression(binding) => {
+                let ty = self.component_type(component)?;
+                self.expression_value(binding, component, Name::new(""), &ty, above, mode)
+            }
+            BindingSource::Field(record) => {
+                let name = self.instances.component(component).name;
+                let rank = self.instances.dimensions(*record)?.len();
+                let (outer, own) = above.split_at(above.len().saturating_sub(rank));
+                let whole = self.record_value(*record, outer, mode)?;
+                let Base::Record(ty) = self.component_type(*record)?.base else {
+                    let diagnostic = Diagnostic::error(
+                        "not-a-record",
+                        format!("`{}` is no record and cannot have a value", self.instances.path(*record)),
+                    );
+                    return Err(Box::new(diagnostic.at(self.instances.span(*record), "declared here")));
+                };
+                let positions: Vec<Positions> = own.iter().map(|&at| Positions::One(at as usize - 1)).collect();
+                let element = whole.index(&positions);
+                let field = ty.field(name).and_then(|at| element.and_then(|element| element.field(at)));
+                field.ok_or_else(|| self.no_size(component, self.instances.span(component)))
+            }
+        }
+    }
+
+    /// The value of a record that has a binding as a whole; found once for all its fields.
+    fn record_value(&mut self, record: CompId, above: &[u32], mode: Mode) -> Outcome<Symbolic> {
+        if mode == Mode::Evaluate {
+            return self.value(record, above);
+        }
+        let key = (record, Indices::from_slice(above));
+        if mode == Mode::Flat
+            && let Some(known) = self.record_values.get(&key)
+        {
+            return Ok(known.clone());
+        }
+        let Some(source) = self.instances.binding(record) else {
+            return Err(self.no_size(record, self.instances.span(record)));
+        };
+        let value = self.binding_value(&source, record, above, mode)?;
+        if mode == Mode::Flat {
+            self.record_values.insert(key, value.clone());
+        }
+        Ok(value)
+    }
+
+    /// The value of an attribute such as `start` for all elements of a component; `None` where nothing is said.
+    pub fn attribute(&mut self, component: CompId, name: Name, above: &[u32], mode: Mode) -> Outcome<Option<Symbolic>> {
+        let ComponentType::Builtin { attributes, .. } = self.instances.component_type(component)? else {
+            return Ok(None);
+        };
+        let Some(modifier) = attributes.child(name) else { return Ok(None) };
+        let Some(binding) = modifier.binding.clone().filter(|binding| binding.expr.is_some()) else { return Ok(None) };
+        let own = self.component_type(component)?;
+        let ty = match name.as_str() {
+            "unit" | "displayUnit" | "quantity" => Type::new(Base::String, own.rank),
+            "fixed" => Type::new(Base::Boolean, own.rank),
+            "nominal" => Type::new(Base::Real, own.rank),
+            "stateSelect" | "uncertain" => Type::new(Base::Unknown, own.rank),
+            _ => own,
+        };
+        let value = self.expression_value(&binding, component, name, &ty, above, mode)?;
+        let sizes = self.sizes(component)?;
+        // `each` and attributes of array types hold for all elements.
+        let value = if value.sizes().is_empty() && !sizes.is_empty() { arrays::fill(&value, &sizes) } else { value };
+        Ok(Some(value))
+    }
+
+    /// An expression of a modifier as the component `component` at `above` sees it: without `each`, arrays of
+    /// components between the text and the component take it apart (7.2.5).
+    fn expression_value(
+        &mut self,
+        binding: &Binding,
+        component: CompId,
+        attribute: Name,
+        ty: &Type,
+        above: &[u32],
+        mode: Mode,
+    ) -> Outcome<Symbolic> {
+        let typed = self.typed_binding(binding, component, attribute, ty, above.len())?;
+        let scope_rank = self.instances.rank_above(binding.scope).min(above.len());
+        let frame = Frame { class: binding.scope, indices: Indices::from_slice(&above[..scope_rank]) };
+        let value = Expander::new(self, frame, mode).expand(&typed)?;
+        let extra = typed.ty.rank.saturating_sub(ty.rank);
+        if extra == 0 {
+            return Ok(value);
+        }
+        let positions: Vec<Positions> =
+            above[scope_rank..].iter().take(extra).map(|&at| Positions::One(at as usize - 1)).collect();
+        value.index(&positions).ok_or_else(|| {
+            let name = self.instances.path(component);
+            Box::new(
+                Diagnostic::error(
+                    "size-mismatch",
+                    format!("the sizes {} of the modifier do not fit the array of `{name}`", sizes_text(value.sizes())),
+                )
+                .at(binding.span, format!("this has sizes {}", sizes_text(value.sizes())))
+                .at(self.instances.span(component), "for this component")
+                .specification("7.2.5"),
+            )
+        })
+    }
+
+    fn typed_binding(
+        &mut self,
+        binding: &Binding,
+        component: CompId,
+        attribute: Name,
+        ty: &Type,
+        above: usize,
+    ) -> Outcome<Arc<Expr>> {
+        if let Some(known) = self.bindings.get(&(component, attribute)) {
+            return Ok(known.clone());
+        }
+        let Some(text) = &binding.expr else { return Err(self.failed_above(binding.span)) };
+        let scope_rank = self.instances.rank_above(binding.scope).min(above);
+        let before = self.error_count();
+        let mut typer = Typer::new(self, binding.scope, Place::Model);
+        let typed = typer.expr(text);
+        let between = above - scope_rank;
+        let wanted = (ty.rank..=ty.rank + between)
+            .rev()
+            .map(|rank| ty.with_rank(rank))
+            .find(|wanted| fits(&typed.ty, wanted) && (typed.ty.rank == wanted.rank || typed.ty.is_unknown()));
+        let scalar = ty.with_rank(0);
+        let typed = match wanted {
+            Some(wanted) => convert(typed, &wanted),
+            // An attribute may be a scalar that holds for all elements.
+            None if attribute != "" && fits(&typed.ty, &scalar) => convert(typed, &scalar),
+            None => match typer.as_record(typed.clone(), ty) {
+                Some(typed) => typed,
+                None => {
+                    let name = typer.elaborator.instances.path(component);
+                    let what = if attribute == "" { format!("`{name}`") } else { format!("`{attribute}` of `{name}`") };
+                    let diagnostic = Diagnostic::error(
+                        "type-mismatch",
+                        format!("{what} is of type `{}`, and its value of type `{}`", ty.text(), typed.ty.text()),
+                    )
+                    .at(text.span, format!("this is `{}`", typed.ty.text()))
+                    .at(typer.elaborator.instances.span(component), "declared here")
+                    .specification("6.7");
+                    typer.report(diagnostic);
+                    typed
+                }
+            },
+        };
+        if self.error_count() > before {
+            return Err(self.failed_above(binding.span));
+        }
+        let typed = Arc::new(typed);
+        self.bindings.insert((component, attribute), typed.clone());
+        Ok(typed)
+    }
+
+    /// An expression of the text of `frame.class` as a constant.
+    pub fn evaluate(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<Symbolic> {
+        let before = self.error_count();
+        let typed = Typer::new(self, frame.class, Place::Model).expr(text);
+        if self.error_count() > before {
+            return Err(self.failed_above(text.span));
+        }
+        Expander::new(self, frame.clone(), Mode::Evaluate).expand(&typed)
+    }
+
+    /// A condition, as of a conditional component.
+    pub fn evaluate_condition(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<bool> {
+        let value = self.evaluate(frame, text)?;
+        match value.scalar().and_then(|id| self.flat.model.exprs.as_boolean(id)) {
+            Some(value) => Ok(value),
+            None => Err(Box::new(
+                Diagnostic::error("not-a-condition", "this must be a Boolean that is known at translation")
+                    .at(text.span, ""),
+            )),
+        }
+    }
+}

@@ -1,0 +1,694 @@
+//! Functions (chapter 12): what they take and give, their typed bodies, and their form in the flat model.
+//!
+//! A function class is typed once and made a `dae::Function` once, when something calls it.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name, Span};
+use dae::function::{self as ir, Inline, LocalId};
+use dae::{FunctionId, Variability};
+use rustc_hash::FxHashMap;
+use syntax::ast;
+
+use crate::elaborate::Elaborator;
+use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Member, Outcome};
+use crate::typed::{Base, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type};
+use crate::typing::{Place, Typer, literal};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SignatureKind {
+    Function,
+    /// The constructor of a record.
+    Record,
+    /// The constructor of an external object.
+    Object,
+}
+
+#[derive(Debug)]
+pub struct Signature {
+    pub key: FunctionKey,
+    pub name: Name,
+    pub class: ClassId,
+    pub kind: SignatureKind,
+    pub inputs: Vec<SignatureInput>,
+    pub outputs: Vec<(Name, Type)>,
+    pub output_locals: Vec<LocalId>,
+    /// All variables, in the order of the class.
+    pub fields: Vec<SignatureInput>,
+    /// What a record constructor makes.
+    pub record: Option<Arc<RecordType>>,
+    pub locals: Locals,
+    pub(crate) components: FxHashMap<CompId, LocalId>,
+    pub impure: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct SignatureInput {
+    pub name: Name,
+    pub ty: Type,
+    /// Over the inputs as locals, and over components where a modifier gave it.
+    pub default: Option<Expr>,
+    pub local: LocalId,
+    pub span: Span,
+}
+
+impl Signature {
+    pub fn input(&self, name: Name) -> Option<usize> {
+        self.inputs.iter().position(|input| input.name == name)
+    }
+}
+
+/// The body of a function with all its names found.
+#[derive(Debug)]
+pub struct TypedFunction {
+    pub signature: Arc<Signature>,
+    pub locals: Locals,
+    pub body: TypedBody,
+    pub inline: Inline,
+    pub has_derivative: bool,
+}
+
+#[derive(Debug)]
+pub enum TypedBody {
+    Algorithm(Vec<Statement>),
+    External(TypedExternal),
+    Record,
+    /// `der(f, x, …)`: the function and the positions of the inputs.
+    PartialDerivative(FunctionKey, Vec<u32>),
+}
+
+#[derive(Debug)]
+pub struct TypedExternal {
+    pub language: Name,
+    pub symbol: Name,
+    pub arguments: Vec<Expr>,
+    pub result: Option<Expr>,
+    pub libraries: Vec<Arc<str>>,
+}
+
+/// What is known about a function so far.
+pub struct FunctionEntry {
+    pub signature: Arc<Signature>,
+    pub(crate) typed: TypedState,
+    pub(crate) id: Option<FunctionId>,
+}
+
+pub(crate) enum TypedState {
+    Untyped,
+    Typed(Arc<TypedFunction>),
+    Failed(Box<Diagnostic>),
+}
+
+/// What makes two function classes the same function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Identity {
+    Class(ClassId),
+    /// Nothing around an encapsulated class changes its meaning.
+    Definition(crate::library::DefId),
+}
+
+impl Elaborator {
+    pub fn function(&self, key: FunctionKey) -> &FunctionEntry {
+        &self.functions[key]
+    }
+
+    fn identity(&mut self, class: ClassId) -> Identity {
+        let node = self.instances.class(class);
+        let (def, scope) = (node.def, node.scope);
+        let plain = node.modifier.is_empty();
+        let operator = scope.is_some_and(|scope| {
+            self.instances.kind(scope) == ast::ClassKind::Operator && self.instances.definition(scope).encapsulated
+        });
+        if plain && (operator || self.instances.definition(class).encapsulated) {
+            Identity::Definition(def)
+        } else {
+            Identity::Class(class)
+        }
+    }
+
+    /// What a function or the constructor of a record takes and gives.
+    pub fn signature(&mut self, class: ClassId) -> Outcome<Arc<Signature>> {
+        if self.instances.is_external_object(class) {
+            let constructor = match self.instances.member(class, Name::new("constructor")) {
+                Some(Member::Class(member)) => self.instances.class_of(member)?,
+                _ => {
+                    let name = self.instances.class_name(class);
+                    return Err(Box::new(Diagnostic::error(
+                        "no-constructor",
+                        format!("the external object `{name}` has no constructor"),
+                    )));
+                }
+            };
+            return self.signature_of(constructor, SignatureKind::Object);
+        }
+        let kind = match self.instances.kind(class) {
+            ast::ClassKind::Function | ast::ClassKind::OperatorFunction => SignatureKind::Function,
+            ast::ClassKind::Record | ast::ClassKind::OperatorRecord => SignatureKind::Record,
+            kind => {
+                let name = self.instances.class_name(class);
+                let text = format!("{kind:?}").to_lowercase();
+                return Err(Box::new(
+                    Diagnostic::error("not-a-function", format!("`{name}` is a {text}, not a function"))
+                        .specification("12.4"),
+                ));
+            }
+        };
+        self.signature_of(class, kind)
+    }
+
+    fn signature_of(&mut self, class: ClassId, kind: SignatureKind) -> Outcome<Arc<Signature>> {
+        let identity = self.identity(class);
+        if let Some(&key) = self.function_keys.get(&identity) {
+            return Ok(self.functions[key].signature.clone());
+        }
+        let signature = Arc::new(self.make_signature(class, kind)?);
+        let key = signature.key;
+        // Typing the signature may have met the function itself and made its entry already.
+        if let Some(&key) = self.function_keys.get(&identity) {
+            return Ok(self.functions[key].signature.clone());
+        }
+        let made = self.functions.push(FunctionEntry { signature, typed: TypedState::Untyped, id: None });
+        debug_assert_eq!(made, key);
+        self.function_keys.insert(identity, made);
+        Ok(self.functions[made].signature.clone())
+    }
+
+    fn make_signature(&mut self, class: ClassId, kind: SignatureKind) -> Outcome<Signature> {
+        if let ast::ClassBody::PartialDerivative { function, variables } = self.instances.definition(class).body.clone()
+        {
+            return self.derivative_signature(class, &function, &variables);
+        }
+        let components = self.instances.components_of(class);
+        let record = match kind {
+            SignatureKind::Record => Some(self.record_type(class)?),
+            _ => None,
+        };
+        let mut types = Vec::with_capacity(components.len());
+        for &component in &components {
+            types.push(self.component_type(component)?);
+        }
+        let mut locals = Locals::new();
+        let mut map = FxHashMap::default();
+        for (&component, ty) in components.iter().zip(&types) {
+            let (name, span) = (self.instances.component(component).name, self.instances.span(component));
+            let local = locals.push(Local { name, ty: ty.clone(), sizes: Vec::new(), default: None, span });
+            map.insert(component, local);
+        }
+        let mut typer = Typer::new(self, class, Place::Function);
+        typer.locals = locals;
+        typer.components = map;
+        for (&component, ty) in components.iter().zip(&types) {
+            let local = typer.components[&component];
+            let sizes = typer.local_sizes(component);
+            let default = typer.local_default(component, ty);
+            typer.locals[local].sizes = sizes;
+            typer.locals[local].default = default;
+        }
+        let (locals, map) = (std::mem::take(&mut typer.locals), std::mem::take(&mut typer.components));
+        let field = |component: CompId| {
+            let local = map[&component];
+            let Local { name, ty, default, span, .. } = &locals[local];
+            SignatureInput { name: *name, ty: ty.clone(), default: default.clone(), local, span: *span }
+        };
+        let fields: Vec<SignatureInput> = components.iter().map(|&component| field(component)).collect();
+        let mut inputs = Vec::new();
+        let mut outputs = Vec::new();
+        let mut output_locals = Vec::new();
+        for &component in &components {
+            let node = self.instances.component(component);
+            let direction = node.type_prefixes.direction;
+            let protected = node.prefixes.protected;
+            let fixed = node.prefixes.is_final
+                || (node.type_prefixes.variability == ast::Variability::Constant && node.modifier.binding.is_some());
+            let is_input = match kind {
+                SignatureKind::Record => !protected && !fixed,
+                _ => direction == ast::Direction::Input && !protected,
+            };
+            if is_input {
+                inputs.push(field(component));
+            } else if direction == ast::Direction::Output && kind != SignatureKind::Record {
+                let local = map[&component];
+                outputs.push((locals[local].name, locals[local].ty.clone()));
+                output_locals.push(local);
+            }
+        }
+        if let Some(record) = &record {
+            outputs.push((Name::new("result"), Type::new(Base::Record(record.clone()), 0)));
+        }
+        let impure = self.is_impure(class);
+        Ok(Signature {
+            key: self.functions.next_id(),
+            name: self.instances.class_name(class),
+            class,
+            kind,
+            inputs,
+            outputs,
+            output_locals,
+            fields,
+            record,
+            locals,
+            components: map,
+            impure,
+        })
+    }
+
+    /// `function f_x = der(f, x)` takes what `f` takes (12.7.2).
+    fn derivative_signature(
+        &mut self,
+        class: ClassId,
+        function: &ast::TypeName,
+        variables: &[ast::Ident],
+    ) -> Outcome<Signature> {
+        let scope = self.instances.class(class).scope.unwrap_or(class);
+        let of = self.instances.lookup_type(scope, function)?;
+        let base = self.signature(of)?;
+        for variable in variables {
+            if base.input(variable.name).is_none() {
+                return Err(Box::new(
+                    Diagnostic::error("unknown-argument", format!("`{}` has no input `{}`", base.name, variable.name))
+                        .at(variable.span, "")
+                        .specification("12.7.2"),
+                ));
+            }
+        }
+        Ok(Signature {
+            key: self.functions.next_id(),
+            name: self.instances.class_name(class),
+            class,
+            kind: SignatureKind::Function,
+            inputs: base.inputs.clone(),
+            outputs: base.outputs.clone(),
+            output_locals: base.output_locals.clone(),
+            fields: base.fields.clone(),
+            record: None,
+            locals: base.locals.clone(),
+            components: base.components.clone(),
+            impure: base.impure,
+        })
+    }
+
+    fn is_impure(&mut self, class: ClassId) -> bool {
+        self.instances
+            .with_bases(class)
+            .into_iter()
+            .any(|class| self.instances.definition(class).purity == ast::Purity::Impure)
+    }
+
+    /// The name of the function of the language that `external "builtin"` stands for, as in `Modelica.Math.sin`.
+    pub fn builtin_function(&mut self, class: ClassId) -> Option<Name> {
+        let definition = self.instances.definition(class);
+        let ast::ClassBody::Long(composition) = &definition.body else { return None };
+        let external = composition.external.as_ref()?;
+        if external.language.as_deref() != Some("builtin") {
+            return None;
+        }
+        Some(external.function.map_or(definition.name.name, |ident| ident.name))
+    }
+
+    /// The functions of an operator of a record (14.1), in the order of the text.
+    pub fn operator_functions(&mut self, class: ClassId, operator: Name) -> Vec<Arc<Signature>> {
+        let Some(Member::Class(member)) = self.instances.member(class, operator) else { return Vec::new() };
+        let Ok(found) = self.instances.class_of(member) else { return Vec::new() };
+        if let Some(known) = self.operators.get(&found) {
+            return known.clone();
+        }
+        let mut classes = vec![found];
+        if self.instances.kind(found) == ast::ClassKind::Operator {
+            classes.clear();
+            for (_, member) in self.instances.members(found) {
+                if let Member::Class(member) = member
+                    && let Ok(class) = self.instances.class_of(member)
+                {
+                    classes.push(class);
+                }
+            }
+        }
+        let mut signatures = Vec::new();
+        for class in classes {
+            match self.signature(class) {
+                Ok(signature) => signatures.push(signature),
+                Err(diagnostic) => self.report(*diagnostic),
+            }
+        }
+        self.operators.insert(found, signatures.clone());
+        signatures
+    }
+
+    pub fn has_constructors(&mut self, class: ClassId) -> bool {
+        self.instances.kind(class) == ast::ClassKind::OperatorRecord
+            && self.instances.member(class, Name::new("'constructor'")).is_some()
+    }
+
+    /// The type of a function as a value.
+    pub fn function_type(&mut self, class: ClassId) -> Outcome<Arc<FunctionType>> {
+        let signature = self.signature(class)?;
+        let inputs = signature.inputs.iter().map(|input| (input.name, input.ty.clone())).collect();
+        Ok(Arc::new(FunctionType { inputs, outputs: signature.outputs.clone() }))
+    }
+
+    /// The typed body.
+    pub fn typed_function(&mut self, key: FunctionKey) -> Outcome<Arc<TypedFunction>> {
+        match &self.functions[key].typed {
+            TypedState::Typed(typed) => return Ok(typed.clone()),
+            TypedState::Failed(diagnostic) => return Err(diagnostic.clone()),
+            TypedState::Untyped => {}
+        }
+        let before = self.error_count();
+        let made = self.type_function(key).and_then(|typed| {
+            if self.error_count() > before {
+                let name = self.functions[key].signature.name;
+                return Err(Box::new(Diagnostic::error("wrong-function", format!("the function `{name}` is wrong"))));
+            }
+            Ok(Arc::new(typed))
+        });
+        self.functions[key].typed = match &made {
+            Ok(typed) => TypedState::Typed(typed.clone()),
+            Err(diagnostic) => TypedState::Failed(diagnostic.clone()),
+        };
+        made
+    }
+
+    fn type_function(&mut self, key: FunctionKey) -> Outcome<TypedFunction> {
+        let signature = self.functions[key].signature.clone();
+        let class = signature.class;
+        let annotations = Annotations::read(self, class);
+        if signature.kind == SignatureKind::Record {
+            return Ok(TypedFunction {
+                locals: signature.locals.clone(),
+                signature,
+                body: TypedBody::Record,
+                inline: Inline::Unstated,
+                has_derivative: false,
+            });
+        }
+        let (locals, body) = match self.instances.definition(class).body.clone() {
+            ast::ClassBody::PartialDerivative { function, variables } => {
+                let scope = self.instances.class(class).scope.unwrap_or(class);
+                let of = self.instances.lookup_type(scope, &function)?;
+                let base = self.signature(of)?;
+                let positions =
+                    variables.iter().filter_map(|variable| base.input(variable.name).map(|at| at as u32)).collect();
+                (signature.locals.clone(), TypedBody::PartialDerivative(base.key, positions))
+            }
+            _ => self.type_body(&signature)?,
+        };
+        Ok(TypedFunction {
+            signature,
+            locals,
+            body,
+            inline: annotations.inline,
+            has_derivative: annotations.has_derivative,
+        })
+    }
+
+    fn type_body(&mut self, signature: &Arc<Signature>) -> Outcome<(Locals, TypedBody)> {
+        let class = signature.class;
+        let mut locals = signature.locals.clone();
+        let mut statements = Vec::new();
+        let mut external = None;
+        let mut found = false;
+        for part in self.instances.with_bases(class) {
+            let definition = self.instances.definition(part).clone();
+            let ast::ClassBody::Long(composition) = &definition.body else { continue };
+            let mut typer = Typer::new(self, part, Place::Function);
+            typer.locals = locals;
+            typer.components = signature.components.clone();
+            for section in composition.algorithms.iter().filter(|section| !section.initial) {
+                found = true;
+                statements.extend(typer.statements(&section.statements));
+            }
+            if let Some(text) = &composition.external {
+                external = Some(typer.external(text, definition.name.name, signature));
+            }
+            locals = typer.locals;
+        }
+        if let Some(external) = external {
+            return Ok((locals, TypedBody::External(external)));
+        }
+        let partial = self.instances.definition(class).partial;
+        if partial || (!found && signature.output_locals.iter().any(|&local| locals[local].default.is_none())) {
+            let name = signature.name;
+            let what = if partial { "is partial" } else { "has no algorithm" };
+            return Err(Box::new(
+                Diagnostic::error("partial-function", format!("the function `{name}` is called but {what}"))
+                    .at(self.instances.definition(class).name.span, "declared here")
+                    .specification("12.2"),
+            ));
+        }
+        Ok((locals, TypedBody::Algorithm(statements)))
+    }
+}
+
+impl Typer<'_> {
+    /// The declared sizes of a variable of a function; `None` for `:`.
+    fn local_sizes(&mut self, component: CompId) -> Vec<Option<Expr>> {
+        let Ok(dimensions) = self.elaborator.instances.dimensions(component) else { return Vec::new() };
+        dimensions
+            .iter()
+            .map(|dimension| match &dimension.subscript {
+                ast::Subscript::All(_) => None,
+                ast::Subscript::Expr(text) => Some(self.in_scope(dimension.scope, |typer| typer.dimension_size(text))),
+            })
+            .collect()
+    }
+
+    /// The size of a dimension declared by a number, an enumeration or Boolean.
+    pub fn dimension_size(&mut self, text: &ast::Expr) -> Expr {
+        let value = self.values(text);
+        if value.ty.rank == 1
+            && let Kind::Array(items) = &value.kind
+        {
+            return literal(Kind::Integer(items.len() as i64), Type::INTEGER, text.span);
+        }
+        self.expect(value, &Type::INTEGER, "the size of a dimension")
+    }
+
+    /// The binding of a variable of a function or of a field of a record.
+    fn local_default(&mut self, component: CompId, ty: &Type) -> Option<Expr> {
+        if let Some(binding) = self.elaborator.instances.component(component).modifier.binding.clone()
+            && let Some(text) = &binding.expr
+        {
+            let value = self.in_scope(binding.scope, |typer| typer.expr(text));
+            if value.ty.is_unknown() {
+                return Some(value);
+            }
+            return match self.as_record(value.clone(), ty) {
+                Some(value) => Some(value),
+                None => Some(self.expect(value, ty, "the default value")),
+            };
+        }
+        let Base::Record(record) = &ty.base else { return None };
+        if ty.rank > 0 {
+            return None;
+        }
+        self.record_default(component, record.clone())
+    }
+
+    /// A record without a binding, but with bindings of its fields: `output Complex c(re = a, im = b)`.
+    fn record_default(&mut self, component: CompId, record: Arc<RecordType>) -> Option<Expr> {
+        let Ok(ComponentType::Class(class)) = self.elaborator.instances.component_type(component) else { return None };
+        let span = self.elaborator.instances.span(component);
+        let mut fields = Vec::new();
+        for field in self.elaborator.instances.components_of(class) {
+            let ty = self.elaborator.component_type(field).ok()?;
+            fields.push(self.local_default(field, &ty)?);
+        }
+        let variability = crate::typing::highest(&fields);
+        let ty = Type::new(Base::Record(record.clone()), 0);
+        Some(Expr { kind: Kind::Record(record, fields), ty, variability, span })
+    }
+
+    fn external(&mut self, text: &ast::External, own: Name, signature: &Signature) -> TypedExternal {
+        let language = Name::new(text.language.as_deref().unwrap_or("C"));
+        let symbol = text.function.map_or(own, |ident| ident.name);
+        let libraries = self.libraries(text);
+        if text.function.is_none() {
+            // Without a call the inputs are passed in order, and the one output is the result (12.9.2).
+            let local = |typer: &Self, local: LocalId| {
+                let ty = typer.locals[local].ty.clone();
+                Expr { kind: Kind::Local(local), ty, variability: Variability::Continuous, span: text.span }
+            };
+            let mut arguments: Vec<Expr> = signature.inputs.iter().map(|input| local(self, input.local)).collect();
+            let mut result = None;
+            match signature.output_locals.as_slice() {
+                &[only] if self.locals[only].ty.rank == 0 => result = Some(local(self, only)),
+                outputs => arguments.extend(outputs.iter().map(|&output| local(self, output))),
+            }
+            return TypedExternal { language, symbol, arguments, result, libraries };
+        }
+        let arguments = text.arguments.iter().map(|argument| self.expr(argument)).collect();
+        let result = text.output.as_ref().map(|output| self.target(output));
+        TypedExternal { language, symbol, arguments, result, libraries }
+    }
+
+    fn libraries(&mut self, text: &ast::External) -> Vec<Arc<str>> {
+        let mut found = Vec::new();
+        let Some(annotation) = &text.annotation else { return found };
+        for argument in &annotation.arguments {
+            if let ast::Argument::Element(element) = argument
+                && let [only] = element.path.as_slice()
+                && only.name == "Library"
+                && let Some(modification) = &element.modification
+                && let Some(ast::ModificationValue::Expr(value)) = &modification.value
+            {
+                match &value.kind {
+                    ast::ExprKind::String(name) => found.push(name.clone()),
+                    ast::ExprKind::Array(items) => found.extend(items.iter().filter_map(|item| match &item.kind {
+                        ast::ExprKind::String(name) => Some(name.clone()),
+                        _ => None,
+                    })),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The annotations of a function that matter for its use.
+struct Annotations {
+    inline: Inline,
+    has_derivative: bool,
+}
+
+/// `derivative(order = 1, zeroDerivative = x) = f`, as read from the text.
+pub(crate) struct DerivativeText {
+    pub order: u32,
+    pub function: ast::ComponentRef,
+    pub scope: ClassId,
+    pub zero: Vec<Name>,
+    pub none: Vec<Name>,
+}
+
+/// `inverse(x = f(y, …))`.
+pub(crate) struct InverseText {
+    pub input: ast::Ident,
+    pub function: ast::ComponentRef,
+    pub arguments: ast::Arguments,
+    pub scope: ClassId,
+}
+
+impl Annotations {
+    fn read(elaborator: &mut Elaborator, class: ClassId) -> Self {
+        let mut result = Annotations { inline: Inline::Unstated, has_derivative: false };
+        for (name, modification, _) in function_annotations(elaborator, class) {
+            let value = match modification.as_ref().and_then(|m| m.value.as_ref()) {
+                Some(ast::ModificationValue::Expr(e)) => match e.kind {
+                    ast::ExprKind::Boolean(value) => Some(value),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match (name.as_str(), value) {
+                ("Inline", Some(true)) => result.inline = Inline::Early,
+                ("Inline", Some(false)) => result.inline = Inline::Never,
+                ("LateInline", Some(true)) => result.inline = Inline::Late,
+                ("derivative" | "inverse", _) => result.has_derivative = true,
+                _ => {}
+            }
+        }
+        result
+    }
+}
+
+type NamedAnnotation = (Name, Option<Arc<ast::Modification>>, ClassId);
+
+/// The arguments of the annotations of a function and its bases, and of their external clauses; own ones last.
+fn function_annotations(elaborator: &mut Elaborator, class: ClassId) -> Vec<NamedAnnotation> {
+    let mut found = Vec::new();
+    for part in elaborator.instances.with_bases(class) {
+        let definition = elaborator.instances.definition(part).clone();
+        let external = match &definition.body {
+            ast::ClassBody::Long(composition) => {
+                composition.external.as_ref().and_then(|external| external.annotation.clone())
+            }
+            _ => None,
+        };
+        for annotation in definition.annotation.iter().chain(&external) {
+            for argument in &annotation.arguments {
+                if let ast::Argument::Element(element) = argument
+                    && let [only] = element.path.as_slice()
+                {
+                    found.push((only.name, element.modification.clone(), part));
+                }
+            }
+        }
+    }
+    found
+}
+
+impl Elaborator {
+    pub(crate) fn derivative_texts(&mut self, class: ClassId) -> Vec<DerivativeText> {
+        let mut found = Vec::new();
+        for (name, modification, scope) in function_annotations(self, class) {
+            let Some(modification) = modification.filter(|_| name == "derivative") else { continue };
+            let Some(ast::ModificationValue::Expr(value)) = &modification.value else { continue };
+            let ast::ExprKind::Ref(function) = &value.kind else { continue };
+            let mut text =
+                DerivativeText { order: 1, function: function.clone(), scope, zero: Vec::new(), none: Vec::new() };
+            let options = modification.arguments.iter().flat_map(|arguments| &arguments.arguments);
+            for option in options {
+                let ast::Argument::Element(element) = option else { continue };
+                let ([only], Some(option)) = (element.path.as_slice(), &element.modification) else { continue };
+                let Some(ast::ModificationValue::Expr(value)) = &option.value else { continue };
+                match (only.name.as_str(), &value.kind) {
+                    ("order", ast::ExprKind::Integer(order)) => text.order = (*order).max(1) as u32,
+                    ("zeroDerivative", ast::ExprKind::Ref(input)) => {
+                        text.zero.extend(input.parts.first().map(|part| part.ident.name));
+                    }
+                    ("noDerivative", ast::ExprKind::Ref(input)) => {
+                        text.none.extend(input.parts.first().map(|part| part.ident.name));
+                    }
+                    _ => {}
+                }
+            }
+            found.push(text);
+        }
+        found
+    }
+
+    pub(crate) fn inverse_texts(&mut self, class: ClassId) -> Vec<InverseText> {
+        let mut found = Vec::new();
+        for (name, modification, scope) in function_annotations(self, class) {
+            let Some(modification) = modification.filter(|_| name == "inverse") else { continue };
+            let arguments = modification.arguments.iter().flat_map(|arguments| &arguments.arguments);
+            for argument in arguments {
+                let ast::Argument::Element(element) = argument else { continue };
+                let ([input], Some(inner)) = (element.path.as_slice(), &element.modification) else { continue };
+                let Some(ast::ModificationValue::Expr(value)) = &inner.value else { continue };
+                let ast::ExprKind::Call { function, arguments } = &value.kind else { continue };
+                let (function, arguments) = (function.clone(), arguments.clone());
+                found.push(InverseText { input: *input, function, arguments, scope });
+            }
+        }
+        found
+    }
+
+    /// The type of a local for the flat model.
+    pub(crate) fn flat_type(&self, base: &Base) -> ir::Type {
+        match base {
+            Base::Real | Base::Unknown => ir::Type::Real,
+            Base::Integer => ir::Type::Integer,
+            Base::Boolean => ir::Type::Boolean,
+            Base::String => ir::Type::String,
+            Base::Enumeration(_) => ir::Type::Enumeration,
+            Base::Record(record) => ir::Type::Record(self.flat_record(record)),
+            Base::Function(_) => ir::Type::Function,
+            Base::Object(_) | Base::Clock | Base::Component | Base::Tuple(_) => ir::Type::Object,
+        }
+    }
+
+    pub(crate) fn flat_record(&self, record: &RecordType) -> Arc<ir::RecordType> {
+        let fields = record
+            .fields
+            .iter()
+            .map(|field| ir::Field { name: field.name, ty: self.flat_type(&field.ty.base), sizes: field.sizes.clone() })
+            .collect();
+        Arc::new(ir::RecordType { name: record.name, fields })
+    }
+
+    /// Where the value of a component comes from, without what the record around it says.
+    pub fn own_binding(&self, component: CompId) -> Option<BindingSource> {
+        self.instances.binding(component)
+    }
+}

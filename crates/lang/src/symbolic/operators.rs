@@ -1,0 +1,349 @@
+//! Operators that look at variables or at the simulator (3.7.4, 3.7.5, 15.2, 16), and sums and products of records.
+
+use base::{Diagnostic, Id, Span};
+use dae::expr::CompareOp;
+use dae::{Builtin, ExprId, Node, VarId, Variability};
+
+use super::{Expander, Mode, Sizes, Symbolic, sizes_text};
+use crate::flat::Indices;
+use crate::instance::{CompId, Outcome};
+use crate::typed::{Expr, FunctionKey, Operator};
+
+impl Expander<'_> {
+    pub(super) fn operator(&mut self, operator: Operator, arguments: &[Expr], whole: &Expr) -> Outcome<Symbolic> {
+        let span = whole.span;
+        match operator {
+            Operator::NoEvent => {
+                let outer = std::mem::replace(&mut self.events, false);
+                let value = self.expand(&arguments[0]);
+                self.events = outer;
+                return value;
+            }
+            Operator::Smooth => {
+                let order = self.integer(&arguments[0])?;
+                let outer = self.events;
+                self.events = outer && order < 1;
+                let value = self.expand(&arguments[1]);
+                self.events = outer;
+                return value;
+            }
+            Operator::InstanceName => {
+                let mut name = self.elaborator.flat.model.name.clone();
+                if let Some(path) = self.elaborator.instances.owner_path(self.frame.class) {
+                    name = if name.is_empty() { path } else { format!("{name}.{path}") };
+                }
+                return Ok(Symbolic::Scalar(self.exprs().string(&name)));
+            }
+            Operator::Cardinality => {
+                let (component, indices) = self.one_element(&arguments[0])?;
+                let count = self.elaborator.connected.cardinality.get(&(component, indices)).copied().unwrap_or(0);
+                return Ok(Symbolic::Scalar(self.exprs().int(count)));
+            }
+            Operator::IsRoot | Operator::Rooted => {
+                let (component, indices) = self.one_element(&arguments[0])?;
+                let key = (component, indices);
+                let connected = &self.elaborator.connected;
+                let holds = match operator {
+                    Operator::IsRoot => connected.roots.contains(&key),
+                    _ => connected.rooted.contains(&key),
+                };
+                return Ok(Symbolic::Scalar(self.exprs().boolean(holds)));
+            }
+            _ => {}
+        }
+        if self.mode == Mode::Evaluate {
+            return self.constant_operator(operator, arguments, span);
+        }
+        match operator {
+            Operator::Der => {
+                let value = self.expand(&arguments[0])?;
+                self.map_fallible(&value, &mut |expander, id| expander.derivative(id, span))
+            }
+            Operator::Pre | Operator::Previous => {
+                let value = self.unassigned(&arguments[0])?;
+                self.map_fallible(&value, &mut |expander, id| expander.left_limit(operator, id, span))
+            }
+            Operator::Edge => {
+                let (now, plain) = (self.expand(&arguments[0])?, self.unassigned(&arguments[0])?);
+                let before = self.map_fallible(&plain, &mut |e, id| e.left_limit(Operator::Pre, id, span))?;
+                let exprs = self.exprs();
+                let joined = now.zip(&before, &mut |now, before| {
+                    let not = exprs.not(before);
+                    exprs.and(now, not)
+                });
+                joined.ok_or_else(|| self.wrong_sizes(span, "a Boolean variable is needed here"))
+            }
+            Operator::Change => {
+                let (now, plain) = (self.expand(&arguments[0])?, self.unassigned(&arguments[0])?);
+                let before = self.map_fallible(&plain, &mut |e, id| e.left_limit(Operator::Pre, id, span))?;
+                let exprs = self.exprs();
+                let joined =
+                    now.zip(&before, &mut |now, before| exprs.compare(CompareOp::NotEqual, false, now, before));
+                joined.ok_or_else(|| self.wrong_sizes(span, "a variable is needed here"))
+            }
+            Operator::Initial => Ok(Symbolic::Scalar(self.exprs().builtin(Builtin::Initial, &[]))),
+            Operator::Terminal => Ok(Symbolic::Scalar(self.exprs().builtin(Builtin::Terminal, &[]))),
+            Operator::Sample => {
+                let (start, interval) = (self.scalar(&arguments[0])?, self.scalar(&arguments[1])?);
+                Ok(Symbolic::Scalar(self.exprs().builtin(Builtin::Sample, &[start, interval])))
+            }
+            Operator::Clocked(Builtin::ActiveState) => {
+                let (component, indices) = self.one_element(&arguments[0])?;
+                self.active_state(component, &indices, span)
+            }
+            Operator::Clocked(op) => self.clocked(op, arguments, span),
+            Operator::InStream => {
+                let value = self.expand(&arguments[0])?;
+                self.map_fallible(&value, &mut |expander, id| expander.in_stream(id, span))
+            }
+            Operator::ActualStream => {
+                let value = self.expand(&arguments[0])?;
+                self.map_fallible(&value, &mut |expander, id| expander.actual_stream(id, span))
+            }
+            Operator::Spatial => {
+                let mut scalars = Vec::new();
+                for argument in arguments {
+                    self.expand(argument)?.for_each_scalar(&mut |id| scalars.push(id));
+                }
+                let first = Symbolic::Scalar(self.exprs().builtin(Builtin::SpatialFirst, &scalars));
+                let second = Symbolic::Scalar(self.exprs().builtin(Builtin::SpatialSecond, &scalars));
+                Ok(Symbolic::record(vec![first, second]))
+            }
+            _ => Err(self.not_constant(span, "this operator")),
+        }
+    }
+
+    /// At translation nothing moves.
+    fn constant_operator(&mut self, operator: Operator, arguments: &[Expr], span: Span) -> Outcome<Symbolic> {
+        match operator {
+            Operator::Der => {
+                let value = self.expand(&arguments[0])?;
+                let zero = self.exprs().real(0.0);
+                Ok(value.map(&mut |_| zero))
+            }
+            Operator::Pre | Operator::Previous => self.expand(&arguments[0]),
+            Operator::Edge | Operator::Change => {
+                let value = self.expand(&arguments[0])?;
+                let no = self.exprs().boolean(false);
+                Ok(value.map(&mut |_| no))
+            }
+            _ => Err(self.not_constant(span, "this operator")),
+        }
+    }
+
+    fn map_fallible(
+        &mut self,
+        value: &Symbolic,
+        change: &mut dyn FnMut(&mut Self, ExprId) -> Outcome<ExprId>,
+    ) -> Outcome<Symbolic> {
+        let mut failed = None;
+        let zero: ExprId = Id::from_index(0);
+        let result = value.map(&mut |id| match change(self, id) {
+            Ok(id) => id,
+            Err(diagnostic) => {
+                failed.get_or_insert(diagnostic);
+                zero
+            }
+        });
+        match failed {
+            Some(diagnostic) => Err(diagnostic),
+            None => Ok(result),
+        }
+    }
+
+    /// The variables themselves, whatever an algorithm has assigned to them.
+    fn unassigned(&mut self, expr: &Expr) -> Outcome<Symbolic> {
+        let assigned = self.assigned.take();
+        let value = self.expand(expr);
+        self.assigned = assigned;
+        value
+    }
+
+    fn one_element(&mut self, expr: &Expr) -> Outcome<(CompId, Indices)> {
+        let (component, sizes, mut all) = self.elements_of(expr)?;
+        match (sizes.is_empty(), all.pop()) {
+            (true, Some(indices)) => Ok((component, indices)),
+            _ => Err(self.wrong_sizes(expr.span, "a single component is needed here")),
+        }
+    }
+
+    fn variability(&self, variable: VarId) -> Variability {
+        self.elaborator.flat.model.variables[variable].variability
+    }
+
+    /// The time derivative of a scalar; an expression without a derivative rule gets a variable of its own.
+    fn derivative(&mut self, id: ExprId, span: Span) -> Outcome<ExprId> {
+        if let Node::Var(variable) = self.exprs().node(id) {
+            return Ok(match self.variability(variable) {
+                Variability::Continuous => self.exprs().der(variable),
+                _ => self.exprs().real(0.0),
+            });
+        }
+        let elaborator = &mut *self.elaborator;
+        let model = &mut elaborator.flat.model;
+        let found =
+            elaborator.differentiator.total_by_kind(&mut model.exprs, &mut model.functions, &model.variables, id);
+        Ok(match found {
+            Ok(derivative) => derivative,
+            Err(_) => {
+                let variable = elaborator.auxiliary_real(id, span, self.path);
+                self.exprs().der(variable)
+            }
+        })
+    }
+
+    fn left_limit(&mut self, operator: Operator, id: ExprId, span: Span) -> Outcome<ExprId> {
+        match self.exprs().node(id) {
+            Node::Var(variable) if self.variability(variable) <= Variability::Parameter => Ok(id),
+            Node::Var(variable) if operator == Operator::Previous => Ok(self.exprs().previous(variable)),
+            Node::Var(variable) => Ok(self.exprs().pre(variable)),
+            Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_) => Ok(id),
+            _ => Err(self.located(
+                Diagnostic::error("not-a-variable", "`pre` needs a variable").at(span, "").specification("3.7.5"),
+            )),
+        }
+    }
+
+    /// Operators of clocks act on each element of their first argument.
+    fn clocked(&mut self, op: Builtin, arguments: &[Expr], span: Span) -> Outcome<Symbolic> {
+        let Some((first, rest)) = arguments.split_first() else {
+            return Ok(Symbolic::Scalar(self.exprs().builtin(op, &[])));
+        };
+        let value = self.expand(first)?;
+        let mut others = Vec::with_capacity(rest.len());
+        for other in rest {
+            // Factors and counters are part of the structure of the clocks.
+            let constant =
+                matches!(op, Builtin::SubSample | Builtin::SuperSample | Builtin::ShiftSample | Builtin::BackSample)
+                    || op == Builtin::ClockSolver;
+            let id = if constant {
+                let value = self.evaluated(other)?;
+                value.scalar().ok_or_else(|| self.wrong_sizes(span, "a scalar is needed here"))?
+            } else {
+                self.scalar(other)?
+            };
+            others.push(id);
+        }
+        if matches!(op, Builtin::Interval | Builtin::FirstTick) {
+            let scalars: Vec<ExprId> = value.scalars().into_iter().take(1).collect();
+            return Ok(Symbolic::Scalar(self.exprs().builtin(op, &scalars)));
+        }
+        let exprs = self.exprs();
+        Ok(value.map(&mut |id| {
+            let mut all = vec![id];
+            all.extend_from_slice(&others);
+            exprs.builtin(op, &all)
+        }))
+    }
+
+    fn active_state(&mut self, component: CompId, indices: &Indices, span: Span) -> Outcome<Symbolic> {
+        let found = self.elaborator.connected.active.get(&(component, indices.clone())).copied();
+        match found {
+            Some(variable) => Ok(Symbolic::Scalar(self.exprs().var(variable))),
+            None => Err(self.located(
+                Diagnostic::error("not-a-state", "`activeState` needs a block that is a state of a state machine")
+                    .at(span, "")
+                    .specification("17.1"),
+            )),
+        }
+    }
+
+    fn in_stream(&mut self, id: ExprId, span: Span) -> Outcome<ExprId> {
+        let variable = match self.exprs().node(id) {
+            Node::Var(variable) => variable,
+            _ => return Err(self.not_stream(span)),
+        };
+        match self.elaborator.connected.in_stream.get(&variable) {
+            Some(&value) => Ok(value),
+            None => Err(self.not_stream(span)),
+        }
+    }
+
+    fn not_stream(&self, span: Span) -> Box<Diagnostic> {
+        self.located(
+            Diagnostic::error("not-a-stream", "`inStream` needs a stream variable of a connector")
+                .at(span, "")
+                .specification("15.2"),
+        )
+    }
+
+    /// `smooth(0, if m_flow > 0 then inStream(h) else h)` (15.3).
+    fn actual_stream(&mut self, id: ExprId, span: Span) -> Outcome<ExprId> {
+        let inside = self.in_stream(id, span)?;
+        let Node::Var(variable) = self.exprs().node(id) else { return Err(self.not_stream(span)) };
+        let Some(&flow) = self.elaborator.connected.flow_of_stream.get(&variable) else {
+            return Err(self.not_stream(span));
+        };
+        let (flow, events) = (self.exprs().var(flow), self.events);
+        let zero = self.exprs().real(0.0);
+        let into = self.exprs().compare(CompareOp::Greater, events, flow, zero);
+        Ok(self.exprs().if_(into, inside, id))
+    }
+
+    /// The product of vectors and matrices of records.
+    pub(super) fn record_product(
+        &mut self,
+        times: FunctionKey,
+        plus: FunctionKey,
+        a: &Symbolic,
+        b: &Symbolic,
+        span: Span,
+    ) -> Outcome<Symbolic> {
+        let (rows, inner, columns) = match (a.sizes(), b.sizes()) {
+            (&[n], &[m]) if n == m => (None, n, None),
+            (&[n, k], &[m]) if k == m => (Some(n), k, None),
+            (&[n], &[m, k]) if n == m => (None, n, Some(k)),
+            (&[n, k], &[l, m]) if k == l => (Some(n), k, Some(m)),
+            (x, y) => {
+                let message = format!(
+                    "the product needs equal inner sizes, and the operands have sizes {} and {}",
+                    sizes_text(x),
+                    sizes_text(y)
+                );
+                return Err(self.wrong_sizes(span, message));
+            }
+        };
+        let (row_count, column_count) = (rows.unwrap_or(1), columns.unwrap_or(1));
+        let mut elements = Vec::with_capacity(row_count * column_count);
+        for row in 0..row_count {
+            for column in 0..column_count {
+                let mut total: Option<Symbolic> = None;
+                for k in 0..inner {
+                    let x = a.elements()[row * inner + k].clone();
+                    let y = b.elements()[k * column_count + column].clone();
+                    let term = self.apply_one(times, vec![x, y], span)?;
+                    total = Some(match total {
+                        None => term,
+                        Some(total) => self.apply_one(plus, vec![total, term], span)?,
+                    });
+                }
+                let Some(total) = total else {
+                    return Err(self.wrong_sizes(span, "the product of records over no elements"));
+                };
+                elements.push(total);
+            }
+        }
+        Ok(Symbolic::array(rows.into_iter().chain(columns).collect::<Sizes>(), elements))
+    }
+
+    pub(super) fn record_sum(
+        &mut self,
+        plus: FunctionKey,
+        zero: Option<&Expr>,
+        array: &Symbolic,
+        span: Span,
+    ) -> Outcome<Symbolic> {
+        let mut total: Option<Symbolic> = None;
+        for element in array.elements() {
+            total = Some(match total {
+                None => element.clone(),
+                Some(total) => self.apply_one(plus, vec![total, element.clone()], span)?,
+            });
+        }
+        match (total, zero) {
+            (Some(total), _) => Ok(total),
+            (None, Some(zero)) => self.expand(zero),
+            (None, None) => Err(self.wrong_sizes(span, "the sum of no records")),
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! Symbolic execution of statements (chapter 11): branches that are not known are both executed and joined by
+//! if-expressions, loops are unrolled, `when` becomes a branch on its rising edge.
+
+use base::{Diagnostic, Span};
+use dae::expr::CompareOp;
+use dae::function::LocalId;
+use dae::{ActionKind, ExprId, Node, VarId};
+use rustc_hash::FxHashMap;
+
+use super::references::Choice;
+use super::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
+use crate::instance::Outcome;
+use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Subscript};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    Next,
+    Break,
+    Return,
+}
+
+type State = (Vec<Option<Symbolic>>, Option<FxHashMap<VarId, ExprId>>);
+
+impl Expander<'_> {
+    /// Runs the body of a function whose inputs are set, and gives its outputs.
+    pub(super) fn run_function(&mut self, statements: &[Statement], outputs: &[LocalId]) -> Outcome<Vec<Symbolic>> {
+        self.run(statements)?;
+        let span = |expander: &Self, local: LocalId| expander.function.as_ref().map(|f| f.locals[local].span);
+        let mut values = Vec::with_capacity(outputs.len());
+        for &output in outputs {
+            let Some(span) = span(self, output) else { continue };
+            values.push(self.local(output, span)?);
+        }
+        Ok(values)
+    }
+
+    pub fn run(&mut self, statements: &[Statement]) -> Outcome<Flow> {
+        for statement in statements {
+            if self.budget == 0 {
+                return Err(self.too_long(statement.span));
+            }
+            self.budget -= 1;
+            let flow = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.statement(statement))?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn too_long(&self, span: Span) -> Box<Diagnostic> {
+        self.located(
+            Diagnostic::error("too-long", "this algorithm takes too many steps to be written out").at(span, ""),
+        )
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Outcome<Flow> {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Assign(target, value) => {
+                let value = self.expand(value)?;
+                self.assign(target, value)?;
+            }
+            StatementKind::AssignSeveral(targets, call) => {
+                let value = self.expand(call)?;
+                let tuple = matches!(call.ty.base, Base::Tuple(_));
+                for (position, target) in targets.iter().enumerate() {
+                    let Some(target) = target else { continue };
+                    let output = if tuple { value.field(position) } else { Some(value.clone()) };
+                    let Some(output) = output else { return Err(self.wrong_sizes(span, "a result is missing")) };
+                    self.assign(target, output)?;
+                }
+            }
+            StatementKind::If { branches, otherwise } => return self.run_if(branches, otherwise),
+            StatementKind::For { iterators, body } => {
+                let mut flow = Flow::Next;
+                // The first iterator is the outermost loop of a statement.
+                let reversed: Vec<_> = iterators.iter().rev().cloned().collect();
+                self.for_each_iteration(&reversed, &mut |expander| {
+                    if flow == Flow::Next {
+                        flow = expander.run(body)?;
+                    }
+                    Ok(())
+                })?;
+                if flow == Flow::Return {
+                    return Ok(Flow::Return);
+                }
+            }
+            StatementKind::While { condition, body } => return self.run_while(condition, body),
+            StatementKind::When { branches } => return self.run_when(branches),
+            StatementKind::Break => return Ok(Flow::Break),
+            StatementKind::Return => return Ok(Flow::Return),
+            StatementKind::Assert { condition, message, level } => {
+                let holds = self.scalar(condition)?;
+                if self.exprs().as_boolean(holds) == Some(true) {
+                    return Ok(Flow::Next);
+                }
+                self.only_in_sections(span)?;
+                let message = self.scalar(message)?;
+                let warning = self.is_warning(level.as_ref())?;
+                self.push_action(ActionKind::Assert { holds, message, warning }, span);
+            }
+            StatementKind::Terminate(message) => {
+                self.only_in_sections(span)?;
+                let message = self.scalar(message)?;
+                self.push_action(ActionKind::Terminate { message }, span);
+            }
+            StatementKind::Reinit(target, value) => {
+                self.only_in_sections(span)?;
+                let value = self.expand(value)?;
+                self.reinit(target, &value, span)?;
+            }
+            StatementKind::Call(call) => {
+                self.only_in_sections(span)?;
+                let value = self.expand(call)?;
+                if let Some(&first) = value.scalars().first()
+                    && matches!(self.exprs().node(first), Node::Call { .. })
+                {
+                    self.push_action(ActionKind::Call(first), span);
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// In functions these are left to the call itself.
+    fn only_in_sections(&mut self, span: Span) -> Outcome<()> {
+        if self.function.is_some() {
+            return Err(self.too_long(span));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push_action(&mut self, kind: ActionKind, span: Span) {
+        self.actions.push((self.path_condition, kind, span));
+    }
+
+    pub(crate) fn is_warning(&mut self, level: Option<&Expr>) -> Outcome<bool> {
+        let Some(level) = level else { return Ok(false) };
+        // `AssertionLevel.warning` is the first literal.
+        Ok(self.integer(level)? == 1)
+    }
+
+    /// One action for each scalar of the states.
+    pub(crate) fn reinit(&mut self, target: &Expr, value: &Symbolic, span: Span) -> Outcome<()> {
+        let assigned = self.assigned.take();
+        let states = self.expand(target);
+        self.assigned = assigned;
+        let (states, values) = (states?.scalars(), value.scalars());
+        if states.len() != values.len() {
+            return Err(self.wrong_sizes(span, "the new values have other sizes than the variable"));
+        }
+        for (state, value) in states.into_iter().zip(values) {
+            let Node::Var(state) = self.exprs().node(state) else {
+                return Err(self.located(Diagnostic::error("not-a-variable", "`reinit` needs a variable").at(span, "")));
+            };
+            self.push_action(ActionKind::Reinit { state, value }, span);
+        }
+        Ok(())
+    }
+
+    fn run_if(&mut self, branches: &[(Expr, Vec<Statement>)], otherwise: &[Statement]) -> Outcome<Flow> {
+        let Some(((condition, body), rest)) = branches.split_first() else { return self.run(otherwise) };
+        let test = self.scalar(condition)?;
+        match self.exprs().as_boolean(test) {
+            Some(true) => self.run(body),
+            Some(false) => self.run_if(rest, otherwise),
+            None => {
+                self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise))?;
+                Ok(Flow::Next)
+            }
+        }
+    }
+
+    /// Both branches, joined by the condition.
+    fn branch(
+        &mut self,
+        test: ExprId,
+        span: Span,
+        then: &mut dyn FnMut(&mut Self) -> Outcome<Flow>,
+        otherwise: &mut dyn FnMut(&mut Self) -> Outcome<Flow>,
+    ) -> Outcome<()> {
+        let before: State = (self.locals.clone(), self.assigned.clone());
+        let outer = self.path_condition;
+        let joined = |expander: &mut Self, condition| match outer {
+            Some(outer) => expander.exprs().and(outer, condition),
+            None => condition,
+        };
+        self.path_condition = Some(joined(self, test));
+        let first = then(self)?;
+        let after: State =
+            (std::mem::replace(&mut self.locals, before.0), std::mem::replace(&mut self.assigned, before.1));
+        let not = self.exprs().not(test);
+        self.path_condition = Some(joined(self, not));
+        let second = otherwise(self)?;
+        self.path_condition = outer;
+        if first != Flow::Next || second != Flow::Next {
+            return Err(self.too_long(span));
+        }
+        self.merge(test, after, span)
+    }
+
+    fn merge(&mut self, test: ExprId, then: State, span: Span) -> Outcome<()> {
+        let (locals, assigned) = then;
+        let length = locals.len().max(self.locals.len());
+        self.locals.resize(length, None);
+        for (at, value) in locals.into_iter().enumerate() {
+            let joined = match (value, self.locals[at].take()) {
+                (Some(a), Some(b)) if a == b => Some(a),
+                (Some(a), Some(b)) => {
+                    let exprs = self.exprs();
+                    match a.zip(&b, &mut |x, y| exprs.if_(test, x, y)) {
+                        Some(joined) => Some(joined),
+                        None => return Err(self.wrong_sizes(span, "the branches give different sizes")),
+                    }
+                }
+                _ => None,
+            };
+            self.locals[at] = joined;
+        }
+        let (Some(assigned), Some(mut own)) = (assigned, self.assigned.take()) else { return Ok(()) };
+        for (variable, value) in assigned {
+            let other = match own.get(&variable) {
+                Some(&other) => other,
+                None => self.exprs().var(variable),
+            };
+            let joined = self.exprs().if_(test, value, other);
+            own.insert(variable, joined);
+        }
+        self.assigned = Some(own);
+        Ok(())
+    }
+
+    fn run_while(&mut self, condition: &Expr, body: &[Statement]) -> Outcome<Flow> {
+        loop {
+            let test = self.scalar(condition)?;
+            match self.exprs().as_boolean(test) {
+                Some(true) => {}
+                Some(false) => return Ok(Flow::Next),
+                None => return Err(self.too_long(condition.span)),
+            }
+            if self.budget == 0 {
+                return Err(self.too_long(condition.span));
+            }
+            self.budget -= 1;
+            match self.run(body)? {
+                Flow::Next => {}
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Return => return Ok(Flow::Return),
+            }
+        }
+    }
+
+    /// `when c then … elsewhen d then …`: a branch on the rising edge of each condition in turn.
+    fn run_when(&mut self, branches: &[(Expr, Vec<Statement>)]) -> Outcome<Flow> {
+        let Some(maker) = self.when else {
+            let span = branches.first().map_or_else(|| self.frame_span(), |(condition, _)| condition.span);
+            return Err(self.too_long(span));
+        };
+        // All conditions are taken before any body runs.
+        let mut active = Vec::with_capacity(branches.len());
+        for (condition, _) in branches {
+            let value = self.expand(condition)?;
+            active.push(maker(self, value, condition.span)?);
+        }
+        let events = std::mem::replace(&mut self.events, false);
+        let in_when = std::mem::replace(&mut self.in_when, true);
+        let result = self.run_active(&active, branches);
+        self.in_when = in_when;
+        self.events = events;
+        result
+    }
+
+    fn run_active(&mut self, active: &[ExprId], branches: &[(Expr, Vec<Statement>)]) -> Outcome<Flow> {
+        let (Some((&test, active)), Some(((condition, body), rest))) = (active.split_first(), branches.split_first())
+        else {
+            return Ok(Flow::Next);
+        };
+        self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_active(active, rest))?;
+        Ok(Flow::Next)
+    }
+
+    fn frame_span(&self) -> Span {
+        self.elaborator.instances.definition(self.frame.class).span
+    }
+
+    /// Gives a variable, or a part of it, a new value.
+    fn assign(&mut self, target: &Expr, value: Symbolic) -> Outcome<()> {
+        match &target.kind {
+            Kind::Local(local) => {
+                let declared = self.declared_value(*local)?;
+                if let Some(declared) = declared
+                    && declared.sizes() != value.sizes()
+                    && !(arrays::is_empty(&declared) && arrays::is_empty(&value))
+                {
+                    let message = format!(
+                        "sizes {} are assigned to sizes {}",
+                        sizes_text(value.sizes()),
+                        sizes_text(declared.sizes())
+                    );
+                    return Err(self.wrong_sizes(target.span, message));
+                }
+                self.set_local(*local, Some(value));
+                Ok(())
+            }
+            Kind::Index(base, subscripts) => {
+                let whole = self.current(base)?;
+                let new = self.with_elements(&whole, subscripts, &value, target.span)?;
+                self.assign(base, new)
+            }
+            Kind::Field(base, position) => {
+                let whole = self.current(base)?;
+                let Symbolic::Record(fields) = &whole else {
+                    return Err(self.wrong_sizes(target.span, "a record is needed here"));
+                };
+                let mut fields = (**fields).clone();
+                match fields.get_mut(*position as usize) {
+                    Some(field) => *field = value,
+                    None => return Err(self.wrong_sizes(target.span, "a record is needed here")),
+                }
+                self.assign(base, Symbolic::record(fields))
+            }
+            Kind::Component(_) => self.assign_component(target, &value),
+            _ => Err(self.elaborator.failed_above(target.span)),
+        }
+    }
+
+    /// A variable of a function as it is now; one without a value has zeros, so that its elements can be assigned.
+    fn current(&mut self, target: &Expr) -> Outcome<Symbolic> {
+        match &target.kind {
+            Kind::Local(local) => match self.declared_value(*local)? {
+                Some(value) => Ok(value),
+                None => self.local(*local, target.span),
+            },
+            Kind::Index(base, subscripts) => {
+                let whole = self.current(base)?;
+                self.index(&whole, subscripts, target.span)
+            }
+            Kind::Field(base, position) => {
+                let whole = self.current(base)?;
+                whole.field(*position as usize).ok_or_else(|| self.wrong_sizes(target.span, "a record is needed here"))
+            }
+            _ => self.expand(target),
+        }
+    }
+
+    fn declared_value(&mut self, local: LocalId) -> Outcome<Option<Symbolic>> {
+        if let Some(Some(value)) = self.locals.get(base::Id::index(local)) {
+            let declared = self.function.as_ref().map(|function| &function.locals[local].sizes);
+            // A size of `:` may change with each assignment.
+            if declared.is_some_and(|sizes| sizes.iter().any(Option::is_none)) {
+                return Ok(None);
+            }
+            return Ok(Some(value.clone()));
+        }
+        let Some(function) = self.function.clone() else { return Ok(None) };
+        let declared = &function.locals[local];
+        if declared.sizes.iter().any(Option::is_none) {
+            return Ok(None);
+        }
+        let mut sizes = Vec::with_capacity(declared.sizes.len());
+        for size in declared.sizes.iter().flatten() {
+            sizes.push(self.size(size)?);
+        }
+        let Some(element) = self.zero(&declared.ty.base) else { return Ok(None) };
+        Ok(Some(arrays::fill(&element, &sizes)))
+    }
+
+    /// What a variable holds before anything is assigned.
+    fn zero(&mut self, base: &Base) -> Option<Symbolic> {
+        Some(match base {
+            Base::Real => Symbolic::Scalar(self.exprs().real(0.0)),
+            Base::Integer | Base::Enumeration(_) => Symbolic::Scalar(self.exprs().int(0)),
+            Base::Boolean => Symbolic::Scalar(self.exprs().boolean(false)),
+            Base::String => Symbolic::Scalar(self.exprs().string("")),
+            Base::Record(record) => {
+                let mut fields = Vec::with_capacity(record.fields.len());
+                for field in &record.fields {
+                    let element = self.zero(&field.ty.base)?;
+                    let sizes: Option<Vec<usize>> = field.sizes.iter().copied().collect();
+                    fields.push(arrays::fill(&element, &sizes?));
+                }
+                Symbolic::record(fields)
+            }
+            _ => return None,
+        })
+    }
+
+    /// An array with some elements replaced.
+    fn with_elements(
+        &mut self,
+        whole: &Symbolic,
+        subscripts: &[Subscript],
+        value: &Symbolic,
+        span: Span,
+    ) -> Outcome<Symbolic> {
+        let sizes = whole.sizes().to_vec();
+        let mut choices = Vec::with_capacity(subscripts.len());
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            choices.push(self.subscript(subscript, sizes.get(dimension).copied().unwrap_or(0))?);
+        }
+        self.replaced(whole, &choices, value, span)
+    }
+
+    fn replaced(&mut self, whole: &Symbolic, choices: &[Choice], value: &Symbolic, span: Span) -> Outcome<Symbolic> {
+        let dynamic = choices.iter().position(|choice| matches!(choice, Choice::Dynamic(_)));
+        let Some(at) = dynamic else {
+            let fixed: Vec<Positions> = choices
+                .iter()
+                .map(|choice| match choice {
+                    Choice::Fixed(positions) => positions.clone(),
+                    Choice::Dynamic(_) => Positions::All,
+                })
+                .collect();
+            return arrays::replace(whole, &fixed, value)
+                .ok_or_else(|| self.wrong_sizes(span, "the sizes of the assigned part and the value differ"));
+        };
+        let Choice::Dynamic(position) = choices[at] else { return Ok(whole.clone()) };
+        let size = whole.sizes().get(at).copied().unwrap_or(0);
+        let mut result = whole.clone();
+        for k in 0..size {
+            let mut fixed = choices.to_vec();
+            fixed[at] = Choice::Fixed(Positions::One(k));
+            let changed = self.replaced(&result, &fixed, value, span)?;
+            let number = self.exprs().int(k as i64 + 1);
+            let here = self.exprs().compare(CompareOp::Equal, false, position, number);
+            let exprs = self.exprs();
+            result = match changed.zip(&result, &mut |x, y| exprs.if_(here, x, y)) {
+                Some(result) => result,
+                None => return Err(self.wrong_sizes(span, "the sizes of the assigned part and the value differ")),
+            };
+        }
+        Ok(result)
+    }
+
+    fn assign_component(&mut self, target: &Expr, value: &Symbolic) -> Outcome<()> {
+        if self.mode != Mode::Flat || self.assigned.is_none() {
+            return Err(self.not_constant(target.span, "this assignment"));
+        }
+        let variables = self.targets(target)?;
+        let whole = Symbolic::array(variables.sizes().to_vec(), variables.elements().to_vec());
+        let flat: Vec<ExprId> = whole.scalars();
+        let values = value.scalars();
+        if flat.len() != values.len() || variables.sizes() != value.sizes() {
+            let message =
+                format!("sizes {} are assigned to sizes {}", sizes_text(value.sizes()), sizes_text(variables.sizes()));
+            return Err(self.wrong_sizes(target.span, message));
+        }
+        for (variable, value) in flat.into_iter().zip(values) {
+            let Node::Var(variable) = self.exprs().node(variable) else { continue };
+            if self.in_when {
+                self.assigned_in_when.insert(variable);
+            }
+            if let Some(assigned) = &mut self.assigned {
+                assigned.insert(variable, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables that a target names; with a subscript known at run time only, all that it may name.
+    pub(crate) fn targets(&mut self, target: &Expr) -> Outcome<Symbolic> {
+        let assigned = self.assigned.take();
+        let value = self.expand(target);
+        self.assigned = assigned;
+        let value = value?;
+        let exprs = self.exprs();
+        let mut plain = true;
+        value.for_each_scalar(&mut |id| plain &= matches!(exprs.node(id), Node::Var(_)));
+        if plain {
+            return Ok(value);
+        }
+        Err(self.too_long(target.span))
+    }
+}

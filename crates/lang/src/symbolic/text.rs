@@ -1,0 +1,151 @@
+//! Strings that are not constant: the arena has no operators on strings, so each is the call of a small function.
+
+use std::sync::Arc;
+
+use base::{Id, IdVec, Name};
+use dae::expr::{CallSite, Shape};
+use dae::function::{self as ir, ArrayFunction, Body, Function, Inline, LocalId, Statement, StatementKind, Target};
+use dae::{Evaluator, Node, Value};
+
+use super::calls::{from_value, to_value};
+use super::{Expander, Mode, Symbolic};
+use crate::instance::Outcome;
+use crate::typed::{Base, Expr};
+
+/// Which function of strings, and for which types of arguments.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TextFunction {
+    operation: String,
+    inputs: Vec<&'static str>,
+}
+
+impl Expander<'_> {
+    pub(super) fn text(
+        &mut self,
+        op: ArrayFunction,
+        arguments: &[Expr],
+        values: &[Symbolic],
+        whole: &Expr,
+    ) -> Outcome<Symbolic> {
+        if let Some(first) = values.iter().find(|value| !value.sizes().is_empty()) {
+            // `+` of arrays of strings acts on each element.
+            let count = first.elements().len();
+            let mut elements = Vec::with_capacity(count);
+            for at in 0..count {
+                let row: Vec<Symbolic> = values
+                    .iter()
+                    .map(|value| if value.sizes().is_empty() { value.clone() } else { value.elements()[at].clone() })
+                    .collect();
+                elements.push(self.text(op, arguments, &row, whole)?);
+            }
+            return Ok(Symbolic::array(super::Sizes::from_slice(first.sizes()), elements));
+        }
+        let scalars: Vec<_> = values.iter().filter_map(Symbolic::scalar).collect();
+        if scalars.iter().all(|&id| self.exprs().is_literal(id)) {
+            return self.constant_text(op, arguments, values, whole);
+        }
+        if self.mode == Mode::Evaluate {
+            return Err(self.not_constant(whole.span, "this text"));
+        }
+        let function = self.elaborator.text_function(op, arguments);
+        let exprs = self.exprs();
+        let inputs = vec![Shape::Scalar; scalars.len()];
+        let site = exprs.site(CallSite { function, inputs, outputs: vec![Shape::Scalar] });
+        let args = exprs.args(&scalars);
+        Ok(Symbolic::Scalar(exprs.intern(Node::Call { site, args, output: 0 })))
+    }
+
+    fn constant_text(
+        &mut self,
+        op: ArrayFunction,
+        arguments: &[Expr],
+        values: &[Symbolic],
+        whole: &Expr,
+    ) -> Outcome<Symbolic> {
+        let mut literals = Vec::with_capacity(values.len());
+        for (value, argument) in values.iter().zip(arguments) {
+            match to_value(self.elaborator, value, &argument.ty)? {
+                Some(value) => literals.push(literal(&value)),
+                None => return Err(self.not_constant(whole.span, "this text")),
+            }
+        }
+        let elaborator = &mut *self.elaborator;
+        let mut evaluator = Evaluator::new(&elaborator.flat.model.functions, &mut *elaborator.externals);
+        match evaluator.constant(&ir::Expr::Whole(op, literals)) {
+            Ok(value) => match from_value(&mut elaborator.flat.model.exprs, &value) {
+                Some(value) => Ok(value),
+                None => Err(self.not_constant(whole.span, "this text")),
+            },
+            Err(error) => Err(self.located(error.diagnostic().at(whole.span, ""))),
+        }
+    }
+}
+
+/// A scalar constant in the form of functions.
+pub fn literal(value: &Value) -> ir::Expr {
+    match value {
+        Value::Real(value) => ir::Expr::Real(*value),
+        Value::Integer(value) => ir::Expr::Integer(*value),
+        Value::Boolean(value) => ir::Expr::Boolean(*value),
+        Value::String(value) => ir::Expr::String(value.clone()),
+        Value::Enumeration(value) => ir::Expr::Enumeration(*value),
+        Value::Array(array) => ir::Expr::Array(array.elements.iter().map(literal).collect()),
+        _ => ir::Expr::Integer(0),
+    }
+}
+
+impl crate::elaborate::Elaborator {
+    fn text_function(&mut self, op: ArrayFunction, arguments: &[Expr]) -> dae::FunctionId {
+        let inputs: Vec<&'static str> = arguments
+            .iter()
+            .map(|argument| match argument.ty.base {
+                Base::Integer => "Integer",
+                Base::Boolean => "Boolean",
+                Base::String => "String",
+                Base::Enumeration(_) => "enumeration",
+                _ => "Real",
+            })
+            .collect();
+        let key = TextFunction { operation: format!("{op:?}"), inputs };
+        if let Some(&known) = self.text_functions.get(&key) {
+            return known;
+        }
+        let Some(span) = arguments.first().map(|argument| argument.span) else { return Id::from_index(0) };
+        let mut locals: IdVec<LocalId, ir::Local> = IdVec::new();
+        let mut inputs = Vec::new();
+        for (position, argument) in arguments.iter().enumerate() {
+            let ty = self.flat_type(&argument.ty.base);
+            let name = Name::new(&format!("u{}", position + 1));
+            inputs.push(locals.push(ir::Local { name, ty, sizes: Vec::new(), default: None, span }));
+        }
+        let output = locals.push(ir::Local {
+            name: Name::new("y"),
+            ty: ir::Type::String,
+            sizes: Vec::new(),
+            default: None,
+            span,
+        });
+        let value = ir::Expr::Whole(op, inputs.iter().map(|&input| ir::Expr::Local(input)).collect());
+        let body =
+            vec![Statement { kind: StatementKind::Assign(Target { local: output, steps: Vec::new() }, value), span }];
+        let name = match op {
+            ArrayFunction::Concat => "concatenate",
+            _ => "String",
+        };
+        let function = Function {
+            name: Name::new(name),
+            inputs,
+            outputs: vec![output],
+            locals,
+            body: Body::Algorithm(body),
+            pure: true,
+            inline: Inline::Unstated,
+            derivatives: Vec::new(),
+            inverses: Vec::new(),
+            span,
+        };
+        let id = self.flat.model.functions.push(Arc::new(function));
+        self.text_functions.insert(key, id);
+        id
+    }
+}

@@ -1,0 +1,640 @@
+//! Calls: arguments by position and by name, defaults, calls of records and enumerations, functions as arguments,
+//! calls applied to each element of an array (12.4).
+
+use base::{Diagnostic, Name, Span};
+use dae::Variability;
+use dae::function::LocalId;
+use rustc_hash::FxHashMap;
+use syntax::ast;
+
+use super::names::ValueOrClass;
+use super::{Typer, convert, fits, highest, literal, wrong};
+use crate::functions::{Signature, SignatureInput, SignatureKind};
+use crate::instance::ClassId;
+use crate::lookup::Resolved;
+use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Locals, Reference, Step, Subscript, Type};
+
+/// An argument with its name, if it has one.
+pub struct Argument {
+    pub name: Option<ast::Ident>,
+    pub value: Expr,
+}
+
+impl Typer<'_> {
+    /// The value of an expression with all its results, for `(a, b) = f(x)`.
+    pub fn expr_with_all_results(&mut self, text: &ast::Expr) -> Expr {
+        match &text.kind {
+            ast::ExprKind::Call { function, arguments } => self.call_with_all_results(function, arguments, text.span),
+            _ => self.expr(text),
+        }
+    }
+
+    pub(super) fn call(&mut self, function: &ast::ComponentRef, arguments: &ast::Arguments, span: Span) -> Expr {
+        let value = self.call_with_all_results(function, arguments, span);
+        super::first_output(value)
+    }
+
+    fn call_with_all_results(&mut self, function: &ast::ComponentRef, arguments: &ast::Arguments, span: Span) -> Expr {
+        let single = match function.parts.as_slice() {
+            [only] if !function.global => Some(only.ident.name),
+            _ => None,
+        };
+        if let Some(name) = single {
+            if let Some(local) = self.visible(name) {
+                return self.call_local(local, arguments, span);
+            }
+            if super::builtins::is_reserved(name) {
+                return self.builtin(name, arguments, span);
+            }
+        }
+        if let [first, second] = function.parts.as_slice()
+            && first.ident.name == "Connections"
+            && super::builtins::is_connections(second.ident.name)
+        {
+            return self.connections_operator(second.ident.name, arguments, span);
+        }
+        if let Some(name) = single
+            && super::builtins::is_builtin(name)
+            && matches!(self.elaborator.instances.find(self.scope, name), Ok(None))
+        {
+            return self.builtin(name, arguments, span);
+        }
+        match self.elaborator.instances.lookup_reference(self.scope, function) {
+            Ok(Resolved::Class(class)) => self.call_class(class, arguments, span),
+            Ok(Resolved::Unknown(diagnostic)) | Err(diagnostic) => {
+                self.report(*diagnostic);
+                wrong(span)
+            }
+            Ok(_) => {
+                let message = format!("`{}` is not a function", text_of(function));
+                self.error(function.span, "not-a-function", message)
+            }
+        }
+    }
+
+    fn call_class(&mut self, class: ClassId, arguments: &ast::Arguments, span: Span) -> Expr {
+        if let Some(enumeration) = self.elaborator.enumeration(class) {
+            return self.enumeration_of(Type::new(Base::Enumeration(enumeration), 0), arguments, span);
+        }
+        if let Some(name) = self.elaborator.builtin_function(class) {
+            return self.builtin(name, arguments, span);
+        }
+        if self.elaborator.has_constructors(class) {
+            let arguments = self.arguments(arguments, None);
+            return self.overloaded_constructor(class, arguments, span);
+        }
+        let signature = match self.elaborator.signature(class) {
+            Ok(signature) => signature,
+            Err(diagnostic) => {
+                let mut diagnostic = *diagnostic;
+                if diagnostic.labels.is_empty() {
+                    diagnostic = diagnostic.at(span, "");
+                }
+                self.report(diagnostic);
+                return wrong(span);
+            }
+        };
+        if !arguments.iterators.is_empty() {
+            return self.call_over_iterators(&signature, arguments, span);
+        }
+        let arguments = self.arguments(arguments, Some(&signature));
+        self.call_signature(&signature, arguments, span)
+    }
+
+    /// `f(e for i in r)`: the argument is an array made by the iterators.
+    fn call_over_iterators(&mut self, signature: &Signature, arguments: &ast::Arguments, span: Span) -> Expr {
+        let Some(ast::FunctionArgument::Expr(element)) = arguments.positional.first() else { return wrong(span) };
+        let value = self.array_for(element, &arguments.iterators, span);
+        self.call_signature(signature, vec![Argument { name: None, value }], span)
+    }
+
+    pub fn arguments(&mut self, arguments: &ast::Arguments, signature: Option<&Signature>) -> Vec<Argument> {
+        let mut typed = Vec::with_capacity(arguments.positional.len() + arguments.named.len());
+        for argument in &arguments.positional {
+            typed.push(Argument { name: None, value: self.argument(argument, signature.is_some()) });
+        }
+        for (name, argument) in &arguments.named {
+            typed.push(Argument { name: Some(*name), value: self.argument(argument, signature.is_some()) });
+        }
+        typed
+    }
+
+    fn argument(&mut self, argument: &ast::FunctionArgument, functions: bool) -> Expr {
+        match argument {
+            ast::FunctionArgument::Expr(text) => {
+                if functions && let ast::ExprKind::Ref(reference) = &text.kind {
+                    return self.reference_or_function(reference);
+                }
+                self.expr(text)
+            }
+            ast::FunctionArgument::PartialApplication { function, named, span } => {
+                self.partial_application(function, named, *span)
+            }
+        }
+    }
+
+    /// An argument that is a name: a value, or a function where a function is wanted.
+    fn reference_or_function(&mut self, reference: &ast::ComponentRef) -> Expr {
+        let class = match self.value_or_class(reference) {
+            ValueOrClass::Value(value) => return value,
+            ValueOrClass::Class(class) => class,
+        };
+        match self.elaborator.signature(class) {
+            Ok(signature) => self.function_expr(&signature, Vec::new(), reference.span),
+            Err(_) => self.class_as_value(class, reference.span),
+        }
+    }
+
+    fn function_expr(&mut self, signature: &Signature, given: Vec<(u32, Expr)>, span: Span) -> Expr {
+        let inputs = signature
+            .inputs
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !given.iter().any(|(k, _)| *k as usize == *at))
+            .map(|(_, input)| (input.name, input.ty.clone()))
+            .collect();
+        let ty = FunctionType { inputs, outputs: signature.outputs.clone() };
+        let variability = given.iter().map(|(_, e)| e.variability).max().unwrap_or(Variability::Constant);
+        let kind = Kind::FunctionValue(signature.key, given);
+        Expr { kind, ty: Type::new(Base::Function(std::sync::Arc::new(ty)), 0), variability, span }
+    }
+
+    /// `function f(a = 1)`.
+    fn partial_application(
+        &mut self,
+        function: &ast::TypeName,
+        named: &[(ast::Ident, ast::FunctionArgument)],
+        span: Span,
+    ) -> Expr {
+        let reference = ast::ComponentRef {
+            global: function.global,
+            parts: function.parts.iter().map(|&ident| ast::RefPart { ident, subscripts: Vec::new() }).collect(),
+            span: function.span,
+        };
+        let class = match self.value_or_class(&reference) {
+            ValueOrClass::Class(class) => class,
+            ValueOrClass::Value(value) if matches!(value.ty.base, Base::Function(_) | Base::Unknown) => return value,
+            ValueOrClass::Value(_) => return self.error(function.span, "not-a-function", "this is not a function"),
+        };
+        let signature = match self.elaborator.signature(class) {
+            Ok(signature) => signature,
+            Err(diagnostic) => {
+                self.report(*diagnostic);
+                return wrong(span);
+            }
+        };
+        let mut given = Vec::new();
+        for (name, argument) in named {
+            let value = self.argument(argument, true);
+            let Some(at) = signature.input(name.name) else {
+                let message = format!("`{}` has no input `{}`", signature.name, name.name);
+                return self.error(name.span, "unknown-argument", message);
+            };
+            let value = self.expect(value, &signature.inputs[at].ty, &format!("the argument `{}`", name.name));
+            given.push((at as u32, value));
+        }
+        given.sort_by_key(|(at, _)| *at);
+        self.function_expr(&signature, given, span)
+    }
+
+    fn call_local(&mut self, local: LocalId, arguments: &ast::Arguments, span: Span) -> Expr {
+        let name = self.locals[local].name;
+        let Base::Function(function) = self.locals[local].ty.base.clone() else {
+            let message = format!("`{name}` is a variable, not a function");
+            return self.error(span, "not-a-function", message);
+        };
+        let typed = self.arguments(arguments, None);
+        let mut slots: Vec<Option<Expr>> = vec![None; function.inputs.len()];
+        for (position, argument) in typed.into_iter().enumerate() {
+            let at = match argument.name {
+                Some(ident) => function.inputs.iter().position(|(input, _)| *input == ident.name),
+                None => Some(position),
+            };
+            let Some(at) = at.filter(|&at| at < slots.len()) else {
+                let message = format!("`{name}` takes {} arguments", function.inputs.len());
+                return self.error(argument.value.span, "unknown-argument", message);
+            };
+            let ty = &function.inputs[at].1;
+            slots[at] = Some(self.expect(argument.value, ty, &format!("argument {} of `{name}`", at + 1)));
+        }
+        let Some(values) = slots.into_iter().collect::<Option<Vec<Expr>>>() else {
+            let message = format!("`{name}` needs {} arguments", function.inputs.len());
+            return self.error(span, "missing-argument", message);
+        };
+        let ty = result_type(&function.outputs);
+        Expr { kind: Kind::CallLocal(local, values), ty, variability: Variability::Continuous, span }
+    }
+
+    /// Arguments to inputs, defaults filled in, arrays spread over elements where the inputs are of lower rank.
+    pub fn call_signature(&mut self, signature: &Signature, arguments: Vec<Argument>, span: Span) -> Expr {
+        let Some(slots) = self.slots(signature, arguments, span) else { return wrong(span) };
+        let Some((mut values, over)) = self.fit_arguments(signature, slots, span) else { return wrong(span) };
+        let extra = over.iter().max().copied().unwrap_or(0);
+        let variability = if signature.impure && self.place == super::Place::Model {
+            highest(&values).max(Variability::Parameter)
+        } else {
+            highest(&values)
+        };
+        if let Some(record) = &signature.record
+            && extra == 0
+        {
+            let fields = self.record_fields(signature, &values);
+            let ty = Type::new(Base::Record(record.clone()), 0);
+            return Expr { kind: Kind::Record(record.clone(), fields), ty, variability, span };
+        }
+        let ty = result_type(&signature.outputs);
+        if extra == 0 {
+            return Expr { kind: Kind::Call(signature.key, values), ty, variability, span };
+        }
+        let ty = match ty.base {
+            // Only the first result of a call that is spread over elements can be used.
+            Base::Tuple(items) => items.first().cloned().unwrap_or(Type::UNKNOWN),
+            base => Type::new(base, ty.rank),
+        };
+        let ty = ty.with_rank(ty.rank + extra);
+        let over: Vec<bool> = over.into_iter().map(|extra| extra > 0).collect();
+        values.shrink_to_fit();
+        Expr { kind: Kind::Vectorized { function: signature.key, arguments: values, over }, ty, variability, span }
+    }
+
+    fn slots(&mut self, signature: &Signature, arguments: Vec<Argument>, span: Span) -> Option<Vec<Option<Expr>>> {
+        let mut slots: Vec<Option<Expr>> = vec![None; signature.inputs.len()];
+        for (position, argument) in arguments.into_iter().enumerate() {
+            let at = match argument.name {
+                Some(ident) => signature.input(ident.name),
+                None => Some(position).filter(|&at| at < slots.len()),
+            };
+            let Some(at) = at else {
+                let (place, message) = match argument.name {
+                    Some(ident) => (ident.span, format!("`{}` has no input `{}`", signature.name, ident.name)),
+                    None => (
+                        argument.value.span,
+                        format!("`{}` takes {} arguments, and this is one more", signature.name, slots.len()),
+                    ),
+                };
+                let names: Vec<&str> = signature.inputs.iter().map(|input| input.name.as_str()).collect();
+                let diagnostic = Diagnostic::error("unknown-argument", message)
+                    .at(place, "")
+                    .note(format!("its inputs are: {}", names.join(", ")))
+                    .specification("12.4.1");
+                self.report(diagnostic);
+                return None;
+            };
+            if slots[at].is_some() {
+                let message =
+                    format!("the input `{}` of `{}` is given twice", signature.inputs[at].name, signature.name);
+                self.error(argument.value.span, "duplicate-argument", message);
+                return None;
+            }
+            slots[at] = Some(argument.value);
+        }
+        let _ = span;
+        Some(slots)
+    }
+
+    fn fit_arguments(
+        &mut self,
+        signature: &Signature,
+        slots: Vec<Option<Expr>>,
+        span: Span,
+    ) -> Option<(Vec<Expr>, Vec<usize>)> {
+        let mut values: Vec<Expr> = Vec::with_capacity(slots.len());
+        let mut over = vec![0; slots.len()];
+        let mut missing = Vec::new();
+        for (at, slot) in slots.into_iter().enumerate() {
+            let input = &signature.inputs[at];
+            let Some(value) = slot else {
+                match &input.default {
+                    Some(default) => {
+                        let fresh = self.fresh_iterators(default, &signature.locals);
+                        let default = substitute(default, &|local| {
+                            if let Some(new) = fresh.get(&local) {
+                                return Some(new.clone());
+                            }
+                            let position = signature.inputs.iter().position(|input| input.local == local)?;
+                            values.get(position).cloned()
+                        });
+                        values.push(Expr { span, ..default });
+                    }
+                    None => {
+                        missing.push(input.name.as_str());
+                        values.push(wrong(span));
+                    }
+                }
+                continue;
+            };
+            if fits(&value.ty, &input.ty) {
+                values.push(convert(value, &input.ty));
+                continue;
+            }
+            let element = value.ty.with_rank(input.ty.rank);
+            if value.ty.rank > input.ty.rank && fits(&element, &input.ty) && signature.kind != SignatureKind::Object {
+                over[at] = value.ty.rank - input.ty.rank;
+                let ty = input.ty.with_rank(value.ty.rank);
+                values.push(convert(value, &ty));
+                continue;
+            }
+            if let Some(converted) = self.converted_to_record(&value, input) {
+                values.push(converted);
+                continue;
+            }
+            let diagnostic = Diagnostic::error(
+                "type-mismatch",
+                format!(
+                    "the input `{}` of `{}` is of type `{}`, and the argument of type `{}`",
+                    input.name,
+                    signature.name,
+                    input.ty.text(),
+                    value.ty.text()
+                ),
+            )
+            .at(value.span, format!("this is `{}`", value.ty.text()))
+            .at(input.span, "the input is declared here")
+            .specification("12.4");
+            self.report(diagnostic);
+            return None;
+        }
+        if !missing.is_empty() {
+            let message = format!("the call of `{}` lacks {}", signature.name, quoted(&missing));
+            self.error(span, "missing-argument", message);
+            return None;
+        }
+        let extra = over.iter().max().copied().unwrap_or(0);
+        if over.iter().any(|&n| n > 0 && n != extra) {
+            let message = format!("the arguments over which `{}` is spread have different dimensions", signature.name);
+            self.error(span, "type-mismatch", message);
+            return None;
+        }
+        Some((values, over))
+    }
+
+    /// A number where an operator record is wanted becomes one by its constructor (14.3).
+    fn converted_to_record(&mut self, value: &Expr, input: &SignatureInput) -> Option<Expr> {
+        match &input.ty.base {
+            Base::Record(record) if record.is_operator && value.ty.rank == input.ty.rank => {
+                self.implicit_constructor(record.class, value.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Iterators of an expression that comes from another function, as iterators of this one.
+    fn fresh_iterators(&mut self, expr: &Expr, from: &Locals) -> FxHashMap<LocalId, Expr> {
+        let mut bound = Vec::new();
+        walk(expr, &mut |e| {
+            if let Kind::ArrayFor { iterators, .. } | Kind::Reduction { iterators, .. } = &e.kind {
+                bound.extend(iterators.iter().map(|iterator| iterator.local));
+            }
+        });
+        let mut fresh = FxHashMap::default();
+        for local in bound {
+            let Some(old) = from.get(local) else { continue };
+            let (ty, span) = (old.ty.clone(), old.span);
+            let new = self.locals.push(old.clone());
+            fresh.insert(local, Expr { kind: Kind::Local(new), ty, variability: Variability::Parameter, span });
+        }
+        fresh
+    }
+
+    /// All fields of a record from the inputs of its constructor.
+    fn record_fields(&mut self, signature: &Signature, values: &[Expr]) -> Vec<Expr> {
+        let mut known: FxHashMap<LocalId, Expr> = FxHashMap::default();
+        for (input, value) in signature.inputs.iter().zip(values) {
+            known.insert(input.local, value.clone());
+        }
+        let mut fields = Vec::with_capacity(signature.fields.len());
+        for field in &signature.fields {
+            let value = match known.get(&field.local) {
+                Some(value) => value.clone(),
+                None => match &field.default {
+                    Some(default) => {
+                        let fresh = self.fresh_iterators(default, &signature.locals);
+                        let value =
+                            substitute(default, &|local| fresh.get(&local).or_else(|| known.get(&local)).cloned());
+                        known.insert(field.local, value.clone());
+                        value
+                    }
+                    None => wrong(field.span),
+                },
+            };
+            fields.push(value);
+        }
+        fields
+    }
+
+    /// `E(i)`.
+    fn enumeration_of(&mut self, ty: Type, arguments: &ast::Arguments, span: Span) -> Expr {
+        let mut typed = self.arguments(arguments, None);
+        let (Some(argument), true) = (typed.pop(), typed.is_empty()) else {
+            return self.error(span, "wrong-arguments", format!("`{}` takes one Integer", ty.text()));
+        };
+        let wanted = Type::INTEGER.with_rank(argument.value.ty.rank);
+        let value = self.expect(argument.value, &wanted, &format!("the argument of `{}`", ty.text()));
+        let Base::Enumeration(enumeration) = &ty.base else { return wrong(span) };
+        if let Kind::Integer(number) = value.kind
+            && !(1..=enumeration.literals.len() as i64).contains(&number)
+        {
+            let message = format!(
+                "`{}` has {} values, none with the number {number}",
+                enumeration.name,
+                enumeration.literals.len()
+            );
+            return self.error(span, "enumeration-range", message);
+        }
+        let (rank, variability) = (value.ty.rank, value.variability);
+        let kind = match value.kind {
+            Kind::Integer(number) => Kind::Enumeration(number),
+            _ => Kind::Whole(dae::function::ArrayFunction::Enumeration, vec![value]),
+        };
+        Expr { kind, ty: ty.with_rank(rank), variability, span }
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+pub fn text_of(reference: &ast::ComponentRef) -> String {
+    let parts: Vec<&str> = reference.parts.iter().map(|part| part.ident.name.as_str()).collect();
+    parts.join(".")
+}
+
+/// The type of a call: the only result, or all of them.
+pub fn result_type(outputs: &[(Name, Type)]) -> Type {
+    match outputs {
+        [(_, only)] => only.clone(),
+        _ => Type::new(Base::Tuple(outputs.iter().map(|(_, ty)| ty.clone()).collect()), 0),
+    }
+}
+
+/// The expression with variables of a function replaced.
+pub fn substitute(expr: &Expr, value: &dyn Fn(LocalId) -> Option<Expr>) -> Expr {
+    if let Kind::Local(local) = expr.kind
+        && let Some(new) = value(local)
+    {
+        return new;
+    }
+    let sub = |e: &Expr| substitute(e, value);
+    let boxed = |e: &Expr| Box::new(substitute(e, value));
+    let list = |items: &[Expr]| -> Vec<Expr> { items.iter().map(sub).collect() };
+    let subscripts = |items: &[Subscript]| -> Vec<Subscript> {
+        items
+            .iter()
+            .map(|s| match s {
+                Subscript::All => Subscript::All,
+                Subscript::Expr(e) => Subscript::Expr(sub(e)),
+            })
+            .collect()
+    };
+    let reference = |r: &Reference| {
+        let steps = r.steps.iter();
+        Box::new(Reference {
+            steps: steps.map(|s| Step { component: s.component, subscripts: subscripts(&s.subscripts) }).collect(),
+        })
+    };
+    let iterators = |items: &[Iterator]| -> Vec<Iterator> {
+        let renamed = |local| match value(local) {
+            Some(Expr { kind: Kind::Local(new), .. }) => new,
+            _ => local,
+        };
+        items.iter().map(|i| Iterator { local: renamed(i.local), range: sub(&i.range) }).collect()
+    };
+    let kind = match &expr.kind {
+        Kind::Component(r) => Kind::Component(reference(r)),
+        Kind::Index(a, s) => Kind::Index(boxed(a), subscripts(s)),
+        Kind::Field(a, at) => Kind::Field(boxed(a), *at),
+        Kind::SizeOf(a, at) => Kind::SizeOf(boxed(a), *at),
+        Kind::SizeOfPart(r, at) => Kind::SizeOfPart(reference(r), *at),
+        Kind::ToReal(a) => Kind::ToReal(boxed(a)),
+        Kind::Reorder(a, order) => Kind::Reorder(boxed(a), order.clone()),
+        Kind::Neg(a) => Kind::Neg(boxed(a)),
+        Kind::Not(a) => Kind::Not(boxed(a)),
+        Kind::Arithmetic(op, a, b) => Kind::Arithmetic(*op, boxed(a), boxed(b)),
+        Kind::Elementwise(op, a, b) => Kind::Elementwise(*op, boxed(a), boxed(b)),
+        Kind::Product { times, plus, left, right } => {
+            Kind::Product { times: *times, plus: *plus, left: boxed(left), right: boxed(right) }
+        }
+        Kind::RecordSum { plus, zero, array } => {
+            Kind::RecordSum { plus: *plus, zero: zero.as_ref().map(|z| boxed(z)), array: boxed(array) }
+        }
+        Kind::And(a, b) => Kind::And(boxed(a), boxed(b)),
+        Kind::Or(a, b) => Kind::Or(boxed(a), boxed(b)),
+        Kind::Compare(op, a, b) => Kind::Compare(*op, boxed(a), boxed(b)),
+        Kind::If(c, a, b) => Kind::If(boxed(c), boxed(a), boxed(b)),
+        Kind::Array(items) => Kind::Array(list(items)),
+        Kind::Matrix(rows) => Kind::Matrix(rows.iter().map(|row| list(row)).collect()),
+        Kind::Range(a, step, b) => Kind::Range(boxed(a), step.as_ref().map(|s| boxed(s)), boxed(b)),
+        Kind::ArrayFor { element, iterators: i } => Kind::ArrayFor { element: boxed(element), iterators: iterators(i) },
+        Kind::Reduction { op, element, iterators: i } => {
+            Kind::Reduction { op: *op, element: boxed(element), iterators: iterators(i) }
+        }
+        Kind::Record(record, fields) => Kind::Record(record.clone(), list(fields)),
+        Kind::Builtin(op, items) => Kind::Builtin(*op, list(items)),
+        Kind::Whole(op, items) => Kind::Whole(*op, list(items)),
+        Kind::Call(key, items) => Kind::Call(*key, list(items)),
+        Kind::CallLocal(local, items) => Kind::CallLocal(*local, list(items)),
+        Kind::FunctionValue(key, given) => {
+            Kind::FunctionValue(*key, given.iter().map(|(at, e)| (*at, sub(e))).collect())
+        }
+        Kind::Vectorized { function, arguments, over } => {
+            Kind::Vectorized { function: *function, arguments: list(arguments), over: over.clone() }
+        }
+        Kind::Output(a, at) => Kind::Output(boxed(a), *at),
+        Kind::Operator(op, items) => Kind::Operator(*op, list(items)),
+        Kind::Real(_)
+        | Kind::Integer(_)
+        | Kind::Boolean(_)
+        | Kind::String(_)
+        | Kind::Enumeration(_)
+        | Kind::Time
+        | Kind::Local(_)
+        | Kind::Error => expr.kind.clone(),
+    };
+    Expr { kind, ty: expr.ty.clone(), variability: expr.variability, span: expr.span }
+}
+
+/// Calls `visit` for the expression and all below it, those above first.
+pub fn walk(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    visit(expr);
+    let subscripts = |items: &[Subscript], visit: &mut dyn FnMut(&Expr)| {
+        for item in items {
+            if let Subscript::Expr(e) = item {
+                walk(e, visit);
+            }
+        }
+    };
+    match &expr.kind {
+        Kind::Component(r) | Kind::SizeOfPart(r, _) => {
+            for step in &r.steps {
+                subscripts(&step.subscripts, visit);
+            }
+        }
+        Kind::Index(a, items) => {
+            walk(a, visit);
+            subscripts(items, visit);
+        }
+        Kind::Field(a, _)
+        | Kind::SizeOf(a, _)
+        | Kind::ToReal(a)
+        | Kind::Reorder(a, _)
+        | Kind::Neg(a)
+        | Kind::Not(a)
+        | Kind::RecordSum { array: a, .. }
+        | Kind::Output(a, _) => walk(a, visit),
+        Kind::Arithmetic(_, a, b)
+        | Kind::Elementwise(_, a, b)
+        | Kind::Product { left: a, right: b, .. }
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Compare(_, a, b) => {
+            walk(a, visit);
+            walk(b, visit);
+        }
+        Kind::If(c, a, b) => {
+            walk(c, visit);
+            walk(a, visit);
+            walk(b, visit);
+        }
+        Kind::Range(a, step, b) => {
+            walk(a, visit);
+            if let Some(step) = step {
+                walk(step, visit);
+            }
+            walk(b, visit);
+        }
+        Kind::ArrayFor { element, iterators } | Kind::Reduction { element, iterators, .. } => {
+            iterators.iter().for_each(|iterator| walk(&iterator.range, visit));
+            walk(element, visit);
+        }
+        Kind::Matrix(rows) => rows.iter().flatten().for_each(|item| walk(item, visit)),
+        Kind::Array(items)
+        | Kind::Record(_, items)
+        | Kind::Builtin(_, items)
+        | Kind::Whole(_, items)
+        | Kind::Call(_, items)
+        | Kind::CallLocal(_, items)
+        | Kind::Operator(_, items)
+        | Kind::Vectorized { arguments: items, .. } => items.iter().for_each(|item| walk(item, visit)),
+        Kind::FunctionValue(_, given) => given.iter().for_each(|(_, item)| walk(item, visit)),
+        Kind::Real(_)
+        | Kind::Integer(_)
+        | Kind::Boolean(_)
+        | Kind::String(_)
+        | Kind::Enumeration(_)
+        | Kind::Time
+        | Kind::Local(_)
+        | Kind::Error => {}
+    }
+}
+
+/// A literal `true` or `false`.
+pub fn boolean(value: bool, span: Span) -> Expr {
+    literal(Kind::Boolean(value), Type::BOOLEAN, span)
+}
+
+/// Used by operators that call a function of the library on values that are typed already.
+pub fn plain_call(key: FunctionKey, ty: Type, arguments: Vec<Expr>, span: Span) -> Expr {
+    let variability = highest(&arguments);
+    Expr { kind: Kind::Call(key, arguments), ty, variability, span }
+}

@@ -1,0 +1,332 @@
+//! References: iterators and variables of functions, components with subscripts along their path, enumeration literals.
+
+use base::{Name, Span};
+use dae::Variability;
+use dae::function::LocalId;
+use syntax::ast;
+
+use super::{End, Typer, dropped, literal, subscript_variability, wrong};
+use crate::instance::{ClassId, CompId};
+use crate::lookup::Resolved;
+use crate::typed::{Base, Expr, Kind, Reference, Step, Subscript, Type};
+
+impl Typer<'_> {
+    pub fn visible(&self, name: Name) -> Option<LocalId> {
+        self.visible.iter().rev().find(|(known, _)| *known == name).map(|(_, local)| *local)
+    }
+
+    pub fn reference(&mut self, reference: &ast::ComponentRef) -> Expr {
+        match self.value_or_class(reference) {
+            ValueOrClass::Value(value) => value,
+            ValueOrClass::Class(class) => self.class_as_value(class, reference.span),
+        }
+    }
+
+    pub(super) fn class_as_value(&mut self, class: ClassId, span: Span) -> Expr {
+        let message = format!("`{}` is a class, not a value", self.elaborator.instances.class_name(class));
+        self.error(span, "class-as-value", message)
+    }
+
+    pub(super) fn value_or_class(&mut self, reference: &ast::ComponentRef) -> ValueOrClass {
+        let span = reference.span;
+        let Some(first) = reference.parts.first() else { return ValueOrClass::Value(wrong(span)) };
+        if !reference.global
+            && let Some(local) = self.visible(first.ident.name)
+        {
+            return ValueOrClass::Value(self.local_reference(local, reference));
+        }
+        let value = match self.elaborator.instances.lookup_reference(self.scope, reference) {
+            Ok(Resolved::Component { steps }) => match self.local_of(&steps) {
+                Some((local, fields)) => self.field_of_local(local, &fields, &steps, reference),
+                None => self.component(&steps, reference),
+            },
+            Ok(Resolved::Class(class)) => return ValueOrClass::Class(class),
+            Ok(Resolved::EnumerationLiteral { definition, index }) => {
+                let enumeration = self.elaborator.enumeration_type(definition);
+                literal(Kind::Enumeration(index as i64), Type::new(Base::Enumeration(enumeration), 0), span)
+            }
+            Ok(Resolved::Time) => Expr { kind: Kind::Time, ty: Type::REAL, variability: Variability::Continuous, span },
+            Ok(Resolved::Unknown(diagnostic)) | Err(diagnostic) => {
+                self.report(*diagnostic);
+                wrong(span)
+            }
+        };
+        ValueOrClass::Value(value)
+    }
+
+    fn local_reference(&mut self, local: LocalId, reference: &ast::ComponentRef) -> Expr {
+        let ty = self.locals[local].ty.clone();
+        let variability = self.local_variability(local);
+        let mut value = Expr { kind: Kind::Local(local), ty, variability, span: reference.span };
+        for (position, part) in reference.parts.iter().enumerate() {
+            if position > 0 {
+                value = self.field(value, part.ident);
+            }
+            value = self.index(value, &part.subscripts, reference.span);
+        }
+        value
+    }
+
+    /// The variable of a function that a component is, or of which it is a field; the fields between the two.
+    fn local_of(&self, steps: &[CompId]) -> Option<(LocalId, Vec<Name>)> {
+        if self.components.is_empty() {
+            return None;
+        }
+        let mut fields = Vec::new();
+        let mut current = *steps.first()?;
+        loop {
+            if let Some(&local) = self.components.get(&current) {
+                fields.reverse();
+                return Some((local, fields));
+            }
+            let node = self.elaborator.instances.component(current);
+            fields.push(node.name);
+            current = self.elaborator.instances.class(node.parent).owner?;
+        }
+    }
+
+    fn field_of_local(
+        &mut self,
+        local: LocalId,
+        fields: &[Name],
+        steps: &[CompId],
+        reference: &ast::ComponentRef,
+    ) -> Expr {
+        let (ty, span) = (self.locals[local].ty.clone(), reference.span);
+        let mut value = Expr { kind: Kind::Local(local), ty, variability: Variability::Continuous, span };
+        for &name in fields {
+            value = self.field(value, ast::Ident { name, span });
+        }
+        let skipped = reference.parts.len().saturating_sub(steps.len());
+        for (position, part) in reference.parts[skipped..].iter().enumerate() {
+            if position > 0 {
+                value = self.field(value, part.ident);
+            }
+            value = self.index(value, &part.subscripts, span);
+        }
+        value
+    }
+
+    /// Variables of functions are not known at translation; iterators are, unless their range is not.
+    fn local_variability(&self, local: LocalId) -> Variability {
+        match self.place {
+            super::Place::Function => Variability::Continuous,
+            super::Place::Model => {
+                self.locals[local].default.as_ref().map_or(Variability::Parameter, |d| d.variability)
+            }
+        }
+    }
+
+    pub fn field(&mut self, value: Expr, ident: ast::Ident) -> Expr {
+        if value.ty.is_unknown() {
+            return value;
+        }
+        let Base::Record(record) = &value.ty.base else {
+            let message = format!("a value of type `{}` has no element `{}`", value.ty.text(), ident.name);
+            return self.error(ident.span, "unknown-name", message);
+        };
+        let Some(position) = record.field(ident.name) else {
+            let message = format!("the record `{}` has no field `{}`", record.name, ident.name);
+            return self.error(ident.span, "unknown-name", message);
+        };
+        let field = record.fields[position].ty.clone();
+        let ty = Type::new(field.base, value.ty.rank + field.rank);
+        let (variability, span) = (value.variability, value.span);
+        Expr { kind: Kind::Field(Box::new(value), position as u32), ty, variability, span }
+    }
+
+    /// A component: the last `steps.len()` parts of the name.
+    fn component(&mut self, steps: &[CompId], reference: &ast::ComponentRef) -> Expr {
+        let span = reference.span;
+        let skipped = reference.parts.len().saturating_sub(steps.len());
+        let mut path = Reference { steps: Vec::with_capacity(steps.len()) };
+        let mut rank = 0;
+        let mut variability = Variability::Continuous;
+        let mut ty = Type::UNKNOWN;
+        for (&component, part) in steps.iter().zip(&reference.parts[skipped..]) {
+            ty = match self.elaborator.component_type(component) {
+                Ok(ty) => ty,
+                Err(diagnostic) => {
+                    self.report(*diagnostic);
+                    return wrong(span);
+                }
+            };
+            variability = variability.min(self.elaborator.component_variability(component, &ty));
+            if part.subscripts.len() > ty.rank {
+                let message = format!(
+                    "{} subscripts on `{}`, which has {} dimensions",
+                    part.subscripts.len(),
+                    part.ident.name,
+                    ty.rank
+                );
+                return self.error(span, "too-many-subscripts", message);
+            }
+            path.steps.push(Step { component, subscripts: Vec::new() });
+            let subscripts = self.part_subscripts(&path, &part.subscripts);
+            rank += ty.rank - dropped(&subscripts);
+            variability = subscripts.iter().fold(variability, |v, s| v.max(subscript_variability(s)));
+            if let Some(last) = path.steps.last_mut() {
+                last.subscripts = subscripts;
+            }
+        }
+        Expr { kind: Kind::Component(Box::new(path)), ty: Type::new(ty.base, rank), variability, span }
+    }
+
+    fn part_subscripts(&mut self, path: &Reference, subscripts: &[ast::Subscript]) -> Vec<Subscript> {
+        let mut typed = Vec::with_capacity(subscripts.len());
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            self.ends.push(End::Part(path.clone(), dimension as u32));
+            typed.push(self.subscript(subscript));
+            self.ends.pop();
+        }
+        typed
+    }
+
+    /// All values of an enumeration, or of Boolean, where its name stands for them (10.5, 11.2.2.2).
+    pub(super) fn values_of_class(&mut self, class: ClassId, span: Span) -> Option<Expr> {
+        match self.elaborator.simple_base(class)? {
+            Base::Boolean => {
+                let values = [false, true].map(|value| literal(Kind::Boolean(value), Type::BOOLEAN, span)).to_vec();
+                Some(self.array(values, span))
+            }
+            Base::Enumeration(enumeration) => {
+                let ty = Type::new(Base::Enumeration(enumeration.clone()), 0);
+                let values = (1..=enumeration.literals.len() as i64)
+                    .map(|ordinal| literal(Kind::Enumeration(ordinal), ty.clone(), span))
+                    .collect();
+                Some(self.array(values, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// A vector, or the name of a type that stands for all its values.
+    pub(crate) fn values(&mut self, text: &ast::Expr) -> Expr {
+        let ast::ExprKind::Ref(reference) = &text.kind else { return self.expr(text) };
+        match self.value_or_class(reference) {
+            ValueOrClass::Value(value) => value,
+            ValueOrClass::Class(class) => match self.values_of_class(class, text.span) {
+                Some(values) => values,
+                None => self.class_as_value(class, text.span),
+            },
+        }
+    }
+
+    /// The range of an iterator without one: the size of the dimension that it indexes (10.4.1.2, 11.2.2.3).
+    pub(super) fn deduced_range(&mut self, iterator: &ast::Iterator, used_in: &[&ast::Expr]) -> Expr {
+        let span = iterator.name.span;
+        let mut found = None;
+        for text in used_in {
+            find_use(text, iterator.name.name, &mut found);
+        }
+        let Some((reference, part, dimension)) = found else {
+            let message = format!("the range of `{}` cannot be deduced: it is no subscript", iterator.name.name);
+            return self.error(span, "no-range", message);
+        };
+        let mut prefix = ast::ComponentRef {
+            global: reference.global,
+            parts: reference.parts[..=part].to_vec(),
+            span: reference.span,
+        };
+        if let Some(last) = prefix.parts.last_mut() {
+            last.subscripts = Vec::new();
+        }
+        let array = self.reference(&prefix);
+        if array.ty.is_unknown() {
+            return wrong(span);
+        }
+        if let Some(values) = self.index_values(&array, dimension, span) {
+            return values;
+        }
+        let ty = Type::INTEGER;
+        let variability = Variability::Parameter;
+        let size = Expr { kind: Kind::SizeOf(Box::new(array), dimension as u32), ty: ty.clone(), variability, span };
+        let one = literal(Kind::Integer(1), ty.clone(), span);
+        Expr { kind: Kind::Range(Box::new(one), None, Box::new(size)), ty: ty.with_rank(1), variability, span }
+    }
+
+    /// The values that index a dimension declared with an enumeration or Boolean.
+    fn index_values(&mut self, array: &Expr, dimension: usize, span: Span) -> Option<Expr> {
+        let Kind::Component(reference) = &array.kind else { return None };
+        let component = reference.steps.last()?.component;
+        let dimensions = self.elaborator.instances.dimensions(component).ok()?;
+        let declared = dimensions.get(dimension)?;
+        let ast::Subscript::Expr(text) = &declared.subscript else { return None };
+        let ast::ExprKind::Ref(name) = &text.kind else { return None };
+        match self.elaborator.instances.lookup_reference(declared.scope, name) {
+            Ok(Resolved::Class(class)) => self.values_of_class(class, span),
+            _ => None,
+        }
+    }
+}
+
+/// What a name in an expression stands for.
+pub(super) enum ValueOrClass {
+    Value(Expr),
+    Class(ClassId),
+}
+
+/// Finds a reference in which the name is a subscript by itself.
+fn find_use<'a>(text: &'a ast::Expr, name: Name, found: &mut Option<(&'a ast::ComponentRef, usize, usize)>) {
+    if found.is_some() {
+        return;
+    }
+    let is_name = |subscript: &ast::Subscript| {
+        matches!(subscript, ast::Subscript::Expr(e) if matches!(&e.kind, ast::ExprKind::Ref(r)
+            if r.parts.len() == 1 && r.parts[0].ident.name == name && r.parts[0].subscripts.is_empty()))
+    };
+    match &text.kind {
+        ast::ExprKind::Ref(reference) => {
+            for (part, step) in reference.parts.iter().enumerate() {
+                if let Some(dimension) = step.subscripts.iter().position(is_name) {
+                    *found = Some((reference, part, dimension));
+                    return;
+                }
+                for subscript in &step.subscripts {
+                    if let ast::Subscript::Expr(inner) = subscript {
+                        find_use(inner, name, found);
+                    }
+                }
+            }
+        }
+        ast::ExprKind::Call { arguments, .. } => {
+            for argument in arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value)) {
+                if let ast::FunctionArgument::Expr(inner) = argument {
+                    find_use(inner, name, found);
+                }
+            }
+        }
+        ast::ExprKind::Unary(_, a) => find_use(a, name, found),
+        ast::ExprKind::Binary(_, a, b) => {
+            find_use(a, name, found);
+            find_use(b, name, found);
+        }
+        ast::ExprKind::If { branches, otherwise } => {
+            for (condition, value) in branches {
+                find_use(condition, name, found);
+                find_use(value, name, found);
+            }
+            find_use(otherwise, name, found);
+        }
+        ast::ExprKind::Range { start, step, stop } => {
+            find_use(start, name, found);
+            if let Some(step) = step {
+                find_use(step, name, found);
+            }
+            find_use(stop, name, found);
+        }
+        ast::ExprKind::Array(items) => items.iter().for_each(|item| find_use(item, name, found)),
+        ast::ExprKind::ArrayFor { element, .. } => find_use(element, name, found),
+        ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| find_use(item, name, found)),
+        ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| find_use(item, name, found)),
+        ast::ExprKind::Subscripted(value, subscripts) => {
+            find_use(value, name, found);
+            for subscript in subscripts {
+                if let ast::Subscript::Expr(inner) = subscript {
+                    find_use(inner, name, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,260 @@
+//! Statements of algorithms and functions (chapter 11).
+
+use base::{Diagnostic, Span};
+use dae::Variability;
+use syntax::ast;
+
+use super::{Place, Typer, fits};
+use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Type};
+
+impl Typer<'_> {
+    pub fn statements(&mut self, texts: &[ast::Statement]) -> Vec<Statement> {
+        texts.iter().filter_map(|text| self.statement(text)).collect()
+    }
+
+    fn statement(&mut self, text: &ast::Statement) -> Option<Statement> {
+        stacker::maybe_grow(64 * 1024, 4 * 1024 * 1024, || {
+            let kind = self.statement_kind(text)?;
+            Some(Statement { kind, span: text.span })
+        })
+    }
+
+    fn statement_kind(&mut self, text: &ast::Statement) -> Option<StatementKind> {
+        Some(match &text.kind {
+            ast::StatementKind::Assign(target, value) => {
+                let target = self.target(target);
+                let value = self.expr(value);
+                let value = self.assigned(value, &target, text.span)?;
+                StatementKind::Assign(target, value)
+            }
+            ast::StatementKind::AssignSeveral(targets, call) => self.assign_several(targets, call, text.span)?,
+            ast::StatementKind::If { branches, otherwise } => StatementKind::If {
+                branches: branches
+                    .iter()
+                    .map(|(condition, body)| (self.condition(condition), self.statements(body)))
+                    .collect(),
+                otherwise: self.statements(otherwise),
+            },
+            ast::StatementKind::For { iterators, body } => {
+                let mut used = Vec::new();
+                if iterators.iter().any(|iterator| iterator.range.is_none()) {
+                    expressions_of(body, &mut used);
+                }
+                let targets: Vec<ast::Expr> = used;
+                let references: Vec<&ast::Expr> = targets.iter().collect();
+                let (body, iterators) = self.with_iterators(iterators, &references, |typer| typer.statements(body));
+                StatementKind::For { iterators, body }
+            }
+            ast::StatementKind::While { condition, body } => {
+                StatementKind::While { condition: self.condition(condition), body: self.statements(body) }
+            }
+            ast::StatementKind::When { branches } => {
+                if self.place == Place::Function {
+                    self.error(text.span, "when-in-function", "a function cannot contain `when`");
+                    return None;
+                }
+                let branches = branches
+                    .iter()
+                    .map(|(condition, body)| (self.when_condition(condition), self.statements(body)))
+                    .collect();
+                StatementKind::When { branches }
+            }
+            ast::StatementKind::Break => StatementKind::Break,
+            ast::StatementKind::Return => StatementKind::Return,
+            ast::StatementKind::Call(call) => self.call_statement(call, text.span)?,
+        })
+    }
+
+    /// The condition of a when clause: a scalar or vector of Booleans, or a clock (8.3.5, 16.6).
+    pub fn when_condition(&mut self, text: &ast::Expr) -> Expr {
+        let condition = self.expr(text);
+        let fits = match condition.ty.base {
+            Base::Boolean => condition.ty.rank <= 1,
+            Base::Clock => condition.ty.rank == 0,
+            Base::Unknown => true,
+            _ => false,
+        };
+        if !fits {
+            let message = format!("the condition of `when` must be Boolean, not `{}`", condition.ty.text());
+            return self.error(text.span, "type-mismatch", message);
+        }
+        if condition.variability == Variability::Continuous {
+            let diagnostic =
+                Diagnostic::error("variability", "the condition of `when` must be a discrete-time expression")
+                    .at(text.span, "this varies continuously")
+                    .specification("8.3.5");
+            self.report(diagnostic);
+        }
+        condition
+    }
+
+    /// What is assigned: a variable of the function or a component.
+    pub fn target(&mut self, reference: &ast::ComponentRef) -> Expr {
+        let target = self.reference(reference);
+        match &target.kind {
+            Kind::Error => {}
+            Kind::Component(_) if self.place == Place::Function => {
+                return self.error(reference.span, "not-assignable", "a function assigns its own variables only");
+            }
+            Kind::Component(_) if target.variability <= Variability::Parameter && !self.initial => {
+                return self.error(reference.span, "not-assignable", "a parameter or constant cannot be assigned");
+            }
+            Kind::Component(_) | Kind::Local(_) | Kind::Index(..) | Kind::Field(..) => {}
+            _ => return self.error(reference.span, "not-assignable", "this cannot be assigned"),
+        }
+        target
+    }
+
+    fn assigned(&mut self, value: Expr, target: &Expr, span: Span) -> Option<Expr> {
+        if let Some(value) = self.as_record(value.clone(), &target.ty) {
+            return Some(value);
+        }
+        self.assignment_wrong(&value.ty, value.span, target, span);
+        None
+    }
+
+    fn assignment_wrong(&mut self, ty: &Type, value: Span, target: &Expr, span: Span) {
+        let diagnostic = Diagnostic::error(
+            "type-mismatch",
+            format!("a value of type `{}` cannot be assigned to `{}`", ty.text(), target.ty.text()),
+        )
+        .at(span, "")
+        .at(target.span, format!("this is `{}`", target.ty.text()))
+        .at(value, format!("this is `{}`", ty.text()))
+        .specification("11.2.1");
+        self.report(diagnostic);
+    }
+
+    fn assign_several(
+        &mut self,
+        targets: &[Option<ast::ComponentRef>],
+        call: &ast::Expr,
+        span: Span,
+    ) -> Option<StatementKind> {
+        let value = self.expr_with_all_results(call);
+        let targets: Vec<Option<Expr>> =
+            targets.iter().map(|target| target.as_ref().map(|target| self.target(target))).collect();
+        if value.ty.is_unknown() {
+            return None;
+        }
+        let types: Vec<Type> = match &value.ty.base {
+            Base::Tuple(items) => items.to_vec(),
+            _ => vec![value.ty.clone()],
+        };
+        if targets.len() > types.len() {
+            let message = format!("{} results are taken from a call that gives {}", targets.len(), types.len());
+            self.error(span, "too-many-results", message);
+            return None;
+        }
+        for (target, ty) in targets.iter().zip(&types) {
+            if let Some(target) = target
+                && !fits(ty, &target.ty)
+            {
+                self.assignment_wrong(ty, value.span, target, span);
+                return None;
+            }
+        }
+        Some(StatementKind::AssignSeveral(targets, value))
+    }
+
+    /// `assert(…)`, `terminate(…)`, `reinit(…)`, or a function that is called for its effect.
+    pub fn call_statement(&mut self, call: &ast::Expr, span: Span) -> Option<StatementKind> {
+        let ast::ExprKind::Call { function, arguments } = &call.kind else {
+            self.error(span, "not-a-statement", "a call is needed here");
+            return None;
+        };
+        let name = match function.parts.as_slice() {
+            [only] => only.ident.name.as_str(),
+            _ => "",
+        };
+        match name {
+            "assert" => self.assertion(arguments, span),
+            "terminate" => {
+                let message = self.named_argument(arguments, 0, "message", span)?;
+                Some(StatementKind::Terminate(self.expect(message, &Type::STRING, "the message")))
+            }
+            "reinit" => {
+                let target = self.named_argument(arguments, 0, "x", span)?;
+                let value = self.named_argument(arguments, 1, "expr", span)?;
+                if !matches!(target.kind, Kind::Component(_)) {
+                    if !target.ty.is_unknown() {
+                        self.error(target.span, "not-a-variable", "`reinit` needs a variable");
+                    }
+                    return None;
+                }
+                let value = self.expect(value, &target.ty, "the new value");
+                Some(StatementKind::Reinit(target, value))
+            }
+            _ => {
+                let value = self.expr_with_all_results(call);
+                if value.ty.is_unknown() { None } else { Some(StatementKind::Call(value)) }
+            }
+        }
+    }
+
+    fn assertion(&mut self, arguments: &ast::Arguments, span: Span) -> Option<StatementKind> {
+        let condition = self.named_argument(arguments, 0, "condition", span)?;
+        let condition = self.expect(condition, &Type::BOOLEAN, "the condition");
+        let message = self.named_argument(arguments, 1, "message", span)?;
+        let message = self.expect(message, &Type::STRING, "the message");
+        let given = arguments.positional.len() + arguments.named.len() > 2;
+        let level = if given { Some(self.named_argument(arguments, 2, "level", span)?) } else { None };
+        if let Some(level) = &level
+            && !matches!(level.ty.base, Base::Enumeration(_) | Base::Unknown)
+        {
+            self.error(level.span, "type-mismatch", "the level must be an `AssertionLevel`");
+        }
+        Some(StatementKind::Assert { condition, message, level })
+    }
+
+    fn named_argument(&mut self, arguments: &ast::Arguments, position: usize, name: &str, span: Span) -> Option<Expr> {
+        let argument = arguments
+            .positional
+            .get(position)
+            .or_else(|| arguments.named.iter().find(|(ident, _)| ident.name == name).map(|(_, value)| value));
+        match argument {
+            Some(ast::FunctionArgument::Expr(text)) => Some(self.expr(text)),
+            _ => {
+                self.error(span, "missing-argument", format!("the argument `{name}` is missing"));
+                None
+            }
+        }
+    }
+}
+
+/// Expressions in which an iterator without a range may be a subscript.
+fn expressions_of(body: &[ast::Statement], found: &mut Vec<ast::Expr>) {
+    let reference = |r: &ast::ComponentRef| ast::Expr { kind: ast::ExprKind::Ref(r.clone()), span: r.span };
+    for statement in body {
+        match &statement.kind {
+            ast::StatementKind::Assign(target, value) => {
+                found.push(reference(target));
+                found.push(value.clone());
+            }
+            ast::StatementKind::AssignSeveral(targets, value) => {
+                found.extend(targets.iter().flatten().map(reference));
+                found.push(value.clone());
+            }
+            ast::StatementKind::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    found.push(condition.clone());
+                    expressions_of(body, found);
+                }
+                expressions_of(otherwise, found);
+            }
+            ast::StatementKind::For { body, .. } => expressions_of(body, found),
+            ast::StatementKind::While { condition, body } => {
+                found.push(condition.clone());
+                expressions_of(body, found);
+            }
+            ast::StatementKind::When { branches } => {
+                for (condition, body) in branches {
+                    found.push(condition.clone());
+                    expressions_of(body, found);
+                }
+            }
+            ast::StatementKind::Call(call) => found.push(call.clone()),
+            ast::StatementKind::Break | ast::StatementKind::Return => {}
+        }
+    }
+}
