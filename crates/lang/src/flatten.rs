@@ -115,6 +115,8 @@ fn instantiate(
     if !collected.to_expandable.is_empty() || connect::expandable::any(elaborator, &parts) {
         connect::expandable::complete(elaborator, &mut collected);
         parts = parts::find_parts(elaborator, top);
+        connect::expandable::remove_unused(elaborator, &parts, &collected);
+        parts = parts::find_parts(elaborator, top);
         paths = variables::make_paths(elaborator, &parts);
     }
     (parts, paths, collected)

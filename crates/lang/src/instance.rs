@@ -158,6 +158,8 @@ pub struct ComponentNode {
     pub(crate) own_dimensions: usize,
     /// Added to an expandable connector by a connection.
     pub(crate) virtual_connector: bool,
+    /// An element of an expandable connector that nothing uses.
+    pub(crate) removed: bool,
     pub(crate) ty: TypeState,
     pub(crate) sizes: SizeState,
 }

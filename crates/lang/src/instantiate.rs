@@ -379,6 +379,7 @@ impl Instances {
             own_dimensions: declared.subscripts.len(),
             virtual_connector: false,
             original: None,
+            removed: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
         };
@@ -759,6 +760,7 @@ impl Instances {
             own_dimensions: 0,
             virtual_connector: false,
             original: None,
+            removed: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             declaration: Arc::new(declaration),
@@ -1071,6 +1073,7 @@ impl Instances {
             sizes: SizeState::Unknown,
             virtual_connector: true,
             original: None,
+            removed: false,
         };
         let component = self.components.push(node);
         self.insert(class, name, Member::Component(component));
@@ -1101,6 +1104,7 @@ impl Instances {
             sizes: SizeState::Unknown,
             virtual_connector: true,
             original: None,
+            removed: false,
         });
         let node = self.new_class(def, Some(top), Some(component), Arc::default());
         self.components[component].ty = TypeState::Known(ComponentType::Class(node));

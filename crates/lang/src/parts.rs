@@ -62,6 +62,9 @@ pub fn add_class(elaborator: &mut Elaborator, parts: &mut Vec<Part>, class: Clas
 }
 
 fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: CompId, parent: Option<usize>) {
+    if elaborator.instances.component(component).removed {
+        return;
+    }
     let prefixes = elaborator.instances.component(component).prefixes;
     if prefixes.outer && !prefixes.inner {
         if let Err(diagnostic) = elaborator.instances.resolve_outer(component) {

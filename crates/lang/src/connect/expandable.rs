@@ -1,6 +1,7 @@
 //! Expandable connectors (specification 9.1.3): elements that connect equations name are added to them.
 
 use base::Name;
+use rustc_hash::FxHashMap;
 use syntax::ast;
 
 use super::collect::{Collected, Pending, connect, integers, resolve};
@@ -209,4 +210,97 @@ fn share_elements(elaborator: &mut Elaborator, left: CompId, right: CompId) -> b
         }
     }
     changed
+}
+
+/// Elements of expandable connectors that lead to no other connector do not exist (9.1.3).
+pub fn remove_unused(elaborator: &mut Elaborator, parts: &[Part], collected: &Collected) {
+    let mut elements = Elements::default();
+    for part in parts {
+        elements.number(elaborator, part.component);
+    }
+    for connection in &collected.connections {
+        elements.join(elaborator, connection.left.component, connection.right.component);
+    }
+    for node in 0..elements.components.len() {
+        let set = elements.set(node);
+        if !elements.used[set] {
+            elaborator.instances.components[elements.components[node]].removed = true;
+        }
+    }
+}
+
+/// Elements of expandable connectors that are connected with each other, and whether anything else is.
+#[derive(Default)]
+struct Elements {
+    components: Vec<CompId>,
+    numbers: FxHashMap<CompId, usize>,
+    parents: Vec<usize>,
+    used: Vec<bool>,
+}
+
+impl Elements {
+    /// The number of an element of an expandable connector; `None` for other components and for expandable connectors.
+    fn number(&mut self, elaborator: &mut Elaborator, component: CompId) -> Option<usize> {
+        if let Some(&known) = self.numbers.get(&component) {
+            return Some(known);
+        }
+        let parent = elaborator.instances.component(component).parent;
+        if !is_expandable(elaborator, parent) {
+            return None;
+        }
+        if let Some(class) = connector_class(elaborator, component)
+            && is_expandable(elaborator, class)
+        {
+            return None;
+        }
+        let next = self.components.len();
+        self.components.push(component);
+        self.numbers.insert(component, next);
+        self.parents.push(next);
+        self.used.push(false);
+        Some(next)
+    }
+
+    fn set(&mut self, mut node: usize) -> usize {
+        while self.parents[node] != node {
+            self.parents[node] = self.parents[self.parents[node]];
+            node = self.parents[node];
+        }
+        node
+    }
+
+    fn join(&mut self, elaborator: &mut Elaborator, left: CompId, right: CompId) {
+        match (self.element_of(elaborator, left), self.element_of(elaborator, right)) {
+            (Some(a), Some(b)) => {
+                let (a, b) = (self.set(a), self.set(b));
+                self.parents[b] = a;
+                self.used[a] |= self.used[b];
+            }
+            (Some(one), None) | (None, Some(one)) => {
+                let set = self.set(one);
+                self.used[set] = true;
+            }
+            (None, None) => {
+                let (Some(a), Some(b)) = (connector_class(elaborator, left), connector_class(elaborator, right)) else {
+                    return;
+                };
+                if !is_expandable(elaborator, a) || !is_expandable(elaborator, b) {
+                    return;
+                }
+                for (name, member) in elaborator.instances.members(a) {
+                    if let (Member::Component(one), Some(Member::Component(other))) =
+                        (member, elaborator.instances.member(b, name))
+                    {
+                        self.join(elaborator, one, other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The element of an expandable connector that a component is or is a part of.
+    fn element_of(&mut self, elaborator: &mut Elaborator, component: CompId) -> Option<usize> {
+        let chain = elaborator.instances.chain(component);
+        chain.into_iter().rev().find_map(|component| self.number(elaborator, component))
+    }
 }
