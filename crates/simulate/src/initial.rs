@@ -4,6 +4,7 @@
 use compile::Program;
 
 use crate::clockwork::Clockwork;
+use crate::conditions;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
 use crate::machine::{Machine, Phase, Trouble};
@@ -24,6 +25,7 @@ pub fn initialise(
     let mut clockwork = Clockwork::new(program, &machine.memory, time);
     machine.memory.set_initial(true);
     solve(machine)?;
+    conditions::check(machine)?;
     events::perform_initial(machine, log)?;
     machine.run(&program.sections.actions, Phase::Live)?;
     machine.memory.set_initial(false);

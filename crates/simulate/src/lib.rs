@@ -6,8 +6,10 @@
 
 mod clockwork;
 mod columns;
+mod conditions;
 mod event_log;
 mod events;
+mod exchange;
 mod initial;
 mod machine;
 mod run;

@@ -11,6 +11,7 @@ use crate::clockwork::{Clockwork, just_after, same_instant};
 use crate::columns::Columns;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
+use crate::exchange::exchange;
 use crate::initial;
 use crate::machine::{Machine, Trouble};
 
@@ -234,6 +235,9 @@ impl<'a, 'w> Run<'a, 'w> {
         self.clockwork = clockwork;
         self.sink.begin(&self.columns.columns)?;
         self.settle_after_event(&aftermath)?;
+        if exchange(&mut self.machine) {
+            self.settle_after_event(&aftermath)?;
+        }
         self.write_row()?;
         Ok(aftermath.terminated)
     }
@@ -300,15 +304,28 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// A step without event: assertions are checked, delays remember.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        let fixed = self.program.schedule.state_sets.is_empty();
         let quiet = self.program.sections.assertions.is_empty() && self.program.layout.delays.is_empty();
-        if quiet {
+        if quiet && fixed {
             return Ok(());
         }
         self.integrator.interpolate(time, &mut self.x);
         self.machine.evaluate(time, &self.x)?;
         events::check_assertions(&mut self.machine, self.log)?;
         self.program.record_delays(&mut self.machine.memory);
-        Ok(())
+        if fixed { Ok(()) } else { self.exchange_states(time) }
+    }
+
+    /// Goes on with other states where those in use become bad.
+    fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
+        self.machine.evaluate_outputs()?;
+        if !exchange(&mut self.machine) {
+            return Ok(());
+        }
+        self.settle_after_event(&Aftermath::default())?;
+        self.program.read_states(&self.machine.memory, &mut self.x);
+        let restarted = self.integrator.restart(&mut self.machine, time, &self.x);
+        restarted.map_err(|error| self.step_trouble(error).into())
     }
 
     /// Goes through the event at `time`: left limits, iteration, restart.

@@ -5,7 +5,7 @@
 //! so `pre(v)` and `v` are one unknown there. `pre` of any other discrete variable is its start value. Conditions that are
 //! missing are taken from start values, those of states first; conditions that the others imply are kept to be checked.
 
-use base::{Diagnostic, IdVec, Severity};
+use base::{Diagnostic, IdVec, Name, Severity};
 use dae::{
     Builtin, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, StateSelect, VarId, VariableType,
 };
@@ -15,7 +15,7 @@ use crate::blocks;
 use crate::linearity::Level;
 use crate::output;
 use crate::parameters::start_value;
-use crate::schedule::{Block, InitialCheck, Role, StateSet, Timing};
+use crate::schedule::{Assignment, Block, InitialCheck, Role, StateSet, Timing};
 use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
 use crate::structure::matching::Search;
@@ -37,31 +37,38 @@ pub fn problem(work: &mut Work, sets: &[StateSet]) -> Result<(Vec<Block>, Vec<In
     if !open.is_empty() || redundant.iter().any(|&row| (row as usize) < first_condition) {
         return Err(crate::singular::report_initial(work, &system, &matching, &open));
     }
-    let checks = redundant
-        .iter()
-        .map(|&row| {
-            let (left, right) = system.sides[row as usize];
-            let implied_by = circuit(&system.matchable, &matching, row);
-            InitialCheck {
-                equation: system.rows[row as usize],
-                residual: work.model.exprs.sub(left, right),
-                implied_by: implied_by.iter().filter(|&&r| r != row).map(|&r| system.rows[r as usize]).collect(),
-            }
-        })
-        .collect();
+    let implied: Vec<(u32, Vec<u32>)> =
+        redundant.iter().map(|&row| (row, circuit(&system.matchable, &matching, row))).collect();
     note_completions(work, &system, &used[first_condition + rows.conditions.len()..]);
     let kept: Vec<u32> = (0..used.len() as u32).filter(|&row| used[row as usize]).collect();
+    let rows_of: Vec<(EqId, Sides)> = system.rows.iter().copied().zip(system.sides.iter().copied()).collect();
     let system = system.with_rows(&kept);
     let mut selected = Matching::empty(kept.len(), system.columns.len());
     for (new, &old) in kept.iter().enumerate() {
         selected.assign(new as u32, matching.column_of_row[old as usize]);
     }
+    let checks: Vec<(Block, InitialCheck)> =
+        implied.into_iter().map(|(row, by)| check(work, &rows_of, row, &by)).collect();
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| initial_level(work, v)).collect();
     let mut blocks = blocks::make(work, Problem::Initial, &system, &selected, &mut levels)?;
     for block in &mut blocks {
         output::set_timing(block, Timing::Continuous);
     }
+    let (check_blocks, checks): (Vec<Block>, Vec<InitialCheck>) = checks.into_iter().unzip();
+    blocks.extend(check_blocks);
     Ok((blocks, checks))
+}
+
+/// A condition that others imply, and the block that computes by how much it is violated.
+fn check(work: &mut Work, rows: &[(EqId, Sides)], row: u32, implied_by: &[u32]) -> (Block, InitialCheck) {
+    let (equation, (left, right)) = rows[row as usize];
+    let root = work.model.paths.root();
+    let path = work.model.paths.child(root, Name::new("initialCheck"), &[row + 1]);
+    let residual = work.add_variable(path, VariableType::Real, Role::Algebraic);
+    let value = work.model.exprs.sub(left, right);
+    let assignment = Assignment { variable: residual, value, equation: Some(equation) };
+    let implied_by = implied_by.iter().filter(|&&other| other != row).map(|&other| rows[other as usize].0).collect();
+    (Block::Assign { assignment, timing: Timing::Continuous }, InitialCheck { equation, residual, implied_by })
 }
 
 fn is_unknown(work: &Work, variable: VarId) -> bool {

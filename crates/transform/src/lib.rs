@@ -46,7 +46,7 @@ pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagn
     aliases::eliminate(&mut work)?;
     let (states, state_sets) = derivatives::reduce(&mut work)?;
     let mut blocks = dynamic_blocks(&mut work)?;
-    output::mark(&work, &states, &state_sets, &mut blocks);
+    output::mark(&work, &states, &mut blocks);
     let (initial, initial_checks) = initial::problem(&mut work, &state_sets)?;
     let Work { model, roles, parameters, summary, .. } = work;
     Ok(Schedule { model, roles, states, state_sets, parameters, initial, initial_checks, blocks, summary })

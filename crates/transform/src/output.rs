@@ -4,17 +4,14 @@ use base::IdVec;
 use dae::{ActionKind, ExprId, VarId};
 
 use crate::occurrences::{Leaf, Place, Scanner};
-use crate::schedule::{Block, State, StateSet, Timing};
+use crate::schedule::{Block, State, Timing};
 use crate::work::Work;
 
 /// Marks continuous blocks that are needed for output only.
-pub fn mark(work: &Work, states: &[State], sets: &[StateSet], blocks: &mut [Block]) {
+pub fn mark(work: &Work, states: &[State], blocks: &mut [Block]) {
     let mut needs = Needs { needed: IdVec::filled(false, work.model.variables.len()), scanner: Scanner::default() };
     for state in states {
         needs.needed[state.derivative] = true;
-    }
-    for set in sets {
-        needs.all(work, &set.jacobian.concat());
     }
     for action in &work.model.actions {
         needs.all(work, action.condition.as_slice());

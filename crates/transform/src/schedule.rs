@@ -110,8 +110,9 @@ pub struct StateSet {
     /// One row for each state, one entry for each candidate.
     pub selection: Vec<Vec<VarId>>,
     /// The constraints' partial derivatives, a row for each constraint: first by variables that never are states, then by
-    /// the candidates. There are as many constraints as dependent variables and candidates that are not states.
-    pub jacobian: Vec<Vec<ExprId>>,
+    /// the candidates. Each is a variable of the schedule, for output only; `None` for zero. There are as many
+    /// constraints as dependent variables and candidates that are not states.
+    pub jacobian: Vec<Vec<Option<VarId>>>,
     pub dependent: usize,
 }
 
@@ -119,36 +120,65 @@ impl StateSet {
     /// Which candidates to integrate, given the values of the Jacobian row by row: those that remain when constraints take
     /// away the columns with the largest pivots. `None` if the constraints are singular there.
     pub fn choose(&self, values: &[f64]) -> Option<Vec<usize>> {
-        let columns = self.dependent + self.candidates.len();
-        let rows = self.jacobian.len();
-        let mut matrix: Vec<Vec<f64>> = values.chunks(columns.max(1)).take(rows).map(<[f64]>::to_vec).collect();
-        let mut used_rows = vec![false; rows];
-        let mut used_columns = vec![false; columns];
-        for step in 0..rows {
-            let range = if step < self.dependent { 0..self.dependent } else { self.dependent..columns };
-            let mut best = (0.0, 0, 0);
-            for (row, values) in matrix.iter().enumerate().filter(|(row, _)| !used_rows[*row]) {
-                for column in range.clone().filter(|&column| !used_columns[column]) {
-                    if values[column].abs() > best.0 {
-                        best = (values[column].abs(), row, column);
-                    }
-                }
-            }
-            let (size, pivot_row, pivot_column) = best;
-            if size == 0.0 {
-                return None;
-            }
-            used_rows[pivot_row] = true;
-            used_columns[pivot_column] = true;
-            let pivot = matrix[pivot_row].clone();
-            for (row, values) in matrix.iter_mut().enumerate() {
-                if !used_rows[row] {
-                    let factor = values[pivot_column] / pivot[pivot_column];
-                    values.iter_mut().zip(&pivot).for_each(|(x, y)| *x -= factor * y);
+        let mut elimination = Elimination::new(self, values);
+        let all = self.dependent + self.candidates.len();
+        for step in 0..self.jacobian.len() {
+            let columns = if step < self.dependent { 0..self.dependent } else { self.dependent..all };
+            elimination.step(columns)?;
+        }
+        Some((0..self.candidates.len()).filter(|&index| !elimination.used_columns[self.dependent + index]).collect())
+    }
+
+    /// How well the constraints determine what is not a state if the given candidates are: a determinant, to compare
+    /// choices by.
+    pub fn quality(&self, values: &[f64], states: &[usize]) -> f64 {
+        let mut elimination = Elimination::new(self, values);
+        let all = self.dependent + self.candidates.len();
+        for &state in states {
+            elimination.used_columns[self.dependent + state] = true;
+        }
+        (0..self.jacobian.len()).map(|_| elimination.step(0..all).unwrap_or(0.0)).product()
+    }
+}
+
+/// Gaussian elimination with full pivoting, step by step.
+struct Elimination {
+    matrix: Vec<Vec<f64>>,
+    used_rows: Vec<bool>,
+    used_columns: Vec<bool>,
+}
+
+impl Elimination {
+    fn new(set: &StateSet, values: &[f64]) -> Self {
+        let (rows, columns) = (set.jacobian.len(), set.dependent + set.candidates.len());
+        let matrix = values.chunks(columns.max(1)).take(rows).map(<[f64]>::to_vec).collect();
+        Self { matrix, used_rows: vec![false; rows], used_columns: vec![false; columns] }
+    }
+
+    /// Takes the largest entry of the given columns as pivot; its size, `None` if there is none but zero.
+    fn step(&mut self, columns: std::ops::Range<usize>) -> Option<f64> {
+        let mut best = (0.0, 0, 0);
+        for (row, values) in self.matrix.iter().enumerate().filter(|(row, _)| !self.used_rows[*row]) {
+            for column in columns.clone().filter(|&column| !self.used_columns[column]) {
+                if values[column].abs() > best.0 {
+                    best = (values[column].abs(), row, column);
                 }
             }
         }
-        Some((0..self.candidates.len()).filter(|&index| !used_columns[self.dependent + index]).collect())
+        let (size, pivot_row, pivot_column) = best;
+        if size == 0.0 {
+            return None;
+        }
+        self.used_rows[pivot_row] = true;
+        self.used_columns[pivot_column] = true;
+        let pivot = self.matrix[pivot_row].clone();
+        for (row, values) in self.matrix.iter_mut().enumerate() {
+            if !self.used_rows[row] {
+                let factor = values[pivot_column] / pivot[pivot_column];
+                values.iter_mut().zip(&pivot).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+        Some(size)
     }
 }
 
@@ -157,8 +187,8 @@ impl StateSet {
 #[derive(Clone, PartialEq, Debug)]
 pub struct InitialCheck {
     pub equation: EqId,
-    /// Zero if it holds.
-    pub residual: ExprId,
+    /// The last blocks of the initial problem compute it; zero if the condition holds.
+    pub residual: VarId,
     /// The equations and conditions that imply it, to be named in the message.
     pub implied_by: Vec<EqId>,
 }

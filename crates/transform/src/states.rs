@@ -96,13 +96,17 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     (integrated, open)
 }
 
-/// The candidates to begin with, by the Jacobian at the start values where that can be computed.
-fn chosen_at_start(work: &mut Work, set: &StateSet, count: usize) -> Vec<usize> {
+fn values_at_start(work: &mut Work, jacobian: &[Vec<ExprId>]) -> Option<Vec<f64>> {
     let mut memo = Memo::default();
-    let entries = set.jacobian.concat();
-    let values: Option<Vec<f64>> = entries.iter().map(|&entry| work.evaluate_at_start(entry, &mut memo)).collect();
-    let last = set.candidates.len() - count;
-    values.and_then(|values| set.choose(&values)).unwrap_or_else(|| (last..set.candidates.len()).collect())
+    jacobian.concat().iter().map(|&entry| work.evaluate_at_start(entry, &mut memo)).collect()
+}
+
+fn add_equation(work: &mut Work, variable: VarId, value: ExprId) {
+    let left = work.model.exprs.var(variable);
+    let origin = Origin { component: work.model.paths.root(), span: None, kind: OriginKind::Auxiliary };
+    let eq = work.model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
+    work.dynamic.push((left, value));
+    work.active.push(eq);
 }
 
 /// Adds the variables and equations of a set of exchangeable states.
@@ -116,10 +120,26 @@ fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) 
         candidates: candidates.iter().map(|(variable, _)| *variable).collect(),
         states: Vec::new(),
         selection: Vec::new(),
-        jacobian,
+        jacobian: Vec::new(),
         dependent,
     };
-    let chosen = chosen_at_start(work, &set, count);
+    let values = values_at_start(work, &jacobian);
+    for (row, entries) in jacobian.iter().enumerate() {
+        let name = |column: usize| [row as u32 + 1, column as u32 + 1];
+        let row = entries.iter().enumerate().map(|(column, &entry)| {
+            (!work.model.exprs.is_zero(entry)).then(|| {
+                let path = work.model.paths.child(set_path, Name::new("J"), &name(column));
+                let variable = work.add_variable(path, VariableType::Real, Role::Algebraic);
+                add_equation(work, variable, entry);
+                variable
+            })
+        });
+        let row = row.collect();
+        set.jacobian.push(row);
+    }
+    let last = set.candidates.len() - count;
+    let chosen =
+        values.and_then(|values| set.choose(&values)).unwrap_or_else(|| (last..set.candidates.len()).collect());
     for (index, &first) in chosen.iter().enumerate() {
         let path = work.model.paths.child(set_path, Name::new("x"), &[index as u32 + 1]);
         let state = work.add_variable(path, VariableType::Real, Role::Algebraic);
@@ -142,11 +162,8 @@ fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) 
             row.push(factor);
         }
         for (variable, terms) in [(state, value), (derivative, slope)] {
-            let (left, right) = (work.model.exprs.var(variable), work.model.exprs.sum(&terms));
-            let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
-            let eq = work.model.equations.push(Equation { left, right, role: EquationRole::Plain, origin });
-            work.dynamic.push((left, right));
-            work.active.push(eq);
+            let sum = work.model.exprs.sum(&terms);
+            add_equation(work, variable, sum);
         }
         states.push(State { variable: state, derivative });
         set.states.push(state);

@@ -473,7 +473,11 @@ fn a18_pendulum_exchanges_states() {
             der(vy) := -(f*y + 9.81)
             der(der(y)) := der(vy)
             0 = 2*der(x)*der(x) + 2*x*der(der(x)) + (2*der(y)*der(y) + 2*y*der(der(y)))
+        output: stateSet[1].J[1,1] := 2*y
+        output: stateSet[1].J[1,2] := 2*x
         der(stateSet[1].x[1]) := stateSet[1].A[1,1]*der(vy) + stateSet[1].A[1,2]*der(vx)
+        output: stateSet[2].J[1,1] := 2*y
+        output: stateSet[2].J[1,2] := 2*x
         der(stateSet[2].x[1]) := stateSet[2].A[1,1]*der(y) + stateSet[2].A[1,2]*der(x)
         initially
         vy := 0
@@ -490,8 +494,12 @@ fn a18_pendulum_exchanges_states() {
             der(vy) := -(f*y + 9.81)
             der(der(y)) := der(vy)
             0 = 2*der(x)*der(x) + 2*x*der(der(x)) + (2*der(y)*der(y) + 2*y*der(der(y)))
+        stateSet[1].J[1,1] := 2*y
+        stateSet[1].J[1,2] := 2*x
         stateSet[1].x[1] := stateSet[1].A[1,1]*vy + stateSet[1].A[1,2]*vx
         der(stateSet[1].x[1]) := stateSet[1].A[1,1]*der(vy) + stateSet[1].A[1,2]*der(vx)
+        stateSet[2].J[1,1] := 2*y
+        stateSet[2].J[1,2] := 2*x
         stateSet[2].x[1] := stateSet[2].A[1,1]*y + stateSet[2].A[1,2]*x
         der(stateSet[2].x[1]) := stateSet[2].A[1,1]*der(y) + stateSet[2].A[1,2]*der(x)
     "#]]

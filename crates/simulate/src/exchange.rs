@@ -1,0 +1,44 @@
+//! Which variables are integrated where no choice of states is good everywhere (`transform::StateSet`): looked at after
+//! every step, changed before the one in use becomes singular.
+
+use compile::Program;
+use transform::StateSet;
+
+use crate::machine::Machine;
+
+/// A choice is kept until it determines the rest worse than the best one by this factor.
+const WORSE: f64 = 0.5;
+
+/// Takes better states where there are some; true if any state changed. Outputs must have been evaluated at this point.
+pub fn exchange(machine: &mut Machine) -> bool {
+    let program = machine.program;
+    let mut changed = false;
+    for set in &program.schedule.state_sets {
+        let values: Vec<f64> =
+            set.jacobian.iter().flatten().map(|entry| entry.map_or(0.0, |variable| machine.value(variable))).collect();
+        let current = current(program, machine, set);
+        let Some(best) = set.choose(&values) else { continue };
+        if set.quality(&values, &current) < WORSE * set.quality(&values, &best) {
+            take(program, machine, set, &best);
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn current(program: &Program, machine: &Machine, set: &StateSet) -> Vec<usize> {
+    let chosen = |row: &Vec<dae::VarId>| row.iter().position(|&factor| program.value(&machine.memory, factor) != 0.0);
+    set.selection.iter().filter_map(chosen).collect()
+}
+
+/// Every candidate keeps its value; the states take over those of the candidates they now stand for.
+fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[usize]) {
+    for ((row, &state), &candidate) in set.selection.iter().zip(&set.states).zip(chosen) {
+        for (place, &factor) in row.iter().enumerate() {
+            let value = if place == candidate { 1.0 } else { 0.0 };
+            program.set_value(&mut machine.memory, factor, value);
+        }
+        let value = machine.value(set.candidates[candidate]);
+        program.set_value(&mut machine.memory, state, value);
+    }
+}
