@@ -303,8 +303,6 @@ pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
             ActionKind::Terminate { .. } => {}
         }
     }
-    roots.extend(schedule.initial_checks.iter().map(|check| check.residual));
-    roots.extend(schedule.state_sets.iter().flat_map(|set| set.jacobian.iter().flatten()));
     roots
 }
 
