@@ -37,6 +37,9 @@ impl Ticker {
 #[derive(Clone, Debug, Default)]
 pub struct Clockwork {
     tickers: Vec<Option<Ticker>>,
+    /// What `next` found; it changes at events only.
+    known: Option<(f64, bool)>,
+    instants: Vec<f64>,
 }
 
 impl Clockwork {
@@ -57,23 +60,38 @@ impl Clockwork {
             }
             Some(ticker)
         };
-        Self { tickers: program.layout.samples.iter().map(ticker).collect() }
+        Self {
+            tickers: program.layout.samples.iter().map(ticker).collect(),
+            known: None,
+            instants: vec![f64::INFINITY; program.time_relations.len()],
+        }
+    }
+
+    /// An event may have changed what relations on time depend on.
+    pub fn forget(&mut self) {
+        self.known = None;
     }
 
     /// The next instant known in advance: the time, and whether a relation changes there.
-    pub fn next(&self, program: &Program, memory: &mut Memory) -> (f64, bool) {
+    pub fn next(&mut self, program: &Program, memory: &mut Memory) -> (f64, bool) {
+        if let Some(known) = self.known {
+            return known;
+        }
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(f64::INFINITY, f64::min);
-        let relation = next_crossing(program, memory);
-        if same_instant(sample, relation) {
+        let relation = next_crossing(program, memory, &mut self.instants);
+        let next = if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
             (sample.min(relation), relation < sample)
-        }
+        };
+        self.known = Some(next);
+        next
     }
 
     /// Raises the flags of the samples that are due at `time`; tells which.
     pub fn raise(&mut self, program: &Program, memory: &mut Memory, time: f64) -> Vec<usize> {
         let mut due = Vec::new();
+        self.known = None;
         for (index, (ticker, sample)) in self.tickers.iter_mut().zip(&program.layout.samples).enumerate() {
             let Some(ticker) = ticker else { continue };
             if ticker.time() <= time || same_instant(ticker.time(), time) {
@@ -93,12 +111,14 @@ impl Clockwork {
 }
 
 /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to leave.
-fn next_crossing(program: &Program, memory: &mut Memory) -> f64 {
-    let mut instants = vec![f64::INFINITY; program.time_relations.len()];
-    program.time_events(memory, &mut instants);
+fn next_crossing(program: &Program, memory: &mut Memory, instants: &mut [f64]) -> f64 {
+    if instants.is_empty() {
+        return f64::INFINITY;
+    }
+    program.time_events(memory, instants);
     let now = memory.time();
     let mut next = f64::INFINITY;
-    for (&id, instant) in program.time_relations.iter().zip(instants) {
+    for (&id, &mut instant) in program.time_relations.iter().zip(instants) {
         let relation = &program.layout.relations[id];
         let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
         let leaving = compares && memory.values[relation.state as usize] == 0.0;

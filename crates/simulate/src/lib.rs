@@ -12,6 +12,7 @@ mod events;
 mod exchange;
 mod initial;
 mod machine;
+mod rhythm;
 mod run;
 mod systems;
 

@@ -3,7 +3,6 @@
 use base::Diagnostic;
 use compile::Program;
 use results::{ResultError, ResultSink};
-use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
 use solve::{Integrator, Method, OdeProblem, RootFinder, StepError};
 
@@ -14,6 +13,7 @@ use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
 use crate::initial;
 use crate::machine::{Machine, Trouble};
+use crate::rhythm::RecentEvents;
 
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]
@@ -151,6 +151,16 @@ fn settings(machine: &Machine, options: &Options) -> solve::Options {
     settings
 }
 
+/// The time after which a run gets machine code.
+const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis(5);
+
+/// What a run has taken so far.
+struct Effort {
+    since: std::time::Instant,
+    rounds: u32,
+    compiling: bool,
+}
+
 /// What made an event.
 #[derive(Clone, Copy)]
 struct Trigger {
@@ -196,6 +206,8 @@ struct Run<'a, 'w> {
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
     recent: RecentEvents,
+    /// Scratch space for the crossing functions.
+    residues: Vec<f64>,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -224,6 +236,7 @@ impl<'a, 'w> Run<'a, 'w> {
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
+            residues: vec![0.0; program.roots.len()],
             machine,
         }
     }
@@ -266,6 +279,7 @@ impl<'a, 'w> Run<'a, 'w> {
             return Err(self.step_trouble(error).into());
         }
         let mut time = start;
+        let mut effort = Effort { since: std::time::Instant::now(), rounds: 0, compiling: false };
         while time < stop && !same_instant(time, stop) {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
@@ -297,12 +311,14 @@ impl<'a, 'w> Run<'a, 'w> {
             } else {
                 self.accept(time)?;
             }
+            self.speed_up(&mut effort);
         }
         self.finish(stop)?;
         Ok(Ending::Complete)
     }
 
-    /// A step without event: assertions are checked, delays remember.
+    /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
+    /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
         let fixed = self.program.schedule.state_sets.is_empty();
         let quiet = self.program.sections.assertions.is_empty() && self.program.layout.delays.is_empty();
@@ -323,9 +339,24 @@ impl<'a, 'w> Run<'a, 'w> {
             return Ok(());
         }
         self.settle_after_event(&Aftermath::default())?;
+        self.restart(time)
+    }
+
+    /// Integration begins anew at the states in memory.
+    fn restart(&mut self, time: f64) -> Result<(), Stop> {
+        self.machine.systems.forget_factors(self.program);
         self.program.read_states(&self.machine.memory, &mut self.x);
-        let restarted = self.integrator.restart(&mut self.machine, time, &self.x);
-        restarted.map_err(|error| self.step_trouble(error).into())
+        let outcome = self.integrator.restart(&mut self.machine, time, &self.x);
+        outcome.map_err(|error| self.step_trouble(error).into())
+    }
+
+    /// Machine code pays off in runs that take longer than making it.
+    fn speed_up(&mut self, effort: &mut Effort) {
+        effort.rounds += 1;
+        if !effort.compiling && effort.rounds % 32 == 0 && effort.since.elapsed() > WORTH_MACHINE_CODE {
+            effort.compiling = true;
+            self.program.compile_in_background();
+        }
     }
 
     /// Goes through the event at `time`: left limits, iteration, restart.
@@ -368,10 +399,8 @@ impl<'a, 'w> Run<'a, 'w> {
         if crossed {
             self.watch_rhythm(time)?;
         }
-        self.program.read_states(&self.machine.memory, &mut self.x);
-        if let Err(error) = self.integrator.restart(&mut self.machine, time, &self.x) {
-            return Err(self.step_trouble(error).into());
-        }
+        exchange(&mut self.machine);
+        self.restart(time)?;
         Ok(aftermath.terminated)
     }
 
@@ -380,9 +409,9 @@ impl<'a, 'w> Run<'a, 'w> {
         self.machine.systems.forget_factors(self.program);
         self.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
         self.machine.evaluate_outputs()?;
-        let mut values = vec![0.0; self.program.roots.len()];
-        self.program.crossings(&mut self.machine.memory, &mut values);
-        self.roots.restart_with(&values);
+        self.program.crossings(&mut self.machine.memory, &mut self.residues);
+        self.roots.restart_with(&self.residues);
+        self.clockwork.forget();
         Ok(())
     }
 
@@ -541,66 +570,5 @@ impl<'a, 'w> Run<'a, 'w> {
             )
         };
         self.machine.systems.shared.iter().map(warning).collect()
-    }
-}
-
-/// Watches for crossings that come faster and faster, as those of a ball that comes to rest, or that chatter.
-#[derive(Default)]
-struct RecentEvents {
-    /// By crossing function and direction.
-    rhythms: FxHashMap<(usize, i8), Rhythm>,
-}
-
-#[derive(Clone, Copy)]
-struct Rhythm {
-    last: f64,
-    gap: f64,
-    /// Events in a row each of which came clearly sooner after its predecessor than that one.
-    shrinking: u32,
-    /// Events in a row that the time can hardly tell apart.
-    chattering: u32,
-}
-
-impl RecentEvents {
-    /// Takes note of a crossing; an accumulation point or chattering is trouble.
-    fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
-        let first = Rhythm { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, chattering: 0 };
-        let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(first);
-        let gap = time - rhythm.last;
-        let shrinks = gap < 1e-5 * span && gap < 0.98 * rhythm.gap;
-        let chatters = gap < 1e-9 * span;
-        rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
-        rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
-        (rhythm.last, rhythm.gap) = (time, gap);
-        if rhythm.shrinking >= 8 {
-            Some(RestlessEvents::Accumulate { gap })
-        } else if rhythm.chattering >= 500 {
-            Some(RestlessEvents::Chatter { gap })
-        } else {
-            None
-        }
-    }
-}
-
-enum RestlessEvents {
-    Accumulate { gap: f64 },
-    Chatter { gap: f64 },
-}
-
-impl RestlessEvents {
-    fn trouble(&self, time: f64, expression: &str) -> Trouble {
-        let diagnostic = match self {
-            RestlessEvents::Accumulate { gap } => Diagnostic::error(
-                "event-accumulation",
-                format!("events accumulate at time {time}: {expression} changes ever faster, {gap:.1e} s after the last"),
-            )
-            .hint("the model comes to rest through infinitely many events; add a condition that ends it"),
-            RestlessEvents::Chatter { gap } => Diagnostic::error(
-                "chattering",
-                format!("{expression} chatters at time {time}: it changes every {gap:.1e} s"),
-            )
-            .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
-        };
-        Trouble::Model(Box::new(diagnostic))
     }
 }

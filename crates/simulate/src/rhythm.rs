@@ -1,0 +1,68 @@
+//! Events that come faster and faster, as those of a ball that comes to rest, or that chatter.
+
+use base::Diagnostic;
+use rustc_hash::FxHashMap;
+use solve::roots::Crossing;
+
+use crate::machine::Trouble;
+
+/// Watches for crossings that come faster and faster, as those of a ball that comes to rest, or that chatter.
+#[derive(Default)]
+pub struct RecentEvents {
+    /// By crossing function and direction.
+    rhythms: FxHashMap<(usize, i8), Rhythm>,
+}
+
+#[derive(Clone, Copy)]
+struct Rhythm {
+    last: f64,
+    gap: f64,
+    /// Events in a row each of which came clearly sooner after its predecessor than that one.
+    shrinking: u32,
+    /// Events in a row that the time can hardly tell apart.
+    chattering: u32,
+}
+
+impl RecentEvents {
+    /// Takes note of a crossing; an accumulation point or chattering is trouble.
+    pub fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
+        let first = Rhythm { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, chattering: 0 };
+        let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(first);
+        let gap = time - rhythm.last;
+        let shrinks = gap < 1e-5 * span && gap < 0.98 * rhythm.gap;
+        let chatters = gap < 1e-9 * span;
+        rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
+        rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
+        (rhythm.last, rhythm.gap) = (time, gap);
+        if rhythm.shrinking >= 8 {
+            Some(RestlessEvents::Accumulate { gap })
+        } else if rhythm.chattering >= 500 {
+            Some(RestlessEvents::Chatter { gap })
+        } else {
+            None
+        }
+    }
+}
+
+pub enum RestlessEvents {
+    Accumulate { gap: f64 },
+    Chatter { gap: f64 },
+}
+
+impl RestlessEvents {
+    pub fn trouble(&self, time: f64, expression: &str) -> Trouble {
+        let diagnostic = match self {
+            RestlessEvents::Accumulate { gap } => Diagnostic::error(
+                "event-accumulation",
+                format!("events accumulate at time {time}: {expression} changes ever faster, {gap:.1e} s after the last"),
+            )
+            .hint("the model comes to rest through infinitely many events; add a condition that ends it"),
+            RestlessEvents::Chatter { gap } => Diagnostic::error(
+                "chattering",
+                format!("{expression} chatters at time {time}: it changes every {gap:.1e} s"),
+            )
+            .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
+        };
+        Trouble::Model(Box::new(diagnostic))
+    }
+}
