@@ -12,6 +12,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::tsit5::step_towards;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, smallest_step, worst_component};
 
@@ -47,6 +48,9 @@ pub struct Bdf {
     scratch: Vec<f64>,
     jacobian_norm: f64,
     statistics: Statistics,
+    resume: Resume,
+    /// Slopes at the end of the last step.
+    slope: Vec<f64>,
 }
 
 enum Attempt {
@@ -82,6 +86,8 @@ impl Bdf {
             scratch: Vec::with_capacity(size * (MAX_ORDER + 1)),
             jacobian_norm: f64::INFINITY,
             statistics: Statistics::default(),
+            resume: Resume::new(size),
+            slope: zeros(),
         }
     }
 
@@ -140,6 +146,9 @@ impl Bdf {
         }
         let (history, correction, weights) = (&self.history, &self.correction, &self.weights);
         self.control.accepted(h, &estimates, || history.higher_estimate(correction, weights));
+        for ((s, p), e) in self.slope.iter_mut().zip(&self.predicted_slope).zip(&self.correction) {
+            *s = p + c * e;
+        }
         self.history.accept(&self.correction);
         Ok(Attempt::Accepted)
     }
@@ -241,27 +250,58 @@ impl Bdf {
         Err(Failure::NoConvergence { component: worst_component(&self.delta, &self.weights) })
     }
 
-    /// Whether the state and slope after an event continue the solution so far.
+    /// Whether the state and slope after an event, the latter in `f`, continue the solution so far.
     fn continues_smoothly(&mut self, t: f64, x: &[f64]) -> bool {
         let offset = t - self.t;
         self.history.interpolate(offset, &mut self.predicted);
-        self.history.interpolate_slope(offset, &mut self.predicted_slope);
         for ((d, p), x) in self.delta.iter_mut().zip(&self.predicted).zip(x) {
             *d = p - x;
         }
-        if norm(&self.delta, &self.weights) > 0.1 {
+        if norm(&self.delta, &self.weights) > SAME_STATE {
             return false;
         }
+        self.history.interpolate_slope(offset, &mut self.predicted_slope);
         for ((d, s), f) in self.delta.iter_mut().zip(&self.predicted_slope).zip(&self.f) {
-            *d = (s - f) * self.control.h;
+            *d = f - s;
         }
-        norm(&self.delta, &self.weights) <= 0.5
+        self.displacement() <= SAME_SLOPE
+    }
+
+    /// Whether the right-hand side at the end of the last step is still the one it was made with.
+    fn end_remains_valid(&mut self, problem: &mut dyn OdeProblem) -> bool {
+        self.x.copy_from_slice(self.history.value());
+        if evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics).is_err() {
+            return false;
+        }
+        for ((d, f), s) in self.delta.iter_mut().zip(&self.f).zip(&self.slope) {
+            *d = f - s;
+        }
+        self.displacement() <= SAME_END
+    }
+
+    /// Norm of the change of state that the difference of slopes in `delta` causes within a step.
+    fn displacement(&mut self) -> f64 {
+        match &mut self.matrix {
+            Some(matrix) if self.has_factorisation => {
+                matrix.solve(&mut self.delta);
+                norm(&self.delta, &self.weights)
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Forgets the part of the last step behind `t`.
+    fn cut_history(&mut self, t: f64) {
+        let order = self.history.order_used;
+        self.history.truncate(t - self.t, &mut self.scratch);
+        self.control.resume(order);
+        self.t = t;
     }
 }
 
 impl DenseOutput for Bdf {
     fn time(&self) -> f64 {
-        self.t
+        self.resume.time().unwrap_or(self.t)
     }
 
     fn interpolate(&self, t: f64, out: &mut [f64]) {
@@ -277,12 +317,19 @@ impl Integrator for Bdf {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.t = t;
         self.t_old = t;
+        self.resume.clear();
         self.has_factorisation = false;
         self.matrix = None;
         self.begin(problem, x, h0)
     }
 
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        if let Some(t_old) = self.resume.take() {
+            if self.t <= t_limit {
+                return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
+            }
+            self.cut_history(t_old);
+        }
         set_weights(&self.options, self.history.value(), &mut self.weights);
         self.jacobian_is_current = false;
         let mut last_failure = None;
@@ -322,16 +369,18 @@ impl Integrator for Bdf {
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        self.statistics.restarts += 1;
+        self.resume.clear();
         self.x.copy_from_slice(x);
         evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))?;
         if !self.fresh_start && t > self.t_old && self.continues_smoothly(t, x) {
-            let order = self.history.order_used;
-            self.history.truncate(t - self.t, &mut self.scratch);
-            self.control.resume(order);
-            self.t = t;
+            if t < self.t && self.end_remains_valid(problem) {
+                self.resume.set(t, x);
+            } else {
+                self.cut_history(t);
+            }
             return Ok(());
         }
+        self.statistics.restarts += 1;
         self.t = t;
         self.t_old = t;
         let h = self.control.h;
@@ -348,7 +397,7 @@ impl Integrator for Bdf {
     }
 
     fn state(&self) -> &[f64] {
-        self.history.value()
+        if self.resume.time().is_some() { self.resume.state() } else { self.history.value() }
     }
 
     fn statistics(&self) -> Statistics {

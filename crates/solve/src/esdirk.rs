@@ -9,6 +9,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::tsit5::step_towards;
 use crate::weights::{
     Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, worst_component,
@@ -73,7 +74,7 @@ const MAX_ITERATIONS: usize = 6;
 const ITERATION_TOLERANCE: f64 = 0.03;
 const STEP_DRIFT: f64 = 0.2;
 /// Convergence is never trusted to be faster than this.
-const SMALLEST_RATE: f64 = 0.01;
+const SMALLEST_RATE: f64 = 1e-3;
 
 pub struct Esdirk {
     options: Options,
@@ -101,6 +102,7 @@ pub struct Esdirk {
     jacobian_norm: f64,
     controller: StepController,
     statistics: Statistics,
+    resume: Resume,
 }
 
 impl Esdirk {
@@ -131,6 +133,7 @@ impl Esdirk {
             jacobian_norm: f64::INFINITY,
             controller: StepController::new(4),
             statistics: Statistics::default(),
+            resume: Resume::new(size),
         }
     }
 
@@ -141,6 +144,64 @@ impl Esdirk {
     /// A bound for the eigenvalues of the Jacobian evaluated last.
     pub fn jacobian_norm(&self) -> f64 {
         self.jacobian_norm
+    }
+
+    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
+    fn begin_again(&mut self, problem: &mut dyn OdeProblem, t: f64, x: Option<&[f64]>) -> Result<(), StepError> {
+        self.statistics.restarts += 1;
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
+        self.resume.clear();
+        self.controller.reset();
+        self.jacobian_is_current = false;
+        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
+    }
+
+    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with. Slopes
+    /// are compared through the iteration matrix, which says how far a difference would move the solution.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+        if self.h_used == 0.0 || !self.has_factorisation || !(t >= self.t_old && t < self.t) {
+            return false;
+        }
+        let mut scratch = std::mem::take(&mut self.stage);
+        self.interpolate(t, &mut scratch);
+        self.stage = scratch;
+        self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
+        if norm(&self.stage, &self.weights) > SAME_STATE {
+            return false;
+        }
+        if evaluate(problem, t, x, &mut self.f, &mut self.statistics).is_err() {
+            return false;
+        }
+        let fraction = (t - self.t_old) / self.h_used;
+        let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
+        for (s, slope) in self.old_slopes.iter().enumerate() {
+            let weight = (ahead[s] - behind[s]) / 2e-4;
+            for (f, k) in self.f.iter_mut().zip(slope) {
+                *f -= weight * k;
+            }
+        }
+        if self.displacement() > SAME_SLOPE {
+            return false;
+        }
+        if evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics).is_err() {
+            return false;
+        }
+        self.f.iter_mut().zip(&self.old_slopes[STAGES - 1]).for_each(|(f, k)| *f -= k);
+        self.displacement() <= SAME_END
+    }
+
+    /// Norm of the change of state that the difference of slopes in `f` causes within a step.
+    fn displacement(&mut self) -> f64 {
+        match &mut self.matrix {
+            Some(matrix) => {
+                matrix.solve(&mut self.f);
+                norm(&self.f, &self.weights)
+            }
+            None => f64::INFINITY,
+        }
     }
 
     fn set_up(&mut self, problem: &mut dyn OdeProblem, h: f64, renew: bool) -> Result<(), Failure> {
@@ -330,7 +391,7 @@ fn dense_weights(fraction: f64) -> [f64; STAGES] {
 
 impl DenseOutput for Esdirk {
     fn time(&self) -> f64 {
-        self.t
+        self.resume.time().unwrap_or(self.t)
     }
 
     fn interpolate(&self, t: f64, out: &mut [f64]) {
@@ -354,6 +415,7 @@ impl Integrator for Esdirk {
         self.t = t;
         self.t_old = t;
         self.h_used = 0.0;
+        self.resume.clear();
         self.has_factorisation = false;
         self.matrix = None;
         self.x.copy_from_slice(x);
@@ -373,6 +435,12 @@ impl Integrator for Esdirk {
     }
 
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        if let Some(t_old) = self.resume.take() {
+            if self.t <= t_limit {
+                return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
+            }
+            self.begin_again(problem, t_old, None)?;
+        }
         set_weights(&self.options, &self.x, &mut self.weights);
         // What was learnt of the convergence in the last step counts less in this one.
         self.rate = self.rate.max(SMALLEST_RATE).powf(0.8);
@@ -408,14 +476,11 @@ impl Integrator for Esdirk {
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        self.statistics.restarts += 1;
-        self.t = t;
-        self.t_old = t;
-        self.h_used = 0.0;
-        self.x.copy_from_slice(x);
-        self.controller.reset();
-        self.jacobian_is_current = false;
-        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
+        if self.step_remains_valid(problem, t, x) {
+            self.resume.set(t, x);
+            return Ok(());
+        }
+        self.begin_again(problem, t, Some(x))
     }
 
     fn reset(&mut self, size: usize) {
@@ -425,7 +490,7 @@ impl Integrator for Esdirk {
     }
 
     fn state(&self) -> &[f64] {
-        &self.x
+        if self.resume.time().is_some() { self.resume.state() } else { &self.x }
     }
 
     fn statistics(&self) -> Statistics {

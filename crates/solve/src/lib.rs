@@ -24,6 +24,7 @@ pub mod multistep;
 pub mod newton;
 pub mod ode;
 pub mod order_control;
+mod resume;
 pub mod roots;
 pub mod sparse;
 pub mod sparse_lu;

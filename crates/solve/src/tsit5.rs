@@ -6,6 +6,7 @@
 
 use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::weights::{
     Failure, StepController, evaluate, initial_step, norm, set_weights, set_weights_of_both, smallest_step,
     worst_component,
@@ -52,6 +53,7 @@ pub struct Tsit5 {
     statistics: Statistics,
     stiffness: f64,
     slope_is_current: bool,
+    resume: Resume,
 }
 
 impl Tsit5 {
@@ -73,6 +75,7 @@ impl Tsit5 {
             statistics: Statistics::default(),
             stiffness: 0.0,
             slope_is_current: false,
+            resume: Resume::new(size),
         }
     }
 
@@ -84,6 +87,51 @@ impl Tsit5 {
     /// The step the controller would take next.
     pub fn next_step(&self) -> f64 {
         self.h
+    }
+
+    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
+    fn begin_again(&mut self, problem: &mut dyn OdeProblem, t: f64, x: Option<&[f64]>) -> Result<(), StepError> {
+        self.statistics.restarts += 1;
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
+        self.resume.clear();
+        self.controller.reset();
+        self.evaluate_first_slope(problem)
+    }
+
+    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+        if self.h_used == 0.0 || !(t >= self.t_old && t < self.t) {
+            return false;
+        }
+        let mut scratch = std::mem::take(&mut self.stage);
+        self.interpolate(t, &mut scratch);
+        self.stage = scratch;
+        self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
+        if norm(&self.stage, &self.weights) > SAME_STATE {
+            return false;
+        }
+        if evaluate(problem, t, x, &mut self.stage, &mut self.statistics).is_err() {
+            return false;
+        }
+        let fraction = (t - self.t_old) / self.h_used;
+        let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
+        for (s, slope) in self.slopes.iter().enumerate() {
+            let weight = (ahead[s] - behind[s]) / 2e-4;
+            for (y, k) in self.stage.iter_mut().zip(slope) {
+                *y -= weight * k;
+            }
+        }
+        if self.h_used * norm(&self.stage, &self.weights) > SAME_SLOPE {
+            return false;
+        }
+        if evaluate(problem, self.t, &self.x, &mut self.stage, &mut self.statistics).is_err() {
+            return false;
+        }
+        self.stage.iter_mut().zip(&self.slopes[6]).for_each(|(y, k)| *y -= k);
+        self.h_used * norm(&self.stage, &self.weights) <= SAME_END
     }
 
     fn evaluate_first_slope(&mut self, problem: &mut dyn OdeProblem) -> Result<(), StepError> {
@@ -169,7 +217,7 @@ pub(crate) fn step_towards(t: f64, h: f64, t_limit: f64) -> (f64, f64) {
 
 impl DenseOutput for Tsit5 {
     fn time(&self) -> f64 {
-        self.t
+        self.resume.time().unwrap_or(self.t)
     }
 
     fn interpolate(&self, t: f64, out: &mut [f64]) {
@@ -193,6 +241,7 @@ impl Integrator for Tsit5 {
         self.t = t;
         self.t_old = t;
         self.h_used = 0.0;
+        self.resume.clear();
         self.x.copy_from_slice(x);
         self.x_old.copy_from_slice(x);
         self.controller.reset();
@@ -220,6 +269,12 @@ impl Integrator for Tsit5 {
     }
 
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        if let Some(t_old) = self.resume.take() {
+            if self.t <= t_limit {
+                return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
+            }
+            self.begin_again(problem, t_old, None)?;
+        }
         if !self.slope_is_current {
             // The last stage of the previous step was evaluated at its end.
             if self.h_used != 0.0 {
@@ -262,16 +317,11 @@ impl Integrator for Tsit5 {
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        self.statistics.restarts += 1;
-        let h = self.h;
-        self.t = t;
-        self.t_old = t;
-        self.h_used = 0.0;
-        self.x.copy_from_slice(x);
-        self.controller.reset();
-        self.evaluate_first_slope(problem)?;
-        self.h = h;
-        Ok(())
+        if self.step_remains_valid(problem, t, x) {
+            self.resume.set(t, x);
+            return Ok(());
+        }
+        self.begin_again(problem, t, Some(x))
     }
 
     fn reset(&mut self, size: usize) {
@@ -281,7 +331,7 @@ impl Integrator for Tsit5 {
     }
 
     fn state(&self) -> &[f64] {
-        &self.x
+        if self.resume.time().is_some() { self.resume.state() } else { &self.x }
     }
 
     fn statistics(&self) -> Statistics {
