@@ -70,6 +70,15 @@ impl Arguments<'_> {
         Ok(Matrix { rows, columns, values })
     }
 
+    /// A value of the same type that says nothing.
+    pub fn empty_like(&self, position: usize) -> Value {
+        match self.values.get(position) {
+            Some(Value::String(_)) => Value::string(""),
+            Some(Value::Real(_)) => Value::Real(0.0),
+            _ => Value::Integer(0),
+        }
+    }
+
     pub fn set(&mut self, position: usize, value: Value) -> Result<(), String> {
         let symbol = self.symbol;
         let place = self.values.get_mut(position);

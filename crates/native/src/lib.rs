@@ -5,7 +5,11 @@
 //! code (`resolve`).
 
 mod arguments;
+mod files;
+mod fourier;
 mod mat_file;
+mod random;
+mod strings;
 mod table_calls;
 mod table_file;
 mod tables;
@@ -24,6 +28,9 @@ use tables::{Table1, Table2, TimeTable};
 /// Finds the file of a `modelica://` address.
 pub type Resources = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
 
+/// Takes the lines that a model prints.
+pub type Output = Box<dyn FnMut(&str) + Send>;
+
 /// External objects by their handles.
 enum Object {
     Table1(Table1),
@@ -37,6 +44,14 @@ pub struct Native {
     objects: FxHashMap<u64, Object>,
     last_handle: u64,
     resources: Option<Resources>,
+    /// Where printed lines go; standard error without it.
+    output: Option<Output>,
+    /// What the model changed for itself.
+    current_directory: Option<PathBuf>,
+    environment: FxHashMap<String, String>,
+    /// Of the generator with hidden state.
+    random_state: Vec<i64>,
+    temporary_names: u64,
 }
 
 impl Native {
@@ -47,6 +62,22 @@ impl Native {
     /// With a way to find `modelica://` files.
     pub fn with_resources(resources: Resources) -> Self {
         Self { resources: Some(resources), ..Self::default() }
+    }
+
+    /// Sends what the model prints somewhere else than to standard error.
+    pub fn set_output(&mut self, output: Output) {
+        self.output = Some(output);
+    }
+
+    fn say(&mut self, text: &str) {
+        match &mut self.output {
+            Some(output) => output(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.current_directory.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
     }
 
     fn add_object(&mut self, object: Object) -> Value {
@@ -72,13 +103,8 @@ impl Native {
             Some(resources) if name.starts_with("modelica://") => {
                 resources(name).unwrap_or_else(|| PathBuf::from(name))
             }
-            _ => PathBuf::from(name),
+            _ => self.current_directory.as_ref().map_or_else(|| PathBuf::from(name), |directory| directory.join(name)),
         }
-    }
-
-    /// Whether a function is known under this name.
-    pub fn knows(symbol: &str) -> bool {
-        resolve(symbol).is_some() || symbol.starts_with("ModelicaStandardTables_")
     }
 
     fn dispatch(&mut self, arguments: &mut Arguments<'_>) -> Result<Option<Value>, String> {
@@ -87,7 +113,12 @@ impl Native {
             let numbers = numbers.ok_or_else(|| format!("`{}` takes numbers", arguments.symbol))?;
             return lookup(self, &numbers).map(|value| Some(Value::Real(value)));
         }
-        table_calls::call(self, arguments).unwrap_or_else(|| {
+        let answer = table_calls::call(self, arguments)
+            .or_else(|| strings::call(arguments))
+            .or_else(|| files::call(self, arguments))
+            .or_else(|| random::call(self, arguments))
+            .or_else(|| fourier::call(arguments));
+        answer.unwrap_or_else(|| {
             Err(format!(
                 "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
                 arguments.symbol

@@ -43,6 +43,10 @@ pub fn variables(bytes: &[u8]) -> Result<Vec<Variable>, String> {
     }
 }
 
+pub fn is_version_5(bytes: &[u8]) -> bool {
+    version_5_order(bytes).is_some()
+}
+
 /// Whether the file is of version 5 or later, and its byte order.
 fn version_5_order(bytes: &[u8]) -> Option<bool> {
     // Version 4 begins with a number below 5000, whose bytes have a zero among them.

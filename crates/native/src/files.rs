@@ -1,0 +1,372 @@
+//! Files, streams and the environment: ModelicaInternal_*, ModelicaStreams_* and ModelicaIO_*, after the documentation of
+//! Modelica.Utilities.
+//!
+//! The current directory and environment variables that a model sets are its own: the process keeps its.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use dae::Value;
+
+use crate::arguments::Arguments;
+use crate::tables::Matrix;
+use crate::{Native, mat_file};
+
+type Answer = Result<Option<Value>, String>;
+
+/// `None` if the symbol is none of them.
+pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer> {
+    Some(match arguments.symbol {
+        "ModelicaInternal_mkdir" => path(native, arguments, 0, "make", |path| fs::create_dir_all(path)),
+        "ModelicaInternal_rmdir" => path(native, arguments, 0, "remove", |path| fs::remove_dir(path)),
+        "ModelicaInternal_removeFile" => path(native, arguments, 0, "remove", |path| fs::remove_file(path)),
+        "ModelicaInternal_stat" => stat(native, arguments),
+        "ModelicaInternal_rename" => rename(native, arguments),
+        "ModelicaInternal_copyFile" => copy(native, arguments),
+        "ModelicaInternal_readDirectory" => read_directory(native, arguments),
+        "ModelicaInternal_getNumberOfFiles" => {
+            entries(native, arguments).map(|names| Some(Value::Integer(names.len() as i64)))
+        }
+        "ModelicaInternal_fullPathName" => full_path(native, arguments),
+        "ModelicaInternal_temporaryFileName" => Ok(Some(temporary_name(native))),
+        "ModelicaInternal_print" => print(native, arguments),
+        "ModelicaInternal_readFile" => read_file(native, arguments),
+        "ModelicaInternal_readLine" => read_line(native, arguments),
+        "ModelicaInternal_countLines" => lines(native, arguments).map(|lines| Some(Value::Integer(lines.len() as i64))),
+        "ModelicaStreams_closeFile" => Ok(None),
+        "ModelicaInternal_getcwd" => Ok(Some(Value::string(slashes(&native.directory())))),
+        "ModelicaInternal_chdir" => change_directory(native, arguments),
+        "ModelicaInternal_getenv" => get_environment(native, arguments),
+        "ModelicaInternal_setenv" => set_environment(native, arguments),
+        "ModelicaInternal_getTime" => time(arguments),
+        "ModelicaInternal_getpid" => Ok(Some(Value::Integer(i64::from(std::process::id())))),
+        "ModelicaIO_readMatrixSizes" => matrix_sizes(native, arguments),
+        "ModelicaIO_readRealMatrix" => read_matrix(native, arguments),
+        "ModelicaIO_writeRealMatrix" => write_matrix(native, arguments),
+        _ => return None,
+    })
+}
+
+fn located(native: &Native, arguments: &Arguments<'_>, position: usize) -> Result<PathBuf, String> {
+    Ok(native.resolve_path(arguments.text(position)?))
+}
+
+fn slashes(path: &std::path::Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+fn path(
+    native: &Native,
+    arguments: &Arguments<'_>,
+    position: usize,
+    verb: &str,
+    action: fn(&std::path::Path) -> std::io::Result<()>,
+) -> Answer {
+    let path = located(native, arguments, position)?;
+    action(&path).map_err(|error| format!("cannot {verb} `{}`: {error}", path.display()))?;
+    Ok(None)
+}
+
+/// The ordinals of Modelica.Utilities.Types.FileType.
+fn stat(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let kind = match fs::metadata(located(native, arguments, 0)?) {
+        Err(_) => 1,
+        Ok(data) if data.is_file() => 2,
+        Ok(data) if data.is_dir() => 3,
+        Ok(_) => 4,
+    };
+    Ok(Some(Value::Integer(kind)))
+}
+
+fn rename(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let (from, to) = (located(native, arguments, 0)?, located(native, arguments, 1)?);
+    fs::rename(&from, &to)
+        .map_err(|error| format!("cannot rename `{}` to `{}`: {error}", from.display(), to.display()))?;
+    Ok(None)
+}
+
+fn copy(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let (from, to) = (located(native, arguments, 0)?, located(native, arguments, 1)?);
+    if to.exists() {
+        return Err(format!("`{}` exists already", to.display()));
+    }
+    fs::copy(&from, &to).map_err(|error| format!("cannot copy `{}`: {error}", from.display()))?;
+    Ok(None)
+}
+
+fn entries(native: &Native, arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
+    let path = located(native, arguments, 0)?;
+    let failed = |error: std::io::Error| format!("cannot read the directory `{}`: {error}", path.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&path).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn read_directory(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let count = arguments.size(1)?;
+    let names = entries(native, arguments)?;
+    if names.len() != count {
+        return Err(format!("the directory holds {} entries, not {count}", names.len()));
+    }
+    arguments.set(2, texts(names))?;
+    Ok(None)
+}
+
+fn texts(items: Vec<String>) -> Value {
+    Value::array(vec![items.len()], items.into_iter().map(Value::string).collect())
+}
+
+fn full_path(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let path = located(native, arguments, 0)?;
+    let full = fs::canonicalize(&path).unwrap_or(path);
+    Ok(Some(Value::string(slashes(&full))))
+}
+
+fn temporary_name(native: &mut Native) -> Value {
+    native.temporary_names += 1;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let name = format!("gyrator-{}-{now:x}-{}", std::process::id(), native.temporary_names);
+    Value::string(slashes(&std::env::temp_dir().join(name)))
+}
+
+fn print(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
+    let (text, file) = (arguments.text(0)?, arguments.text(1)?);
+    if file.trim().is_empty() {
+        native.say(text);
+        return Ok(None);
+    }
+    let path = native.resolve_path(file);
+    let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
+    opened
+        .and_then(|mut file| writeln!(file, "{text}"))
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    Ok(None)
+}
+
+fn lines(native: &Native, arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
+    let path = located(native, arguments, 0)?;
+    let bytes = fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
+
+fn read_file(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let mut found = lines(native, arguments)?;
+    found.resize(arguments.size(2)?, String::new());
+    arguments.set(1, texts(found))?;
+    Ok(None)
+}
+
+fn read_line(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let number = arguments.integer(1)?;
+    let found = lines(native, arguments)?;
+    let line = usize::try_from(number - 1).ok().and_then(|number| found.get(number));
+    arguments.set(2, Value::Boolean(line.is_none()))?;
+    Ok(Some(Value::string(line.map_or("", String::as_str))))
+}
+
+fn change_directory(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
+    let path = located(native, arguments, 0)?;
+    if !path.is_dir() {
+        return Err(format!("there is no directory `{}`", path.display()));
+    }
+    native.current_directory = Some(path);
+    Ok(None)
+}
+
+fn get_environment(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let name = arguments.text(0)?;
+    let found = native.environment.get(name).cloned().or_else(|| std::env::var(name).ok());
+    let exists = found.is_some();
+    let mut content = found.unwrap_or_default();
+    if arguments.boolean(1)? {
+        content = content.replace('\\', "/");
+    }
+    arguments.set(2, Value::string(content))?;
+    arguments.set(3, Value::Boolean(exists))?;
+    Ok(None)
+}
+
+fn set_environment(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
+    let (name, content) = (arguments.text(0)?.to_owned(), arguments.text(1)?.to_owned());
+    native.environment.insert(name, content);
+    Ok(None)
+}
+
+/// The present time in UTC, as seven outputs from milliseconds to the year.
+fn time(arguments: &mut Arguments<'_>) -> Answer {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = now.as_secs() as i64;
+    let (year, month, day) = civil(seconds.div_euclid(86_400));
+    let second_of_day = seconds.rem_euclid(86_400);
+    let parts = [
+        i64::from(now.subsec_millis()),
+        second_of_day % 60,
+        second_of_day / 60 % 60,
+        second_of_day / 3600,
+        day,
+        month,
+        year,
+    ];
+    for (position, part) in parts.into_iter().enumerate() {
+        arguments.set(position, Value::Integer(part))?;
+    }
+    Ok(None)
+}
+
+/// Year, month and day of a day counted from 1970 (H. Hinnant, *chrono-compatible low-level date algorithms*).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+fn file_matrix(native: &Native, arguments: &Arguments<'_>) -> Result<Matrix, String> {
+    let path = located(native, arguments, 0)?;
+    let bytes = fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    mat_file::read(&bytes, arguments.text(1)?).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn matrix_sizes(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let matrix = file_matrix(native, arguments)?;
+    arguments.set_integers(2, vec![matrix.rows as i64, matrix.columns as i64])?;
+    Ok(None)
+}
+
+fn read_matrix(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
+    let matrix = file_matrix(native, arguments)?;
+    let expected = (arguments.size(3)?, arguments.size(4)?);
+    if (matrix.rows, matrix.columns) != expected {
+        return Err(format!(
+            "the matrix has size {} x {}, not {} x {}",
+            matrix.rows, matrix.columns, expected.0, expected.1
+        ));
+    }
+    arguments.set_matrix(2, matrix)?;
+    Ok(None)
+}
+
+fn write_matrix(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let path = located(native, arguments, 0)?;
+    let (name, matrix) = (arguments.text(1)?, arguments.matrix(2)?);
+    let existing = if arguments.boolean(5)? { fs::read(&path).ok() } else { None };
+    let format = match &existing {
+        Some(bytes) if mat_file::is_version_5(bytes) => "6",
+        Some(_) => "4",
+        None => arguments.text(6)?,
+    };
+    let variable = match format {
+        "4" => mat_file::write_4(name, &matrix),
+        "6" | "7" => mat_file::write_5(name, &matrix, format == "7"),
+        other => return Err(format!("MAT-files of version {other} cannot be written; versions 4, 6 and 7 can")),
+    };
+    let mut bytes = match (existing, format) {
+        (Some(bytes), _) => bytes,
+        (None, "4") => Vec::new(),
+        (None, _) => mat_file::header_5(),
+    };
+    bytes.extend(variable);
+    fs::write(&path, bytes).map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    Ok(Some(Value::Boolean(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(native: &mut Native, symbol: &str, values: Vec<Value>) -> (Answer, Vec<Value>) {
+        let mut values = values;
+        let answer = call(native, &mut Arguments { symbol, values: &mut values }).unwrap();
+        (answer, values)
+    }
+
+    fn text(text: &str) -> Value {
+        Value::string(text)
+    }
+
+    #[test]
+    fn streams_and_directories() {
+        let mut native = Native::new();
+        let directory = run(&mut native, "ModelicaInternal_temporaryFileName", vec![]).0.unwrap().unwrap();
+        run(&mut native, "ModelicaInternal_mkdir", vec![directory.clone()]).0.unwrap();
+        let stat = |native: &mut Native, name: Value| run(native, "ModelicaInternal_stat", vec![name]).0;
+        assert_eq!(stat(&mut native, directory.clone()), Ok(Some(Value::Integer(3))));
+        run(&mut native, "ModelicaInternal_chdir", vec![directory.clone()]).0.unwrap();
+        for line in ["one", "two"] {
+            run(&mut native, "ModelicaInternal_print", vec![text(line), text("a.txt")]).0.unwrap();
+        }
+        let count = run(&mut native, "ModelicaInternal_countLines", vec![text("a.txt")]).0;
+        assert_eq!(count, Ok(Some(Value::Integer(2))));
+        let second = vec![text("a.txt"), Value::Integer(2), Value::Boolean(true)];
+        let (line, values) = run(&mut native, "ModelicaInternal_readLine", second);
+        assert_eq!((line, values[2].clone()), (Ok(Some(text("two"))), Value::Boolean(false)));
+        run(&mut native, "ModelicaInternal_copyFile", vec![text("a.txt"), text("b.txt")]).0.unwrap();
+        let names = vec![directory.clone(), Value::Integer(2), text("")];
+        let (answer, values) = run(&mut native, "ModelicaInternal_readDirectory", names);
+        assert_eq!(answer, Ok(None));
+        assert_eq!(values[2].to_string(), "{\"a.txt\", \"b.txt\"}");
+        for name in ["a.txt", "b.txt"] {
+            run(&mut native, "ModelicaInternal_removeFile", vec![text(name)]).0.unwrap();
+        }
+        run(&mut native, "ModelicaInternal_rmdir", vec![directory.clone()]).0.unwrap();
+        assert_eq!(stat(&mut native, directory), Ok(Some(Value::Integer(1))));
+    }
+
+    #[test]
+    fn matrices() {
+        let mut native = Native::new();
+        let file = run(&mut native, "ModelicaInternal_temporaryFileName", vec![]).0.unwrap().unwrap();
+        let matrix = Value::matrix(2, 2, [1.0, 2.0, 3.0, 4.0]);
+        for format in ["4", "6", "7"] {
+            for (name, append) in [("A", false), ("B", true)] {
+                let size = Value::Integer(2);
+                let arguments = vec![
+                    file.clone(),
+                    text(name),
+                    matrix.clone(),
+                    size.clone(),
+                    size,
+                    Value::Boolean(append),
+                    text(format),
+                ];
+                let written = run(&mut native, "ModelicaIO_writeRealMatrix", arguments).0;
+                assert_eq!(written, Ok(Some(Value::Boolean(true))));
+            }
+            let sizes = vec![file.clone(), text("B"), Value::integers([0, 0])];
+            let (_, values) = run(&mut native, "ModelicaIO_readMatrixSizes", sizes);
+            assert_eq!(values[2], Value::integers([2, 2]));
+            let zeros = Value::matrix(2, 2, [0.0; 4]);
+            let arguments = vec![file.clone(), text("A"), zeros, Value::Integer(2), Value::Integer(2)];
+            assert_eq!(run(&mut native, "ModelicaIO_readRealMatrix", arguments).1[2], matrix);
+        }
+        run(&mut native, "ModelicaInternal_removeFile", vec![file]).0.unwrap();
+    }
+
+    #[test]
+    fn the_environment_of_a_model_is_its_own() {
+        let mut native = Native::new();
+        let set = vec![text("GYRATOR_TEST_ONLY"), text("a\\b"), Value::Boolean(false)];
+        run(&mut native, "ModelicaInternal_setenv", set).0.unwrap();
+        let get = vec![text("GYRATOR_TEST_ONLY"), Value::Boolean(true), text(""), Value::Boolean(false)];
+        let (_, values) = run(&mut native, "ModelicaInternal_getenv", get);
+        assert_eq!(values[2..], [text("a/b"), Value::Boolean(true)]);
+        assert!(std::env::var("GYRATOR_TEST_ONLY").is_err());
+    }
+
+    #[test]
+    fn days() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(19_782), (2024, 2, 29));
+        assert_eq!(civil(-1), (1969, 12, 31));
+    }
+}
