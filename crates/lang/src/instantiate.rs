@@ -873,7 +873,9 @@ impl Instances {
                 ..SimpleType::default()
             })),
             None => match *node.bases.as_slice() {
-                [base] if node.members.is_empty() => self.simple_through(class, base),
+                [base] if node.members.values().all(|member| matches!(member, Member::Class(_))) => {
+                    self.simple_through(class, base)
+                }
                 _ => None,
             },
         };

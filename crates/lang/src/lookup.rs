@@ -467,7 +467,7 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     let limit = (name.chars().count() / 3).max(1);
     candidates
         .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|&(distance, candidate)| distance <= limit && distance < candidate.chars().count())
+        .filter(|&(distance, candidate)| distance > 0 && distance <= limit && distance < candidate.chars().count())
         .min_by_key(|&(distance, candidate)| (distance, candidate.len()))
         .map(|(_, candidate)| candidate)
 }

@@ -107,7 +107,7 @@ fn check_component(instances: &mut Instances, class: &ast::ClassDef, component: 
     if class.kind == Operator {
         report(instances, class, span, "has a variable", "an operator holds functions only");
     }
-    if component.prefixes.outer && component.modification.is_some() {
+    if component.prefixes.outer && !component.prefixes.inner && component.modification.is_some() {
         instances.report(Box::new(
             Diagnostic::error("outer-modified", format!("the outer element `{}` is modified", component.name.name))
                 .at(span, "declared here")

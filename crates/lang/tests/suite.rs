@@ -1,0 +1,76 @@
+//! Runs the literate cases under `tests/suite`: each `## title` has a program and the flat model or the diagnostics that it
+//! must give. With `UPDATE_EXPECT=1` the expected text is written anew.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use lang::{Libraries, Overrides, flatten, last_model};
+
+#[test]
+fn suite() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
+    let update = std::env::var_os("UPDATE_EXPECT").is_some();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder of cases")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect();
+    files.sort();
+    let mut failures = String::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a readable file");
+        let (written, wrong) = run_file(&text);
+        if update && written != text {
+            std::fs::write(&file, written).expect("a writable file");
+        } else if !wrong.is_empty() {
+            let _ = write!(failures, "{}:\n{wrong}", file.display());
+        }
+    }
+    assert!(failures.is_empty(), "{failures}\nrun with UPDATE_EXPECT=1 to accept what comes out");
+}
+
+/// The file with what comes out in place of what is expected, and the differences.
+fn run_file(text: &str) -> (String, String) {
+    let mut written = String::new();
+    let mut wrong = String::new();
+    for (number, case) in text.split("\n## ").enumerate() {
+        if number == 0 {
+            written.push_str(case);
+            continue;
+        }
+        let title = case.lines().next().unwrap_or_default();
+        let program = block(case, "modelica").unwrap_or_default();
+        let expected =
+            block(case, "flat").map(|text| ("flat", text)).or(block(case, "error").map(|text| ("error", text)));
+        let (kind, actual) = run(program);
+        if expected.map(|(kind, text)| (kind, text.trim_end())) != Some((kind, actual.trim_end())) {
+            let _ = writeln!(wrong, "  ## {title}\n--- gives {kind}\n{actual}---");
+        }
+        let end = case.find("```modelica").and_then(|start| case[start + 3..].find("```").map(|at| start + at + 6));
+        let head = &case[..end.unwrap_or(case.len())];
+        let _ = write!(written, "\n## {}\n\n```{kind}\n{}\n```\n", head.trim_end(), actual.trim_end());
+    }
+    (written, wrong)
+}
+
+fn block<'a>(case: &'a str, kind: &str) -> Option<&'a str> {
+    let start = case.find(&format!("```{kind}\n"))? + kind.len() + 4;
+    let end = case[start..].find("```")?;
+    Some(&case[start..start + end])
+}
+
+fn run(program: &str) -> (&'static str, String) {
+    let mut libraries = Libraries::default();
+    let names = libraries.add_text("case.mo", program);
+    let Some(model) = last_model(&mut libraries, &names) else {
+        let text: String = libraries.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect();
+        return ("error", if text.is_empty() { "nothing to flatten\n".to_owned() } else { text });
+    };
+    let result = flatten(&mut libraries, model.as_str(), &Overrides::default());
+    let messages: String = result.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect();
+    match result.model {
+        Some(model) => ("flat", format!("{messages}{}", dae::modelica_text(&model, None))),
+        None => ("error", messages),
+    }
+}
