@@ -10,6 +10,7 @@ use dae::{Model, VarId, Variability};
 mod aliases;
 mod blocks;
 mod cancellation;
+mod constants;
 mod derivatives;
 mod discrete;
 mod initial;
@@ -44,6 +45,7 @@ pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagn
         return Err(conflicts);
     }
     aliases::eliminate(&mut work)?;
+    constants::propagate(&mut work);
     let (states, state_sets) = derivatives::reduce(&mut work)?;
     let mut blocks = dynamic_blocks(&mut work)?;
     output::mark(&work, &states, &mut blocks);

@@ -98,21 +98,24 @@ impl Work {
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
     pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
         let (roles, derivative) = (&self.roles, &self.derivative);
-        let (paths, variables) = (&self.model.paths, &self.model.variables);
         let mut leaf = |exprs: &mut Exprs, node: Node| match node {
             Node::Var(v) => match (roles[v], derivative[v]) {
                 (Role::Constant | Role::Parameter | Role::Discrete, _) => Ok(None),
                 (_, Some(variable)) => Ok(Some(exprs.var(variable))),
-                _ => {
-                    let name = paths.text(variables[v].path);
-                    let reason = format!("the derivative of `{name}`, an input of the model, is not known");
-                    Err(NotDifferentiable { function: None, reason })
-                }
+                // It may stand where its derivative does not matter, such as in a relation.
+                _ => Ok(Some(exprs.der(v))),
             },
             _ => Ok(None),
         };
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
-        self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)
+        let result = self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)?;
+        match self.model.exprs.dependencies(&[result]).derivatives.first() {
+            None => Ok(result),
+            Some(&unknown) => {
+                let name = self.model.variable_name(unknown);
+                Err(NotDifferentiable { function: None, reason: format!("the derivative of `{name}` is not known") })
+            }
+        }
     }
 
     /// The derivative of an expression by one variable, where it can be made.
