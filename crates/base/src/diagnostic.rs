@@ -66,8 +66,9 @@ impl Diagnostic {
         self
     }
 
+    /// The empty path is the model itself and needs no mention.
     pub fn in_component(mut self, path: impl Into<String>) -> Self {
-        self.component = Some(path.into());
+        self.component = Some(path.into()).filter(|path| !path.is_empty());
         self
     }
 

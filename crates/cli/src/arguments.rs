@@ -25,6 +25,14 @@ pub enum Color {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Check a model up to its sorted equations, without running it
+    Check(Check),
+    /// Print the flat model: all variables and equations, without classes
+    Flatten(Flatten),
+    /// Print what the transformations made of the equations: their order, blocks, states
+    Equations(Equations),
+    /// Run a model
+    Simulate(Box<Simulate>),
     /// Draw variables of a result file
     Plot(Plot),
     /// List the embedded examples, or write one into the current folder
@@ -56,4 +64,146 @@ pub struct Plot {
 pub struct Examples {
     /// The example to write
     pub name: Option<String>,
+}
+
+/// What every command says that works on a model.
+#[derive(Args, Clone, Debug)]
+pub struct Subject {
+    /// A file, a package folder, or the name of a class in the libraries
+    pub target: Option<String>,
+
+    /// Further files and folders that the model needs
+    #[arg(value_name = "FILE-OR-DIR")]
+    pub more: Vec<PathBuf>,
+
+    /// Which class of the file; without it the last one that can be simulated
+    #[arg(short, long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// A folder with libraries (repeatable); the folders of MODELICAPATH count too
+    #[arg(short = 'L', long = "library", value_name = "DIR")]
+    pub libraries: Vec<PathBuf>,
+
+    /// Change a parameter (repeatable)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Print the machine-readable summary; messages go to standard error
+    #[arg(long)]
+    pub json: bool,
+
+    /// Say more: the time of each stage, notes
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub subject: Subject,
+}
+
+#[derive(Args, Debug)]
+pub struct Flatten {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    #[arg(long, value_enum, default_value_t = FlattenFormat::Text)]
+    pub format: FlattenFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FlattenFormat {
+    /// Modelica text
+    Text,
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub struct Equations {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    #[arg(long, value_enum, default_value_t = EquationsFormat::Text)]
+    pub format: EquationsFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EquationsFormat {
+    Text,
+    Json,
+    /// A page with matrices, blocks and sources
+    Html,
+    /// A document
+    Latex,
+    /// The listing of the 1993 language
+    Dymola,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Simulate {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    /// Where time begins; without it the experiment annotation, else 0
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub start_time: Option<f64>,
+
+    /// Where time ends; without it the experiment annotation, else 1
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub stop_time: Option<f64>,
+
+    /// The distance of output points
+    #[arg(long, value_name = "SECONDS", conflicts_with = "intervals")]
+    pub interval: Option<f64>,
+
+    /// The number of output intervals; 500 when nothing else is said
+    #[arg(long, value_name = "NUMBER")]
+    pub intervals: Option<usize>,
+
+    /// The relative tolerance; without it the experiment annotation, else 1e-6
+    #[arg(long, value_name = "NUMBER")]
+    pub tolerance: Option<f64>,
+
+    /// The integration method
+    #[arg(long, value_name = "NAME")]
+    pub solver: Option<String>,
+
+    /// The step of fixed-step methods, the largest step of others
+    #[arg(long, value_name = "SECONDS")]
+    pub step: Option<f64>,
+
+    /// The result file: .csv, .mat or .parquet; without it the name of the model with .csv
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Keep only the variables whose whole name matches
+    #[arg(long, value_name = "REGEX")]
+    pub variables: Option<String>,
+
+    /// Write what happened at each event, to a file (as JSON lines if it ends in .jsonl) or to the terminal
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    pub event_log: Option<String>,
+
+    /// Draw the states, or the variables named, when the run is over
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "")]
+    pub plot: Option<String>,
+
+    /// Print the effort of the run
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// Splits `R1.R=10`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write it as NAME=VALUE, for example `R1.R=10`".to_owned()),
+    }
 }

@@ -3,8 +3,11 @@
 mod arguments;
 mod commands;
 mod exit;
+mod interrupt;
 mod names;
+mod progress;
 mod style;
+mod subject;
 
 use std::process::ExitCode;
 
@@ -17,6 +20,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let style = Style::new(arguments.color);
     let done = match &arguments.command {
+        Command::Check(check) => commands::check::run(check, style),
+        Command::Flatten(flatten) => commands::flatten::run(flatten, style),
+        Command::Equations(equations) => commands::equations::run(equations, style),
+        Command::Simulate(simulate) => commands::simulate::run(simulate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
         Command::Examples(examples) => commands::examples::run(examples),
     };

@@ -25,7 +25,8 @@ pub fn split(list: &str) -> Vec<String> {
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known.map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
     let (distance, candidate) = distances.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + name.chars().count() / 4).then_some(candidate)
+    let length = name.chars().count();
+    (distance <= 1 + length / 4 && distance < length).then_some(candidate)
 }
 
 /// The message for a variable that is not there.
@@ -51,6 +52,7 @@ mod tests {
     #[test]
     fn the_nearest_name() {
         assert_eq!(nearest("C.vv", ["L.i", "C.v"].into_iter()), Some("C.v"));
+        assert_eq!(nearest("z", ["x", "C.v"].into_iter()), None);
         assert_eq!(nearest("motor", ["L.i", "C.v"].into_iter()), None);
     }
 }

@@ -1,4 +1,5 @@
 //! The commands that need no model: `plot` and `examples`.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,11 +1,19 @@
-//! The whole way from text to trajectory in one place.
+//! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest tells about it.
 
+mod experiment;
 mod listing;
+mod page;
+mod pipeline;
 mod stage;
 mod summary;
 mod target;
 
+pub use experiment::Settings;
+pub use lang::{Disk, Files};
 pub use listing::{Listing, Notation};
+pub use page::page;
+pub use pipeline::{Failed, Request, Session};
+pub use simulate::{Ending, EventLog, EventLogFormat, Options as RunOptions, Outcome, Watcher};
 pub use stage::{Seconds, Stage};
 pub use summary::{BlockSummary, Differentiated, Events, Flat, Statistics, Status, Structure, Summary};
 pub use target::{Target, TargetError};

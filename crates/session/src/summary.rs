@@ -1,6 +1,6 @@
 //! The machine-readable summary of a run (`--json`): what scripts outside of the project rely on.
 
-use dae::{EquationRole, Model, Node};
+use dae::{Causality, EquationRole, Model, Node, Variability};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use transform::{Block, Schedule, SystemKind};
@@ -41,6 +41,25 @@ pub struct Flat {
     pub unknowns: usize,
     pub parameters: usize,
     pub discrete: usize,
+}
+
+impl Flat {
+    pub fn of(model: &Model) -> Self {
+        let mut flat = Self { equations: model.equations.len(), ..Self::default() };
+        for variable in model.variables.values() {
+            match variable.variability {
+                Variability::Constant => {}
+                Variability::Parameter => flat.parameters += 1,
+                _ if variable.causality == Causality::Input => {}
+                Variability::Discrete => {
+                    flat.discrete += 1;
+                    flat.unknowns += 1;
+                }
+                Variability::Continuous => flat.unknowns += 1,
+            }
+        }
+        flat
+    }
 }
 
 /// What the transformations made of the model.
@@ -86,6 +105,20 @@ pub struct Statistics {
     pub state_events: u64,
     pub time_events: u64,
     pub modes: u64,
+}
+
+impl Statistics {
+    pub fn of(run: &simulate::RunStatistics) -> Self {
+        Self {
+            steps: run.steps,
+            rejected: run.rejected,
+            rhs: run.rhs,
+            jacobians: run.jacobians,
+            state_events: run.state_events,
+            time_events: run.time_events,
+            modes: 1,
+        }
+    }
 }
 
 impl Structure {
@@ -138,11 +171,23 @@ impl Events {
                 _ => {}
             }
         }
-        let clauses = model.equations.values().filter_map(|equation| match &equation.role {
-            EquationRole::When(clause) => Some(clause.clause),
-            _ => None,
-        });
-        events.whens = clauses.collect::<FxHashSet<_>>().len();
+        events.whens = when_clauses(model);
         events
     }
+}
+
+/// A clause shows in the equations it makes; one that only acts (`reinit` and the like) shows in its condition.
+fn when_clauses(model: &Model) -> usize {
+    let mut clauses = FxHashSet::default();
+    let mut conditions = FxHashSet::default();
+    for equation in model.equations.values() {
+        if let EquationRole::When(clause) = &equation.role {
+            clauses.insert(clause.clause);
+            conditions.extend(clause.conditions.iter().copied());
+        }
+    }
+    let acting = model.actions.iter().filter_map(|action| action.condition);
+    let acting = acting.filter_map(|condition| model.exprs.dependencies(&[condition]).pre.first().copied());
+    let only_acting: FxHashSet<_> = acting.filter(|condition| !conditions.contains(condition)).collect();
+    clauses.len() + only_acting.len()
 }

@@ -79,16 +79,27 @@ fn known_level(work: &Work, variable: VarId) -> Level {
 fn move_parameters(work: &mut Work, blocks: Vec<Block>, levels: &IdVec<VarId, Level>) -> Vec<Block> {
     let mut rest = Vec::with_capacity(blocks.len());
     let mut moved = rustc_hash::FxHashSet::default();
+    // Systems are solved at run time even when only parameters are in them; what needs their unknowns has to wait.
+    let mut stays: IdVec<VarId, bool> = IdVec::filled(false, work.model.variables.len());
     for block in blocks {
         match block {
             Block::Assign { assignment, .. }
-                if levels[assignment.variable] == Level::Parameter && !work.is_discrete(assignment.variable) =>
+                if levels[assignment.variable] == Level::Parameter
+                    && !work.is_discrete(assignment.variable)
+                    && !work.model.exprs.dependencies(&[assignment.value]).variables.iter().any(|&v| stays[v]) =>
             {
                 work.roles[assignment.variable] = Role::Parameter;
                 moved.extend(assignment.equation);
                 work.parameters.push(assignment);
             }
-            block => rest.push(block),
+            Block::Assign { assignment, timing } => {
+                stays[assignment.variable] = true;
+                rest.push(Block::Assign { assignment, timing });
+            }
+            Block::System { system, timing } => {
+                system.unknowns.iter().for_each(|&unknown| stays[unknown] = true);
+                rest.push(Block::System { system, timing });
+            }
         }
     }
     work.active.retain(|eq| !moved.contains(eq));

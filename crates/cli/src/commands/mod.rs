@@ -1,4 +1,8 @@
 //! One file a command.
 
+pub mod check;
+pub mod equations;
 pub mod examples;
+pub mod flatten;
 pub mod plot;
+pub mod simulate;

@@ -1,5 +1,5 @@
 //! Runs the program in a folder of its own.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, dead_code)]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,6 +15,10 @@ impl Folder {
 
     pub fn write(&self, file: &str, text: &str) {
         std::fs::write(self.0.join(file), text).unwrap();
+    }
+
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.0.join(file)
     }
 
     pub fn read(&self, file: &str) -> String {

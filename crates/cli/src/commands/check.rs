@@ -1,0 +1,86 @@
+//! `gyrator check`: everything up to the sorted equations.
+
+use session::{BlockSummary, Failed, Stage, Structure};
+
+use crate::arguments::Check;
+use crate::exit::Failure;
+use crate::style::{Style, print};
+use crate::subject::{Call, print_json};
+
+pub fn run(arguments: &Check, style: Style) -> Result<(), Failure> {
+    let mut call = Call::new(&arguments.subject, style);
+    if let Err(failed) = walk(&mut call) {
+        return Err(call.failed(failed));
+    }
+    call.tell();
+    if arguments.subject.json {
+        print_json(&call.summary());
+    } else if !arguments.subject.quiet {
+        print(&report(&call));
+    }
+    call.tell_times();
+    Ok(())
+}
+
+fn walk(call: &mut Call) -> Result<(), Failed> {
+    let model = call.flatten()?;
+    call.structure(model)?;
+    call.session.stage = Stage::Done;
+    Ok(())
+}
+
+fn report(call: &Call) -> String {
+    let (Some(flat), Some(structure)) = (call.flat, &call.structure) else { return String::new() };
+    let mut lines = vec![format!(
+        "{}: {}, {}, {}",
+        call.session.class,
+        count(flat.equations, "equation"),
+        count(flat.unknowns, "unknown"),
+        count(flat.parameters, "parameter")
+    )];
+    lines.push(match structure.states.as_slice() {
+        [] => "  no states".to_owned(),
+        states => format!("  {}: {}", count(states.len(), "state"), shortened(states)),
+    });
+    if !structure.dummy_states.is_empty() {
+        lines.push(format!("  no longer states: {}", shortened(&structure.dummy_states)));
+    }
+    for line in &structure.differentiated {
+        lines.push(format!("  differentiated: {}", line.equation));
+    }
+    lines.push(format!("  {}, {}", count_of(structure.aliases, "alias", "aliases"), blocks(structure)));
+    let events = structure.events;
+    if events.relations + events.whens + events.samples > 0 {
+        let parts =
+            [count(events.relations, "relation"), count(events.whens, "when clause"), count(events.samples, "sample")];
+        lines.push(format!("  {}", parts.join(", ")));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn blocks(structure: &Structure) -> String {
+    let systems: Vec<&BlockSummary> = structure.blocks.iter().filter(|block| block.kind != "explicit").collect();
+    let assignments = count(structure.blocks.len() - systems.len(), "assignment");
+    if systems.is_empty() {
+        return assignments;
+    }
+    let each = systems.iter().take(6).map(|block| format!("{} of {} torn to {}", block.kind, block.size, block.torn));
+    let more = if systems.len() > 6 { ", …" } else { "" };
+    format!("{assignments}, {}: {}{more}", count(systems.len(), "system"), each.collect::<Vec<_>>().join(", "))
+}
+
+/// `1 state`, `2 states`.
+pub fn count(number: usize, what: &str) -> String {
+    count_of(number, what, &format!("{what}s"))
+}
+
+fn count_of(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn shortened(names: &[String]) -> String {
+    match names.len() {
+        0..=12 => names.join(", "),
+        length => format!("{}, … ({} more)", names[..10].join(", "), length - 10),
+    }
+}

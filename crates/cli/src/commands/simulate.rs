@@ -1,0 +1,239 @@
+//! `gyrator simulate`: runs a model.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use results::plot::{Figure, terminal};
+use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
+use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
+
+use super::plot::{pattern, screen};
+use crate::arguments::{Simulate, Subject};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::style::{Style, print};
+use crate::subject::{Call, print_json};
+use crate::{interrupt, names};
+
+pub fn run(arguments: &Simulate, style: Style) -> Result<(), Failure> {
+    let arguments = &arguments.with_target();
+    let mut call = Call::new(&arguments.subject, style);
+    let keep = arguments.variables.as_deref().map(pattern).transpose()?;
+    let mut run = Run { arguments, output: PathBuf::new(), states: Vec::new(), drawn: None };
+    let keep = |name: &str| keep.as_ref().is_none_or(|keep| keep.is_match(name));
+    match run.walk(&mut call, &keep) {
+        Ok(outcome) => run.end(&mut call, &outcome),
+        Err(failed) => Err(call.failed(failed)),
+    }
+}
+
+struct Run<'a> {
+    arguments: &'a Simulate,
+    output: PathBuf,
+    states: Vec<String>,
+    /// What is drawn after the run.
+    drawn: Option<Trajectories>,
+}
+
+impl Run<'_> {
+    fn walk(&mut self, call: &mut Call, keep: &dyn Fn(&str) -> bool) -> Result<Outcome, Failed> {
+        let model = call.flatten()?;
+        let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
+        let schedule = call.structure(model)?;
+        self.states = call.structure.iter().flat_map(|structure| structure.states.iter().cloned()).collect();
+        let drawn = self.names_to_draw(&schedule.model)?;
+        let program = call.session.compile(schedule)?;
+        call.tell();
+        self.output = match &self.arguments.output {
+            Some(output) => output.clone(),
+            None => PathBuf::from(format!("{}.csv", call.session.class.rsplit('.').next().unwrap_or("result"))),
+        };
+        let mut memory = MemorySink::default();
+        let mut log = self.event_log()?;
+        let outcome = {
+            let file = results::sink_for(&self.output).map_err(|error| Failed::Call(error.to_string()))?;
+            let file = SelectSink::new(file, |column: &Column| keep(&column.name));
+            let mut sinks = Fanout { sinks: vec![Box::new(file)] };
+            if let Some(names) = &drawn {
+                sinks
+                    .sinks
+                    .push(Box::new(SelectSink::new(&mut memory, |column: &Column| names.contains(&column.name))));
+            }
+            self.watched(call, &program, &options, &mut sinks, &mut log)?
+        };
+        log.finish().map_err(|error| Failed::Call(format!("cannot write the event log: {error}")))?;
+        if let Some(names) = drawn {
+            let position = |name: &String| names.iter().position(|known| known == name);
+            memory.trajectories.variables.sort_by_key(|variable| position(&variable.column.name));
+            self.drawn = Some(memory.trajectories);
+        }
+        Ok(outcome)
+    }
+
+    fn watched(
+        &self,
+        call: &mut Call,
+        program: &compile::Program,
+        options: &RunOptions,
+        sink: &mut dyn ResultSink,
+        log: &mut EventLog,
+    ) -> Result<Outcome, Failed> {
+        let stop = interrupt::flag();
+        let mut progress = Progress::new(options.start_time, options.stop_time, self.arguments.subject.quiet);
+        let mut watcher = |time: f64| {
+            progress.at(time);
+            !stop.load(Ordering::Relaxed)
+        };
+        let outcome = call.session.simulate(program, options, &|_| true, sink, log, &mut watcher);
+        progress.end();
+        outcome
+    }
+
+    fn settings(&self) -> Settings {
+        let arguments = self.arguments;
+        Settings {
+            start_time: arguments.start_time,
+            stop_time: arguments.stop_time,
+            interval: arguments.interval,
+            intervals: arguments.intervals,
+            tolerance: arguments.tolerance,
+            solver: arguments.solver.clone(),
+            step: arguments.step,
+        }
+    }
+
+    fn event_log(&self) -> Result<EventLog<'static>, Failed> {
+        match self.arguments.event_log.as_deref() {
+            None => Ok(EventLog::none()),
+            // The summary has standard output for itself.
+            Some("") if self.arguments.subject.json => Ok(EventLog::new(std::io::stderr(), EventLogFormat::Text)),
+            Some("") => Ok(EventLog::new(std::io::stdout(), EventLogFormat::Text)),
+            Some(path) => {
+                let lines = Path::new(path).extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
+                let format = if lines { EventLogFormat::JsonLines } else { EventLogFormat::Text };
+                let file =
+                    File::create(path).map_err(|error| Failed::Call(format!("cannot create `{path}`: {error}")))?;
+                Ok(EventLog::new(BufWriter::new(file), format))
+            }
+        }
+    }
+
+    /// `None` when nothing is to be drawn.
+    fn names_to_draw(&self, model: &dae::Model) -> Result<Option<Vec<String>>, Failed> {
+        let Some(list) = &self.arguments.plot else { return Ok(None) };
+        let wanted = names::split(list);
+        if wanted.is_empty() {
+            return Ok(Some(self.states.iter().take(6).cloned().collect()));
+        }
+        let known: Vec<String> = model.variables.ids().map(|variable| model.variable_name(variable)).collect();
+        for name in &wanted {
+            if !known.contains(name) {
+                let failure = names::unknown(name, "the model", known.iter().map(String::as_str));
+                return Err(Failed::Call(failure.message));
+            }
+        }
+        Ok(Some(wanted))
+    }
+
+    /// Says how it ended.
+    fn end(&self, call: &mut Call, outcome: &Outcome) -> Result<(), Failure> {
+        call.tell();
+        let subject = &self.arguments.subject;
+        if subject.json {
+            self.print_summary(call, outcome);
+        } else {
+            self.draw(call);
+            if self.arguments.stats {
+                print(&statistics(call, outcome));
+            }
+        }
+        call.tell_times();
+        let output = self.output.display();
+        let rows = outcome.statistics.rows;
+        match &outcome.ending {
+            Ending::Complete => {
+                if !subject.quiet && !subject.json {
+                    eprintln!("{output}: {rows} rows");
+                }
+                Ok(())
+            }
+            Ending::Terminated { time, message } => {
+                if !subject.quiet {
+                    eprintln!("the model ended the run at time {time}: {message}\n{output}: {rows} rows");
+                }
+                Ok(())
+            }
+            Ending::NotInitialised(_) => Err(Failure { exit: Exit::Model, message: String::new() }),
+            Ending::Interrupted { time } => Err(Failure {
+                exit: Exit::Stopped,
+                message: format!("interrupted at time {time}; `{output}` holds what was computed until then"),
+            }),
+            Ending::Failed { time, .. } => Err(Failure {
+                exit: Exit::Stopped,
+                message: format!("the run stopped at time {time}; `{output}` holds what was computed until then"),
+            }),
+        }
+    }
+
+    fn draw(&self, call: &Call) {
+        if let Some(trajectories) = &self.drawn {
+            let variables: Vec<_> = trajectories.variables.iter().collect();
+            if variables.is_empty() {
+                eprintln!("the model has no states; name the variables to draw: --plot NAMES");
+            } else {
+                let figure = Figure::new(call.session.class.clone(), trajectories, &variables);
+                print(&terminal(&figure, screen(call.style)));
+            }
+        }
+    }
+
+    fn print_summary(&self, call: &Call, outcome: &Outcome) {
+        let mut summary = call.summary();
+        summary.statistics = Some(Statistics::of(&outcome.statistics));
+        if !matches!(outcome.ending, Ending::NotInitialised(_)) {
+            summary.result = Some(self.output.display().to_string());
+        }
+        if let Ending::Interrupted { time } = outcome.ending {
+            summary.message = Some(format!("interrupted at time {time}"));
+        }
+        debug_assert_eq!(summary.status == Status::Ok, summary.stage == Stage::Done);
+        print_json(&summary);
+    }
+}
+
+fn statistics(call: &Call, outcome: &Outcome) -> String {
+    let run = &outcome.statistics;
+    let mut lines = vec![
+        ("steps", run.steps.to_string()),
+        ("rejected steps", run.rejected.to_string()),
+        ("evaluations of the right-hand side", run.rhs.to_string()),
+        ("Jacobians", run.jacobians.to_string()),
+        ("factorisations", run.factorisations.to_string()),
+        ("state events", run.state_events.to_string()),
+        ("time events", run.time_events.to_string()),
+        ("rows", run.rows.to_string()),
+    ];
+    lines
+        .extend(call.session.seconds.iter().map(|(stage, seconds)| (stage.name(), format!("{:.3} ms", seconds * 1e3))));
+    let widest = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:widest$}  {value:>12}\n")).collect()
+}
+
+impl Simulate {
+    /// `--plot circuit.mo` and `--event-log circuit.mo` take the target for their optional value; it is given back.
+    fn with_target(&self) -> Self {
+        let mut this = self.clone();
+        if this.subject.target.is_none() {
+            let is_target = |value: &String| value.ends_with(".mo") || Path::new(value).exists();
+            let taken = [&mut this.plot, &mut this.event_log];
+            let taken = taken.into_iter().find(|value| value.as_ref().is_some_and(is_target));
+            if let Some(value) = taken {
+                let target = value.replace(String::new());
+                this.subject = Subject { target, ..this.subject.clone() };
+            }
+        }
+        this
+    }
+}

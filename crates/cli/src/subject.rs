@@ -1,0 +1,131 @@
+//! What the commands that work on a model have in common: where to look, what to say, how to end.
+
+use base::{Diagnostic, Severity};
+use serde_json::json;
+use session::{Disk, Failed, Flat, Request, Session, Stage, Status, Structure, Summary};
+
+use crate::arguments::Subject;
+use crate::exit::{Exit, Failure};
+use crate::style::{Style, print};
+
+/// One call: the way of the model and the voice of the program.
+pub struct Call<'a> {
+    pub session: Session,
+    pub subject: &'a Subject,
+    pub style: Style,
+    /// For the summary, as far as it is known.
+    pub flat: Option<Flat>,
+    pub structure: Option<Structure>,
+    told: usize,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(subject: &'a Subject, style: Style) -> Self {
+        Self { session: Session::new(Box::new(Disk)), subject, style, flat: None, structure: None, told: 0 }
+    }
+
+    /// Text to flat model.
+    pub fn flatten(&mut self) -> Result<dae::Model, Failed> {
+        let Some(target) = &self.subject.target else {
+            return Err(Failed::Call("which model? Name a file, such as `circuit.mo`, or a class".to_owned()));
+        };
+        let model = self.session.flatten(&request(self.subject, target))?;
+        self.flat = Some(Flat::of(&model));
+        Ok(model)
+    }
+
+    /// Flat model to sorted equations.
+    pub fn structure(&mut self, model: dae::Model) -> Result<transform::Schedule, Failed> {
+        let schedule = self.session.structure(model)?;
+        self.structure = Some(Structure::of(&schedule));
+        Ok(schedule)
+    }
+
+    /// Says what has come up since the last time, on standard error.
+    pub fn tell(&mut self) {
+        let least = match (self.subject.quiet, self.subject.verbose) {
+            (true, _) => Severity::Error,
+            (false, false) => Severity::Warning,
+            (false, true) => Severity::Note,
+        };
+        let mut text = String::new();
+        for diagnostic in self.session.diagnostics.iter().skip(self.told).filter(|said| said.severity >= least) {
+            text.push_str(&self.style.message(&diagnostic.render(self.session.sources())));
+        }
+        self.told = self.session.diagnostics.len();
+        eprint!("{text}");
+    }
+
+    pub fn first_error(&self) -> Option<&Diagnostic> {
+        self.session.diagnostics.iter().find(|diagnostic| diagnostic.is_error())
+    }
+
+    /// The machine-readable summary of how far it came.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            model: if self.session.class.is_empty() {
+                self.subject.target.clone().unwrap_or_default()
+            } else {
+                self.session.class.clone()
+            },
+            status: if self.session.stage == Stage::Done { Status::Ok } else { Status::Failed },
+            stage: self.session.stage,
+            message: self.first_error().map(|error| error.message.lines().next().unwrap_or("").to_owned()),
+            flat: self.flat,
+            structure: self.structure.clone(),
+            seconds: self.session.seconds.clone(),
+            statistics: None,
+            result: None,
+        }
+    }
+
+    /// The end of a call that did not come through.
+    pub fn failed(&mut self, failed: Failed) -> Failure {
+        self.tell();
+        match failed {
+            Failed::Call(message) => Failure::call(message),
+            Failed::Model => {
+                if self.subject.json {
+                    print_json(&self.summary());
+                }
+                Failure { exit: Exit::Model, message: String::new() }
+            }
+            Failed::Result(error) => {
+                if self.subject.json {
+                    let mut summary = self.summary();
+                    summary.message.get_or_insert(error.to_string());
+                    print_json(&summary);
+                }
+                Failure { exit: Exit::Stopped, message: error.to_string() }
+            }
+        }
+    }
+
+    /// The time of each stage, for those who want to know.
+    pub fn tell_times(&self) {
+        if self.subject.verbose {
+            let times =
+                self.session.seconds.iter().map(|(stage, seconds)| format!("{} {:.1} ms", stage.name(), seconds * 1e3));
+            eprintln!("{}", times.collect::<Vec<_>>().join(", "));
+        }
+    }
+}
+
+pub fn print_json(summary: &Summary) {
+    let value = serde_json::to_value(summary).unwrap_or_else(|error| json!({ "message": error.to_string() }));
+    print(&format!("{value:#}\n"));
+}
+
+fn request(subject: &Subject, target: &str) -> Request {
+    let mut libraries = subject.libraries.clone();
+    // Folders of the environment that do not exist are not the fault of the call.
+    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
+    libraries.extend(std::env::split_paths(&path).filter(|folder| folder.is_dir()));
+    Request {
+        target: target.to_owned(),
+        model: subject.model.clone(),
+        more: subject.more.clone(),
+        libraries,
+        set: subject.set.clone(),
+    }
+}

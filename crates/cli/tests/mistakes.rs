@@ -1,0 +1,311 @@
+//! The common mistakes of people who write models: the message names the place and the remedy, word for word.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Folder, gyrator};
+use expect_test::{Expect, expect};
+
+/// Runs a command on a model in `model.mo` and compares exit status and standard error.
+fn told(name: &str, command: &[&str], model: &str, status: i32, expected: Expect) {
+    let folder = Folder::new(name);
+    folder.write("model.mo", model);
+    let run = gyrator(&folder, &[command, &["model.mo"]].concat());
+    expected.assert_eq(&run.stderr);
+    assert_eq!(run.status, status, "{}", run.stderr);
+}
+
+#[test]
+fn a_misspelled_name() {
+    told(
+        "misspelled",
+        &["check"],
+        "model Tank
+  parameter Real inflow = 2;
+  Real level(start = 0, fixed = true);
+equation
+  der(level) = inflw - level;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[unknown-name]: there is no name `inflw` in scope
+              --> model.mo:5:16
+               |
+             5 |   der(level) = inflw - level;
+               |                ^^^^^ not found
+               = help: did you mean `inflow`?
+               = see: Modelica specification, section 5.3
+        "#]],
+    );
+}
+
+#[test]
+fn a_misspelled_class() {
+    told(
+        "class",
+        &["check"],
+        "package P
+  model Resistor
+    Real u, i;
+  equation
+    u = 10*i;
+  end Resistor;
+  model Circuit
+    Resistr R1;
+  equation
+    R1.u = 1;
+  end Circuit;
+end P;
+",
+        1,
+        expect![[r#"
+            error[unknown-name]: there is no class `Resistr` in scope
+              --> model.mo:8:5
+               |
+             8 |     Resistr R1;
+               |     ^^^^^^^ not found
+               = help: did you mean `Resistor`?
+               = see: Modelica specification, section 5.3
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_semicolon() {
+    told(
+        "semicolon",
+        &["check"],
+        "model Tank
+  Real level(start = 0, fixed = true)
+equation
+  der(level) = 1 - level;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[missing-semicolon]: missing `;` after the declaration
+              --> model.mo:2:38
+               |
+             2 |   Real level(start = 0, fixed = true)
+               |                                      ^ expected `;` here
+        "#]],
+    );
+}
+
+#[test]
+fn a_wrong_type_in_a_binding() {
+    told(
+        "type",
+        &["check"],
+        "model Tank
+  parameter Real area = \"large\";
+  Real level(start = 0, fixed = true);
+equation
+  area*der(level) = 1 - level;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[type-mismatch]: `area` is of type `Real`, and its value of type `String`
+              --> model.mo:2:25
+               |
+             2 |   parameter Real area = "large";
+               |                         ^^^^^^^ this is `String`
+              ::: model.mo:2:18
+               |
+             2 |   parameter Real area = "large";
+               |                  ---- declared here
+               = see: Modelica specification, section 6.7
+        "#]],
+    );
+}
+
+#[test]
+fn an_unconnected_component() {
+    told(
+        "unconnected",
+        &["check"],
+        "package P
+  connector Pin
+    Real v;
+    flow Real i;
+  end Pin;
+  model Resistor
+    Pin p, n;
+    parameter Real R = 1;
+  equation
+    p.v - n.v = R*p.i;
+    p.i + n.i = 0;
+  end Resistor;
+  model Ground
+    Pin p;
+  equation
+    p.v = 0;
+  end Ground;
+  model Circuit
+    Resistor R1, R2;
+    Ground ground;
+  equation
+    connect(R1.n, ground.p);
+    connect(R1.p, ground.p);
+  end Circuit;
+end P;
+",
+        1,
+        expect![[r#"
+            error[over-determined]: an equation contains no unknown that it could determine; the counts agree (1 equations, 1 unknowns)
+               --> model.mo:11:5 (in component `R2`)
+                |
+             11 |     p.i + n.i = 0;
+                |     ^^^^^^^^^^^^^
+               = R2: -0 = 0
+               = help: remove one of these equations, or make something in them an unknown
+            error[under-determined]: no equation determines `R2.p.v`; the counts agree (1 equations, 1 unknowns)
+              --> model.mo:3:10
+               |
+             3 |     Real v;
+               |          ^
+               = help: an equation or a connection is missing; an input needs a connection or a value
+        "#]],
+    );
+}
+
+#[test]
+fn one_equation_too_few() {
+    told(
+        "few",
+        &["check"],
+        "model Tank
+  Real level(start = 0, fixed = true);
+  Real outflow;
+  Real inflow;
+equation
+  der(level) = inflow - outflow;
+  outflow = 0.5*level;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[under-determined]: no equation determines `inflow`; one equation too few (2 equations, 3 unknowns)
+              --> model.mo:4:8
+               |
+             4 |   Real inflow;
+               |        ^^^^^^
+               = it shares its equations with `level`, `outflow`
+               = der(level) = inflow - outflow
+               = outflow = 0.5*level
+               = help: an equation or a connection is missing; an input needs a connection or a value
+        "#]],
+    );
+}
+
+#[test]
+fn one_equation_too_many() {
+    told(
+        "many",
+        &["check"],
+        "model Tank
+  Real level(start = 0, fixed = true);
+  Real outflow;
+equation
+  der(level) = 1 - outflow;
+  outflow = 0.5*level;
+  outflow = 2;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[over-determined]: an equation contains no unknown that it could determine; one equation too many (1 equations, 0 unknowns)
+              --> model.mo:5:3
+               |
+             5 |   der(level) = 1 - outflow;
+               |   ^^^^^^^^^^^^^^^^^^^^^^^^
+               = 0 = -1
+               = help: remove one of these equations, or make something in them an unknown
+        "#]],
+    );
+}
+
+#[test]
+fn a_division_by_zero_at_run_time() {
+    told(
+        "division",
+        &["simulate", "-q"],
+        "model Tank
+  Real level(start = 1, fixed = true);
+  Real rate;
+equation
+  der(level) = -1;
+  rate = 1/(if time < 0.5 then 1 else 0);
+end Tank;
+",
+        3,
+        expect![[r#"
+            error[evaluation-failed]: 1 / 0 has no finite value, when rate was computed at time 0.5000000000000001
+              --> model.mo:6:3
+               |
+             6 |   rate = 1/(if time < 0.5 then 1 else 0);
+               |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in this equation
+            error: the run stopped at time 0.5000000000000001; `Tank.csv` holds what was computed until then
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_library() {
+    told(
+        "library",
+        &["check"],
+        "model Circuit
+  Modelica.Electrical.Analog.Basic.Resistor R1;
+end Circuit;
+",
+        1,
+        expect![[r#"
+            error[unknown-name]: there is no class `Modelica` in scope
+              --> model.mo:2:3
+               |
+             2 |   Modelica.Electrical.Analog.Basic.Resistor R1;
+               |   ^^^^^^^^ not found
+               = help: load the Modelica Standard Library with --library or MODELICAPATH
+               = see: Modelica specification, section 5.3
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_parameter_on_the_command_line() {
+    told(
+        "set",
+        &["check", "--set", "aera=2"],
+        "model Tank
+  parameter Real area = 1;
+  Real level(start = 0, fixed = true);
+equation
+  area*der(level) = 1 - level;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[unknown-modifier]: the class `Tank` has no element `aera`
+              --> --set aera:1:1
+               |
+             1 | 2
+               | ^ modified here
+               = help: did you mean `area`?
+               = see: Modelica specification, section 7.2
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = Folder::new("missing");
+    let run = gyrator(&folder, &["check", "circuit.mo"]);
+    expect![[r#"
+        error: there is no file `circuit.mo`
+    "#]]
+    .assert_eq(&run.stderr);
+    assert_eq!(run.status, 2);
+}

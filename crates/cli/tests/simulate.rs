@@ -1,0 +1,300 @@
+//! The commands on a model, as scripts call them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Folder, gyrator};
+use expect_test::expect;
+use serde_json::Value;
+
+const DECAY: &str = "model Decay
+  parameter Real k(unit = \"1/s\") = 1;
+  Real x(start = 1, fixed = true);
+  Real y;
+equation
+  der(x) = -k*x;
+  y = 2*x;
+end Decay;
+";
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("decay.mo", DECAY);
+    folder
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// The last row of a CSV file as (header, numbers).
+fn last_row(text: &str) -> (Vec<&str>, Vec<f64>) {
+    let header = text.lines().next().unwrap().split(',').collect();
+    let last = text.lines().last().unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+    (header, last)
+}
+
+#[test]
+fn check_prints_counts() {
+    let folder = folder("counts");
+    let run = gyrator(&folder, &["check", "decay.mo"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    expect![[r#"
+        Decay: 2 equations, 2 unknowns, 1 parameter
+          1 state: x
+          0 aliases, 2 assignments
+    "#]]
+    .assert_eq(&run.stdout);
+}
+
+#[test]
+fn check_as_json() {
+    let folder = folder("check-json");
+    let run = gyrator(&folder, &["check", "--json", "decay.mo"]);
+    let summary = json(&run.stdout);
+    let expected = [
+        "model",
+        "status",
+        "stage",
+        "flat",
+        "aliases",
+        "states",
+        "dummy_states",
+        "differentiated",
+        "blocks",
+        "events",
+        "seconds",
+    ];
+    assert_eq!(keys(&summary), expected);
+    assert_eq!(summary["model"], "Decay");
+    assert_eq!(summary["status"], "ok");
+    assert_eq!(summary["stage"], "done");
+    assert_eq!(summary["flat"], json(r#"{"equations": 2, "unknowns": 2, "parameters": 1, "discrete": 0}"#));
+    assert_eq!(summary["states"], json(r#"["x"]"#));
+}
+
+#[test]
+fn a_wrong_model_as_json() {
+    let folder = Folder::new("wrong-json");
+    folder.write("m.mo", "model M Real x; equation x = ; end M;");
+    let run = gyrator(&folder, &["check", "--json", "m.mo"]);
+    assert_eq!(run.status, 1);
+    let summary = json(&run.stdout);
+    assert_eq!(summary["status"], "failed");
+    assert_eq!(summary["stage"], "parse");
+    assert!(summary["message"].as_str().is_some_and(|message| !message.contains('\n')));
+}
+
+#[test]
+fn flat_model_and_equations_as_text() {
+    let folder = folder("text");
+    expect![[r#"
+        model Decay
+          parameter Real k(unit = "1/s") = 1.0;
+          Real x(start = 1.0, fixed = true);
+          Real y;
+        equation
+          der(x) = -k*x; // decay.mo:6:3
+          y = 2.0*x; // decay.mo:7:3
+        end Decay;
+    "#]]
+    .assert_eq(&gyrator(&folder, &["flatten", "decay.mo"]).stdout);
+    expect![[r#"
+        Decay
+
+        states: x
+
+        at the start
+          x := 1                                                    // decay.mo:3:8
+          der(x) := -k*x                                            // decay.mo:6:3
+          y := 2*x                                                  // decay.mo:7:3
+
+        sorted equations
+          der(x) := -k*x                                            // decay.mo:6:3
+          y := 2*x  [for output]                                    // decay.mo:7:3
+    "#]]
+    .assert_eq(&gyrator(&folder, &["equations", "decay.mo"]).stdout);
+    expect![[r#"
+        SORTED AND SOLVED EQUATIONS
+          Decay.
+                    der(x) = -k*x
+                    y = 2*x
+        END OF SORTED AND SOLVED EQUATIONS
+    "#]]
+    .assert_eq(&gyrator(&folder, &["equations", "decay.mo", "--format", "dymola"]).stdout);
+    let page = gyrator(&folder, &["equations", "decay.mo", "--format", "html"]).stdout;
+    assert!(page.contains("<svg") && page.contains("decay.mo:6:3"));
+    let latex = gyrator(&folder, &["equations", "decay.mo", "--format", "latex"]).stdout;
+    assert!(latex.contains(r"\dot{x} := "), "{latex}");
+}
+
+#[test]
+fn the_flat_text_flattens_to_itself() {
+    let folder = folder("again");
+    let first = gyrator(&folder, &["flatten", "decay.mo"]).stdout;
+    folder.write("flat.mo", &first);
+    let strip = |text: &str| -> String {
+        text.lines().map(|line| line.split(" //").next().unwrap_or(line).to_owned() + "\n").collect()
+    };
+    assert_eq!(strip(&gyrator(&folder, &["flatten", "flat.mo"]).stdout), strip(&first));
+}
+
+#[test]
+fn a_run_writes_every_variable() {
+    let folder = folder("run");
+    let run = gyrator(&folder, &["simulate", "decay.mo", "--output", "out.csv", "--json"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let summary = json(&run.stdout);
+    assert_eq!(summary["result"], "out.csv");
+    assert_eq!(summary["stage"], "done");
+    assert_eq!(
+        keys(&summary["seconds"]),
+        ["parse", "instantiate", "flatten", "structure", "codegen", "initialise", "integrate", "write"]
+    );
+    assert!(summary["statistics"]["steps"].as_u64().unwrap() > 0);
+    let text = folder.read("out.csv");
+    let (header, last) = last_row(&text);
+    assert_eq!(header[0], "time");
+    assert_eq!(text.lines().count(), 502);
+    let x = header.iter().position(|&name| name == "x").unwrap();
+    assert_eq!(last[0], 1.0);
+    assert!((last[x] - (-1f64).exp()).abs() < 1e-5);
+    assert!(header.contains(&"der(x)") && header.contains(&"y"), "{header:?}");
+}
+
+#[test]
+fn parameters_can_be_set_and_variables_chosen() {
+    let folder = folder("set");
+    let call = ["simulate", "decay.mo", "--set", "k=2", "--stop-time", "2", "--intervals", "4", "--variables", "x|y"];
+    let run = gyrator(&folder, &[&call[..], &["-o", "out.csv"]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let text = folder.read("out.csv");
+    let (header, last) = last_row(&text);
+    assert_eq!(header, ["time", "x", "y"]);
+    assert_eq!(text.lines().count(), 6);
+    assert!((last[1] - (-4f64).exp()).abs() < 1e-5);
+}
+
+#[test]
+fn other_formats_hold_the_same() {
+    let folder = folder("formats");
+    for file in ["a.mat", "a.parquet"] {
+        let run = gyrator(&folder, &["simulate", "-q", "decay.mo", "--output", file]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let result = results::read(&folder.path(file)).unwrap();
+        assert!((result.last("y").unwrap() - 2.0 * (-1f64).exp()).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn plots_after_the_run() {
+    let folder = folder("plot");
+    for call in [&["decay.mo", "--plot"][..], &["--plot", "x", "decay.mo"], &["--plot", "decay.mo"]] {
+        let run = gyrator(&folder, &[&["simulate"], call].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stdout.contains("time (s)"), "{}", run.stdout);
+    }
+    let run = gyrator(&folder, &["simulate", "decay.mo", "--plot", "z"]);
+    assert_eq!(run.status, 2);
+    expect![[r#"
+        error: there is no variable `z` in the model
+    "#]]
+    .assert_eq(&run.stderr);
+}
+
+#[test]
+fn events_are_logged() {
+    let folder = Folder::new("events");
+    folder.write(
+        "m.mo",
+        "model M\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = if x > 0.5 then -1 else 0;\nend M;\n",
+    );
+    let run = gyrator(&folder, &["simulate", "m.mo", "-q", "--event-log"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("x > 0.5") || run.stdout.contains("x - 0.5"), "{}", run.stdout);
+    gyrator(&folder, &["simulate", "m.mo", "-q", "--event-log", "log.jsonl"]);
+    folder.read("log.jsonl").lines().for_each(|line| drop(json(line)));
+}
+
+#[test]
+fn wrong_calls() {
+    let folder = folder("calls");
+    let said = |arguments: &[&str]| {
+        let run = gyrator(&folder, arguments);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        run.stderr
+    };
+    expect![[r#"
+        error: which model? Name a file, such as `circuit.mo`, or a class
+    "#]]
+    .assert_eq(&said(&["simulate"]));
+    expect![[r#"
+        error: the stop time -1 must not be before the start time 0
+    "#]]
+    .assert_eq(&said(&["simulate", "decay.mo", "--stop-time", "-1"]));
+    expect![[r#"
+        error: `out.xls`: a result file ends in `.csv`, `.mat` or `.parquet`
+    "#]]
+    .assert_eq(&said(&["simulate", "decay.mo", "--output", "out.xls"]));
+    expect![[r#"
+        error: cannot create `nowhere/out.csv`: No such file or directory (os error 2)
+    "#]]
+    .assert_eq(&said(&["simulate", "decay.mo", "--output", "nowhere/out.csv"]));
+    expect![[r#"
+        error: there is no solver `magic`; choose one of auto, tsit5, esdirk, bdf, euler, rk4, implicit-euler, linearly-implicit-euler
+    "#]].assert_eq(&said(&["simulate", "decay.mo", "--solver", "magic"]));
+    expect![[r#"
+        error: there is no library folder `nowhere`
+    "#]]
+    .assert_eq(&said(&["check", "decay.mo", "-L", "nowhere"]));
+    expect![[r#"
+        error: invalid value 'k' for '--set <NAME=VALUE>': write it as NAME=VALUE, for example `R1.R=10`
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&said(&["check", "decay.mo", "--set", "k"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_told() {
+    let folder = folder("full");
+    if std::os::unix::fs::symlink("/dev/full", folder.path("out.csv")).is_err() {
+        return;
+    }
+    let run = gyrator(&folder, &["simulate", "decay.mo", "--output", "out.csv"]);
+    assert_eq!(run.status, 3);
+    expect![[r#"
+        error: cannot write `out.csv`: the disk is full
+    "#]]
+    .assert_eq(&run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_a_readable_file() {
+    let folder = folder("interrupt");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
+        .args(["simulate", "decay.mo", "--stop-time", "1e9", "--interval", "0.001", "--output", "out.csv"])
+        .current_dir(folder.path(""))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !folder.path("out.csv").exists() && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let text = folder.read("out.csv");
+    assert!(text.ends_with('\n') && text.lines().count() > 10);
+    assert!(results::read(&folder.path("out.csv")).is_ok());
+}

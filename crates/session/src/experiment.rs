@@ -1,0 +1,85 @@
+//! How long and how finely to run: what the call says, else the experiment annotation, else 0 to 1 s in 500 intervals.
+
+use dae::Experiment;
+use solve::Method;
+
+/// What the call says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Settings {
+    pub start_time: Option<f64>,
+    pub stop_time: Option<f64>,
+    pub interval: Option<f64>,
+    pub intervals: Option<usize>,
+    pub tolerance: Option<f64>,
+    pub solver: Option<String>,
+    pub step: Option<f64>,
+}
+
+const INTERVALS: f64 = 500.0;
+const TOLERANCE: f64 = 1e-6;
+
+impl Settings {
+    /// The options of the run; the error says what is wrong with the call.
+    pub fn resolve(&self, experiment: &Experiment) -> Result<simulate::Options, String> {
+        let start_time = self.start_time.or(experiment.start_time).unwrap_or(0.0);
+        let default_stop = if start_time < 1.0 { 1.0 } else { start_time + 1.0 };
+        let stop_time = self.stop_time.or(experiment.stop_time).unwrap_or(default_stop);
+        if !(start_time.is_finite() && stop_time.is_finite() && stop_time >= start_time) {
+            return Err(format!("the stop time {stop_time} must not be before the start time {start_time}"));
+        }
+        let duration = stop_time - start_time;
+        // The annotation's interval belongs to the annotation's duration.
+        let interval = match (self.interval, self.intervals) {
+            (Some(interval), _) => interval,
+            (None, Some(intervals)) => duration / intervals.max(1) as f64,
+            (None, None) => experiment.interval.filter(|&interval| interval > 0.0).unwrap_or(duration / INTERVALS),
+        };
+        let interval = if duration == 0.0 && interval == 0.0 { 1.0 } else { interval };
+        if !(interval.is_finite() && interval > 0.0) {
+            return Err(format!("the interval {interval} must be greater than zero"));
+        }
+        let tolerance = self.tolerance.or(experiment.tolerance).unwrap_or(TOLERANCE);
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return Err(format!("the tolerance {tolerance} must be between 0 and 1"));
+        }
+        if let Some(step) = self.step.filter(|&step| !(step.is_finite() && step > 0.0)) {
+            return Err(format!("the step {step} must be greater than zero"));
+        }
+        let solver = self.solver.clone().unwrap_or_else(|| "auto".to_owned());
+        if Method::from_name(&solver).is_none() {
+            let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+            return Err(format!("there is no solver `{solver}`; choose one of {}", names.join(", ")));
+        }
+        Ok(simulate::Options { start_time, stop_time, interval, tolerance, solver, step: self.step })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_call_wins_over_the_annotation_and_that_over_the_defaults() {
+        let annotation = Experiment { stop_time: Some(4.0), interval: Some(0.1), ..Experiment::default() };
+        let resolve = |settings: Settings, experiment: &Experiment| {
+            let options = settings.resolve(experiment).unwrap();
+            (options.start_time, options.stop_time, options.interval, options.tolerance)
+        };
+        assert_eq!(resolve(Settings::default(), &Experiment::default()), (0.0, 1.0, 0.002, 1e-6));
+        assert_eq!(resolve(Settings::default(), &annotation), (0.0, 4.0, 0.1, 1e-6));
+        let call =
+            Settings { stop_time: Some(10.0), intervals: Some(100), tolerance: Some(1e-3), ..Settings::default() };
+        assert_eq!(resolve(call, &annotation), (0.0, 10.0, 0.1, 1e-3));
+    }
+
+    #[test]
+    fn senseless_settings_are_refused() {
+        let message = |settings: Settings| settings.resolve(&Experiment::default()).unwrap_err();
+        let backwards = Settings { start_time: Some(2.0), stop_time: Some(1.0), ..Settings::default() };
+        assert_eq!(message(backwards), "the stop time 1 must not be before the start time 2");
+        let still = Settings { interval: Some(0.0), ..Settings::default() };
+        assert_eq!(message(still), "the interval 0 must be greater than zero");
+        let loose = Settings { tolerance: Some(f64::NAN), ..Settings::default() };
+        assert_eq!(message(loose), "the tolerance NaN must be between 0 and 1");
+    }
+}

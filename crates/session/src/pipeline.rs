@@ -1,0 +1,204 @@
+//! The whole way on one screen: text → classes → flat model → schedule → program → trajectory.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use base::{Diagnostic, SourceMap};
+use compile::Program;
+use dae::Model;
+use lang::{Files, Libraries};
+use results::{ResultError, ResultSink};
+use simulate::{Ending, EventLog, Outcome, Watcher};
+use transform::Schedule;
+
+use crate::stage::{Seconds, Stage};
+use crate::target::{Target, TargetError};
+
+/// What a call asks to be worked on.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// A file, a package folder, or the name of a class.
+    pub target: String,
+    /// Which class of the file.
+    pub model: Option<String>,
+    /// Further files and folders with classes.
+    pub more: Vec<PathBuf>,
+    /// Folders with libraries, in the order in which they are searched.
+    pub libraries: Vec<PathBuf>,
+    /// Parameters and the texts of their new values.
+    pub set: Vec<(String, String)>,
+}
+
+/// Why the way ended. What is wrong with the model stands in `Session::diagnostics`.
+#[derive(Debug)]
+pub enum Failed {
+    /// The call asks for something that is not there.
+    Call(String),
+    Model,
+    /// The result file could not be written.
+    Result(ResultError),
+}
+
+/// One walk along the way. Every stage is timed; what it has to say is collected.
+pub struct Session {
+    libraries: Libraries,
+    /// The class that is worked on, once it is known.
+    pub class: String,
+    /// The stage that is worked on, or in which it ended.
+    pub stage: Stage,
+    pub seconds: Seconds,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Session {
+    pub fn new(files: Box<dyn Files>) -> Self {
+        Self {
+            libraries: Libraries::new(files),
+            class: String::new(),
+            stage: Stage::Parse,
+            seconds: Seconds::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    pub fn sources(&self) -> &SourceMap {
+        &self.libraries.sources
+    }
+
+    /// Text to flat model.
+    pub fn flatten(&mut self, request: &Request) -> Result<Model, Failed> {
+        let begin = Instant::now();
+        let found = self.load(request);
+        self.seconds.add(Stage::Parse, begin.elapsed().as_secs_f64());
+        self.class = match found {
+            Ok(target) => target.class,
+            Err(TargetError::Call(message)) => return Err(Failed::Call(message)),
+            Err(TargetError::Model(diagnostic)) => return self.fail(vec![*diagnostic]),
+        };
+        let overrides = lang::Overrides { set: request.set.clone() };
+        let flattening = lang::flatten(&mut self.libraries, &self.class, &overrides);
+        self.seconds.add(Stage::Instantiate, flattening.instantiate_time.as_secs_f64());
+        self.seconds.add(Stage::Flatten, flattening.flatten_time.as_secs_f64());
+        self.stage = match flattening.stage {
+            lang::Stage::Parse => Stage::Parse,
+            lang::Stage::Instantiate => Stage::Instantiate,
+            lang::Stage::Flatten => Stage::Flatten,
+            lang::Stage::Done => Stage::Structure,
+        };
+        self.diagnostics.extend(flattening.diagnostics);
+        flattening.model.ok_or(Failed::Model)
+    }
+
+    /// Flat model to sorted and solved equations.
+    pub fn structure(&mut self, model: Model) -> Result<Schedule, Failed> {
+        self.stage = Stage::Structure;
+        let schedule = self.seconds.time(Stage::Structure, || transform::transform(model, &Default::default()));
+        match schedule {
+            Ok(schedule) => {
+                self.diagnostics.extend(schedule.summary.notices.iter().cloned());
+                self.stage = Stage::Codegen;
+                Ok(schedule)
+            }
+            Err(diagnostics) => self.fail(diagnostics),
+        }
+    }
+
+    /// Schedule to code.
+    pub fn compile(&mut self, schedule: Schedule) -> Result<Program, Failed> {
+        self.stage = Stage::Codegen;
+        match self.seconds.time(Stage::Codegen, || Program::new(schedule)) {
+            Ok(program) => {
+                self.stage = Stage::Initialise;
+                Ok(program)
+            }
+            Err(diagnostic) => self.fail(vec![diagnostic]),
+        }
+    }
+
+    /// Code to trajectory. A run that stops early is no failure of this call: the outcome tells how it ended.
+    pub fn simulate(
+        &mut self,
+        program: &Program,
+        options: &simulate::Options,
+        keep: &dyn Fn(&str) -> bool,
+        sink: &mut dyn ResultSink,
+        log: &mut EventLog,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Failed> {
+        self.stage = Stage::Initialise;
+        let mut sink = TimedSink { inner: sink, seconds: 0.0 };
+        let outcome = simulate::simulate(program, options, keep, &mut sink, log, watcher).map_err(|error| {
+            self.stage = Stage::Integrate;
+            Failed::Result(error)
+        })?;
+        self.seconds.add(Stage::Initialise, outcome.initialise_seconds);
+        self.seconds.add(Stage::Integrate, (outcome.integrate_seconds - sink.seconds).max(0.0));
+        self.seconds.add(Stage::Write, sink.seconds);
+        self.diagnostics.extend(outcome.warnings.iter().cloned());
+        self.stage = match &outcome.ending {
+            Ending::Complete | Ending::Terminated { .. } => Stage::Done,
+            Ending::NotInitialised(diagnostic) => {
+                self.diagnostics.push((**diagnostic).clone());
+                Stage::Initialise
+            }
+            Ending::Interrupted { .. } => Stage::Integrate,
+            Ending::Failed { diagnostic, .. } => {
+                self.diagnostics.push((**diagnostic).clone());
+                Stage::Integrate
+            }
+        };
+        Ok(outcome)
+    }
+
+    /// Reads what the call names and finds the class.
+    fn load(&mut self, request: &Request) -> Result<Target, TargetError> {
+        for folder in &request.libraries {
+            if !self.libraries.files.exists(folder) {
+                return Err(TargetError::Call(format!("there is no library folder `{}`", folder.display())));
+            }
+            self.libraries.add_search_path(folder);
+        }
+        for path in &request.more {
+            if !self.libraries.files.exists(path) {
+                return Err(TargetError::Call(format!("there is no file or folder `{}`", path.display())));
+            }
+            self.libraries.add_file(path);
+        }
+        Target::find(&mut self.libraries, &request.target, request.model.as_deref())
+    }
+
+    fn fail<T>(&mut self, diagnostics: Vec<Diagnostic>) -> Result<T, Failed> {
+        self.diagnostics.append(&mut self.libraries.diagnostics);
+        self.diagnostics.extend(diagnostics);
+        Err(Failed::Model)
+    }
+}
+
+/// Counts the time that writing takes.
+struct TimedSink<'a> {
+    inner: &'a mut dyn ResultSink,
+    seconds: f64,
+}
+
+impl TimedSink<'_> {
+    fn time<T>(&mut self, work: impl FnOnce(&mut dyn ResultSink) -> T) -> T {
+        let begin = Instant::now();
+        let done = work(self.inner);
+        self.seconds += begin.elapsed().as_secs_f64();
+        done
+    }
+}
+
+impl ResultSink for TimedSink<'_> {
+    fn begin(&mut self, columns: &[results::Column]) -> Result<(), ResultError> {
+        self.time(|sink| sink.begin(columns))
+    }
+
+    fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
+        self.time(|sink| sink.row(time, values))
+    }
+
+    fn finish(&mut self) -> Result<(), ResultError> {
+        self.time(|sink| sink.finish())
+    }
+}
