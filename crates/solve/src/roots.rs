@@ -6,8 +6,9 @@
 //! Cellier and Otter, *Object-oriented modeling of hybrid systems*, 1993): zp = z + ε and zn = z − ε for a residue that
 //! starts at zero, zp = zn = z otherwise.
 //!
-//! A crossing and its return inside one step leave no sign change at the ends, so every step is also looked at in its
-//! middle; where the parabola through the three values comes near zero, the extreme is searched. Brackets are
+//! A crossing and its return inside one step leave no sign change at the ends. So a step is also looked at in its
+//! middle, unless every function stays farther from zero than it has moved in this step and the one before; where the
+//! parabola through the three values comes near zero, the extreme is searched. Brackets are
 //! shrunk by the ITP method (Oliveira and Takahashi, ACM Trans. Math. Software 47, 2020) applied to the earliest
 //! triggered function.
 
@@ -77,6 +78,13 @@ pub struct RootFinder {
     probe: Vec<f64>,
     end: Vec<f64>,
     x: Vec<f64>,
+    /// Values at the start of the interval before, and its length; zero when unknown.
+    previous: Vec<f64>,
+    previous_length: f64,
+    /// Values near both ends of the interval, from which slopes follow; evaluated only when asked for.
+    near: [Vec<f64>; 2],
+    near_is_known: [bool; 2],
+    resolution: f64,
     crossings: Vec<Crossing>,
     evaluations: u64,
 }
@@ -92,15 +100,27 @@ impl RootFinder {
             probe: zeros(),
             end: zeros(),
             x: vec![0.0; states],
+            previous: zeros(),
+            previous_length: 0.0,
+            near: [zeros(), zeros()],
+            near_is_known: [false; 2],
+            resolution: f64::INFINITY,
             crossings: Vec::with_capacity(functions),
             evaluations: 0,
         }
+    }
+
+    /// Longer steps are searched in pieces of at most this length. Functions that depend on time alone have no other
+    /// resolution than this, because no integrator adapts its steps to them.
+    pub fn set_resolution(&mut self, length: f64) {
+        self.resolution = if length > 0.0 { length } else { f64::INFINITY };
     }
 
     /// Freezes the signs at `(t, x)`, at the beginning and after each event.
     pub fn restart(&mut self, functions: &mut dyn CrossingFunctions, t: f64, x: &[f64]) -> Result<(), EvalError> {
         self.evaluations += 1;
         functions.evaluate(t, x, &mut self.left)?;
+        self.previous_length = 0.0;
         for (status, value) in self.status.iter_mut().zip(&self.left) {
             *status = sign_of(*value);
         }
@@ -110,6 +130,7 @@ impl RootFinder {
     /// As [`restart`](Self::restart), with values the caller has already computed.
     pub fn restart_with(&mut self, values: &[f64]) {
         self.left.copy_from_slice(values);
+        self.previous_length = 0.0;
         for (status, value) in self.status.iter_mut().zip(values) {
             *status = sign_of(*value);
         }
@@ -149,76 +170,102 @@ impl RootFinder {
         if self.status.is_empty() || t_new <= t_old {
             return Ok(None);
         }
-        self.evaluate_at(functions, solution, t_new, Values::End)?;
-        let t_middle = 0.5 * (t_old + t_new);
-        self.evaluate_at(functions, solution, t_middle, Values::Middle)?;
-        if let Some(t) = self.triggered_inside(functions, solution, t_old, t_middle, t_new)? {
-            return self.locate(functions, solution, t_old, t).map(Some);
+        let pieces = ((t_new - t_old) / self.resolution).ceil().clamp(1.0, 1e6);
+        let length = (t_new - t_old) / pieces;
+        for piece in 1..=pieces as u64 {
+            let a = t_old + (piece - 1) as f64 * length;
+            let b = if piece as f64 == pieces { t_new } else { t_old + piece as f64 * length };
+            if let Some(event) = self.search_piece(functions, solution, Interval { a, b })? {
+                return Ok(Some(event));
+            }
         }
-        std::mem::swap(&mut self.left, &mut self.end);
         Ok(None)
     }
 
-    /// A time at which some function has triggered, as early as the checks can tell; its values are left in `right`.
-    fn triggered_inside(
+    fn search_piece(
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
-        t_old: f64,
-        t_middle: f64,
-        t_new: f64,
-    ) -> Result<Option<f64>, EvalError> {
-        if self.any_triggered(&self.middle) {
-            self.right.copy_from_slice(&self.middle);
-            return Ok(Some(t_middle));
-        }
+        interval: Interval,
+    ) -> Result<Option<Event>, EvalError> {
+        self.near_is_known = [false; 2];
+        self.evaluate_at(functions, solution, interval.b, Values::End)?;
         let mut found = None;
         if self.any_triggered(&self.end) {
             self.right.copy_from_slice(&self.end);
-            found = Some(t_new);
+            found = Some(interval.b);
         }
-        for function in 0..self.status.len() {
-            let end = found.unwrap_or(t_new);
-            if let Some(t) = self.touch(functions, solution, function, t_old, end)? {
-                found = Some(t);
+        if (0..self.status.len()).any(|function| self.may_touch(function, interval.b - interval.a)) {
+            self.evaluate_at(functions, solution, interval.middle(), Values::Middle)?;
+            if self.any_triggered(&self.middle) {
+                self.right.copy_from_slice(&self.middle);
+                found = Some(interval.middle());
+            } else {
+                for function in 0..self.status.len() {
+                    let limit = found.unwrap_or(interval.b);
+                    if self.may_touch(function, interval.b - interval.a)
+                        && let Some(t) = self.touch(functions, solution, function, interval, limit)?
+                    {
+                        found = Some(t);
+                    }
+                }
             }
         }
-        Ok(found)
+        if let Some(t) = found {
+            return self.locate(functions, solution, interval.a, t).map(Some);
+        }
+        std::mem::swap(&mut self.previous, &mut self.left);
+        std::mem::swap(&mut self.left, &mut self.end);
+        self.previous_length = interval.b - interval.a;
+        Ok(None)
     }
 
-    /// Searches the extreme of one function that heads for zero and returns within the step.
+    /// Whether the values at hand leave it open that the function touches zero inside an interval of this length.
+    fn may_touch(&self, function: usize, length: f64) -> bool {
+        if self.status[function] == 0 {
+            return false;
+        }
+        if self.previous_length == 0.0 {
+            return true;
+        }
+        let (left, end) = (self.left[function], self.end[function]);
+        let ratio = (length / self.previous_length).min(10.0);
+        let moved = (end - left).abs() + ratio * (left - self.previous[function]).abs();
+        !(left.abs().min(end.abs()) > moved)
+    }
+
+    /// Searches the extreme of one function that heads for zero and returns, before `limit`.
     fn touch(
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
         function: usize,
-        t_old: f64,
-        t_end: f64,
+        interval: Interval,
+        limit: f64,
     ) -> Result<Option<f64>, EvalError> {
         let status = self.status[function];
-        if status == 0 {
-            return Ok(None);
-        }
         let sign = f64::from(status);
-        let t_new = solution.time();
-        let (mut a, mut b, mut c) = (t_old, 0.5 * (t_old + t_new), t_new);
+        let length = interval.b - interval.a;
+        let (mut a, mut b, mut c) = (interval.a, interval.middle(), interval.b);
         let (mut fa, mut fb, mut fc) =
             (sign * self.left[function], sign * self.middle[function], sign * self.end[function]);
+        let spread = fa.max(fb).max(fc) - fa.min(fb).min(fc);
+        if fa.min(fb).min(fc) > spread {
+            return Ok(None);
+        }
         match parabola_vertex(a, fa, b, fb, c, fc) {
-            Some((vertex, _)) if vertex >= c && vertex < c + 0.5 * (c - a) => {
-                // The extreme may still lie just before the end: the slope there decides.
-                let near = c - SLOPE_PROBE * (c - a);
-                self.evaluate_at(functions, solution, near, Values::Probe)?;
-                let value = sign * self.probe[function];
+            // The extreme may still lie just inside: the slope at that end decides.
+            Some((vertex, _)) if vertex >= c && vertex < c + 0.5 * length => {
+                let near = c - SLOPE_PROBE * length;
+                let value = sign * self.value_near_end(functions, solution, 1, near, function)?;
                 if value >= fc {
                     return Ok(None);
                 }
                 (a, fa, b, fb) = (b, fb, near, value);
             }
-            Some((vertex, _)) if vertex <= a && vertex > a - 0.5 * (c - a) => {
-                let near = a + SLOPE_PROBE * (c - a);
-                self.evaluate_at(functions, solution, near, Values::Probe)?;
-                let value = sign * self.probe[function];
+            Some((vertex, _)) if vertex <= a && vertex > a - 0.5 * length => {
+                let near = a + SLOPE_PROBE * length;
+                let value = sign * self.value_near_end(functions, solution, 0, near, function)?;
                 if value >= fa {
                     return Ok(None);
                 }
@@ -227,13 +274,13 @@ impl RootFinder {
             _ => {}
         }
         for _ in 0..24 {
-            let Some((vertex, value)) = parabola_minimum(a, fa, b, fb, c, fc) else { return Ok(None) };
-            // The parabola overstates or understates the dip by about the difference between chord and curve.
-            let spread = fa.max(fc).max(fb) - fa.min(fc).min(fb);
-            if value > 0.5 * spread || vertex <= t_old || vertex >= t_end || spread == 0.0 {
+            let Some((vertex, lowest)) = parabola_minimum(a, fa, b, fb, c, fc) else { return Ok(None) };
+            let spread = fa.max(fb).max(fc) - fa.min(fb).min(fc);
+            // The parabola misjudges the dip by a part of what the function varies over the three points.
+            if lowest > 0.5 * spread || vertex <= interval.a || vertex >= limit || spread == 0.0 {
                 return Ok(None);
             }
-            if (vertex - b).abs() <= 1e-9 * (c - a).abs().max(t_new - t_old) * 1e-3 || c - a <= 1e-9 * (t_new - t_old) {
+            if (vertex - b).abs() <= 1e-12 * length || c - a <= 1e-9 * length {
                 return Ok(None);
             }
             self.evaluate_at(functions, solution, vertex, Values::Probe)?;
@@ -256,6 +303,23 @@ impl RootFinder {
             }
         }
         Ok(None)
+    }
+
+    /// The value of a function near the left (0) or right (1) end of the interval, all functions evaluated at once.
+    fn value_near_end(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        solution: &dyn DenseOutput,
+        side: usize,
+        t: f64,
+        function: usize,
+    ) -> Result<f64, EvalError> {
+        if !self.near_is_known[side] {
+            self.evaluate_at(functions, solution, t, Values::Probe)?;
+            std::mem::swap(&mut self.near[side], &mut self.probe);
+            self.near_is_known[side] = true;
+        }
+        Ok(self.near[side][function])
     }
 
     /// Shrinks the bracket between `t_left` (nothing triggered) and `t_right` (values in `right`, something triggered).
@@ -371,6 +435,18 @@ impl RootFinder {
             Values::Probe => &mut self.probe,
         };
         functions.evaluate(t, &self.x, values)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Interval {
+    a: f64,
+    b: f64,
+}
+
+impl Interval {
+    fn middle(self) -> f64 {
+        0.5 * (self.a + self.b)
     }
 }
 
@@ -549,6 +625,38 @@ mod tests {
         }
         let found = events(1, 1.0, 1.0, |t, z| z[0] = t.exp() - 1.5);
         assert!((found[0].0 - 1.5_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn functions_of_time_alone_need_a_resolution() {
+        let mut functions = Functions(1, |t: f64, z: &mut [f64]| z[0] = (t + 0.1).sin());
+        for (resolution, expected) in [(0.0, 1), (1.0, 31)] {
+            let mut finder = RootFinder::new(1, 1);
+            finder.set_resolution(resolution);
+            finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+            let (mut t, mut found) = (0.0, 0);
+            while let Some(event) = finder.search(&mut functions, &Clock { t: 100.0 }, t, 100.0).unwrap() {
+                t = event.t;
+                found += 1;
+                finder.restart(&mut functions, t, &[t]).unwrap();
+            }
+            assert!(if resolution == 0.0 { found <= 20 } else { found == expected }, "{found}");
+        }
+    }
+
+    #[test]
+    fn quiet_functions_cost_one_evaluation_a_step() {
+        let mut functions = Functions(2, |t: f64, z: &mut [f64]| {
+            z[0] = 5.0 + 0.1 * t.sin();
+            z[1] = -3.0;
+        });
+        let mut finder = RootFinder::new(2, 1);
+        finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+        for k in 0..100 {
+            let t = 0.1 * f64::from(k);
+            assert_eq!(finder.search(&mut functions, &Clock { t: t + 0.1 }, t, t + 0.1).unwrap(), None);
+        }
+        assert_eq!(finder.evaluations(), 102);
     }
 
     #[test]
