@@ -32,19 +32,24 @@ pub struct Flat {
 impl Scalars {
     /// The position in `variables` of the element with these numbers.
     pub fn position(&self, indices: &[u32]) -> Option<usize> {
-        if indices.len() != self.sizes.len() {
+        position(&self.sizes, indices)
+    }
+}
+
+/// The position in row-major order of the element with these numbers.
+pub fn position(sizes: &[usize], indices: &[u32]) -> Option<usize> {
+    if indices.len() != sizes.len() {
+        return None;
+    }
+    let mut position = 0;
+    for (&index, &size) in indices.iter().zip(sizes) {
+        let index = index as usize;
+        if index == 0 || index > size {
             return None;
         }
-        let mut position = 0;
-        for (&index, &size) in indices.iter().zip(self.sizes.iter()) {
-            let index = index as usize;
-            if index == 0 || index > size {
-                return None;
-            }
-            position = position * size + index - 1;
-        }
-        Some(position)
+        position = position * size + index - 1;
     }
+    Some(position)
 }
 
 impl Flat {

@@ -119,6 +119,7 @@ fn instantiate(
         parts = parts::find_parts(elaborator, top);
         paths = variables::make_paths(elaborator, &parts);
     }
+    collected.remove_absent(&parts);
     (parts, paths, collected)
 }
 

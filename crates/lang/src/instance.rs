@@ -156,8 +156,6 @@ pub struct ComponentNode {
     pub(crate) dimensions: Vec<Dimension>,
     /// How many of them stand at the name.
     pub(crate) own_dimensions: usize,
-    /// Added to an expandable connector by a connection.
-    pub(crate) virtual_connector: bool,
     /// An element of an expandable connector that nothing uses.
     pub(crate) removed: bool,
     pub(crate) ty: TypeState,

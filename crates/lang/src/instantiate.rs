@@ -377,7 +377,6 @@ impl Instances {
             condition: declared.condition.clone(),
             dimensions: dimensions(&declared.subscripts, id),
             own_dimensions: declared.subscripts.len(),
-            virtual_connector: false,
             original: None,
             removed: false,
             ty: TypeState::Unknown,
@@ -758,7 +757,6 @@ impl Instances {
             condition: None,
             dimensions: Vec::new(),
             own_dimensions: 0,
-            virtual_connector: false,
             original: None,
             removed: false,
             ty: TypeState::Unknown,
@@ -1073,7 +1071,6 @@ impl Instances {
             condition: None,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
-            virtual_connector: true,
             original: None,
             removed: false,
         };
@@ -1104,7 +1101,6 @@ impl Instances {
             own_dimensions: 0,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
-            virtual_connector: true,
             original: None,
             removed: false,
         });

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::elaborate::Elaborator;
-use crate::flat::{Indices, for_each_index};
+use crate::flat::{Indices, for_each_index, position};
 use crate::instance::{ClassId, CompId, ComponentType, Frame};
 
 /// Conditions of more elements than this are taken to be the same for all elements of an array of components.
@@ -27,6 +27,12 @@ pub struct Part {
 }
 
 impl Part {
+    /// Whether the element with these numbers is there.
+    pub fn exists(&self, indices: &[u32]) -> bool {
+        let Some(present) = &self.present else { return true };
+        position(&self.sizes, indices).and_then(|position| present.get(position).copied()).unwrap_or(false)
+    }
+
     /// How many elements it has, the absent ones included.
     pub fn elements(&self) -> usize {
         self.sizes.iter().product()

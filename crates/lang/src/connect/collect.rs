@@ -3,6 +3,7 @@
 
 use base::{Diagnostic, Name, Span};
 use dae::PathId;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use syntax::ast;
 
@@ -14,6 +15,23 @@ use crate::lookup::Resolved;
 use crate::parts::{Part, frame_of};
 use crate::substitute::substitute;
 use crate::symbolic::Symbolic;
+
+impl Collected {
+    /// Leaves out what belongs to conditional components that are absent (4.4.5).
+    pub fn remove_absent(&mut self, parts: &[Part]) {
+        let by_component: FxHashMap<CompId, &Part> = parts.iter().map(|part| (part.component, part)).collect();
+        let exists = |component: CompId, indices: &[u32]| match by_component.get(&component) {
+            None => false,
+            Some(part) => part.exists(indices),
+        };
+        self.connections.retain(|connection| {
+            exists(connection.left.component, &connection.left.indices)
+                && exists(connection.right.component, &connection.right.indices)
+        });
+        self.statements
+            .retain(|statement| statement.nodes.iter().all(|(component, indices)| exists(*component, indices)));
+    }
+}
 
 /// What was found.
 #[derive(Default)]
@@ -301,10 +319,11 @@ fn check_connector(elaborator: &mut Elaborator, component: CompId, reference: &a
 
 /// Whether the class of a component is a connector (directly, or by what a short definition stands for).
 pub fn is_connector(elaborator: &mut Elaborator, component: CompId) -> Outcome<bool> {
-    let node = elaborator.instances.component(component);
-    if node.virtual_connector {
+    let parent = elaborator.instances.component(component).parent;
+    if super::expandable::is_expandable(elaborator, parent) {
         return Ok(true);
     }
+    let node = elaborator.instances.component(component);
     let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
     let class = match elaborator.instances.component_type(component)? {
         ComponentType::Class(class) => class,
