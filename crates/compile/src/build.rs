@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, IdVec};
+use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::Differentiator;
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
@@ -17,6 +17,7 @@ use crate::program::{
     ChunkId, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId,
 };
 use crate::sparsity::{Dependencies, colours, from_rows};
+use crate::specialize::Specializer;
 
 /// Statements of one chunk: enough that shared expressions meet, few enough that compilation stays linear.
 const CHUNK: usize = 800;
@@ -45,7 +46,9 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     let ode_pattern = builder.ode_pattern(&sections.dynamics);
     let Builder { mut pool, mut chunks, systems, outputs, .. } = builder;
     derive_functions(&mut schedule.model, &mut pool);
-    let constants = layout.fixed;
+    let first_function = chunks.len();
+    specialize_functions(&mut schedule.model, &mut pool, &mut chunks, layout.fixed);
+    let constants = layout.fixed + pool.frames;
     let outputs_start = constants + pool.constants.values.len() as u32;
     let temporaries = outputs_start + outputs;
     let regions = Regions { constants, outputs: outputs_start, temporaries };
@@ -72,6 +75,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         states,
         roots,
         time_relations,
+        first_function,
         machine: Arc::new(Machine::new(chunks.len())),
         chunks: Arc::new(chunks),
         pool,
@@ -95,6 +99,16 @@ fn derive_functions(model: &mut Model, pool: &mut Pool) {
     for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
         let function = model.exprs.call_site(entry.site).function;
         entry.tangent_function = differentiator.tangent(&mut model.functions, function).ok();
+    }
+}
+
+/// Code for the functions that can be made into code.
+fn specialize_functions(model: &mut Model, pool: &mut Pool, chunks: &mut IdVec<ChunkId, Code>, frames: Address) {
+    let (count, origin) = (pool.calls.len(), ExprId::from_index(0));
+    let mut specializer = Specializer::new(&model.functions, &mut model.exprs, pool, chunks, frames, origin);
+    for index in 0..count {
+        let native = specializer.entry(index);
+        specializer.pool.calls[index].native = native.map(Arc::new);
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use base::{FileId, Id, IdVec, Name, Span};
 use dae::expr::Shape;
 use dae::function::{
-    ArithmeticOp, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Subscript, Target, Type,
+    ArithmeticOp, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Step, Subscript, Target, Type,
 };
-use dae::{Builtin, CallSite, FunctionId, Node};
-use transform::Timing;
+use dae::{Builtin, CallSite, CompareOp, FunctionId, Node};
+use transform::{Role, Timing};
 
 use crate::testing::Maker;
 use crate::*;
@@ -66,6 +66,157 @@ pub fn sums(m: &mut Maker) -> FunctionId {
         inverses: Vec::new(),
         span: span(),
     }))
+}
+
+fn index(array: usize, by: usize) -> Expr {
+    Expr::Index(get(array), vec![Subscript::Expr(*get(by))])
+}
+
+fn get(local: usize) -> Box<Expr> {
+    Box::new(Expr::Local(LocalId::from_index(local)))
+}
+
+fn set(local: usize, value: Expr) -> Statement {
+    statement(StatementKind::Assign(Target { local: LocalId::from_index(local), steps: Vec::new() }, value))
+}
+
+fn arithmetic(op: ArithmeticOp, a: Expr, b: Expr) -> Expr {
+    Expr::Arithmetic(op, Box::new(a), Box::new(b))
+}
+
+/// Fibonacci-like numbers in an array, a search that is left early, a nested call, an assertion:
+/// ```text
+/// function g input Real x[n]; input Integer k; output Real y; protected Real f[n]; Integer i;
+///   assert(x[k] < 100); f := x; for i in 3:n loop f[i] := f[i - 1]/2 + f[i - 2] end;
+///   i := 1; while true loop if f[i] > 3 then break; end if; i := i + 1; if i > n then y := -1; return; end if; end while;
+///   y := f[i]*i + sums(f[1:k])
+/// ```
+fn search(m: &mut Maker, n: usize, inner: FunctionId) -> FunctionId {
+    let id = LocalId::from_index;
+    let size = || vec![Some(Expr::Integer(n as i64))];
+    let locals: IdVec<LocalId, Local> = [
+        local("x", Type::Real, size()),
+        local("k", Type::Integer, vec![]),
+        local("y", Type::Real, vec![]),
+        local("f", Type::Real, size()),
+        local("i", Type::Integer, vec![]),
+        local("j", Type::Integer, vec![]),
+    ]
+    .into_iter()
+    .collect();
+    let compare = |op: CompareOp, a: Expr, b: Expr| Expr::Compare(op, Box::new(a), Box::new(b));
+    let minus = |by: i64| {
+        let at = arithmetic(ArithmeticOp::Sub, *get(5), Expr::Integer(by));
+        Expr::Index(get(3), vec![Subscript::Expr(at)])
+    };
+    let element = Target { local: id(3), steps: vec![Step::Index(vec![Subscript::Expr(*get(5))])] };
+    let next = arithmetic(ArithmeticOp::Add, arithmetic(ArithmeticOp::Div, minus(1), Expr::Real(2.0)), minus(2));
+    let when = |condition: Expr, body: Vec<Statement>| {
+        statement(StatementKind::If { branches: vec![(condition, body)], otherwise: Vec::new() })
+    };
+    let part = Expr::Index(
+        get(3),
+        vec![Subscript::Expr(Expr::Range(Box::new(Expr::Integer(1)), None, Box::new(Expr::Integer(2))))],
+    );
+    let statements = vec![
+        statement(StatementKind::Assert {
+            condition: compare(CompareOp::Less, index(0, 1), Expr::Real(100.0)),
+            message: Expr::String("too large".into()),
+            warning: false,
+        }),
+        set(3, *get(0)),
+        statement(StatementKind::For {
+            iterator: id(5),
+            range: Expr::Range(Box::new(Expr::Integer(3)), None, Box::new(Expr::Integer(n as i64))),
+            body: vec![statement(StatementKind::Assign(element, next))],
+        }),
+        set(4, Expr::Integer(1)),
+        statement(StatementKind::While {
+            condition: Expr::Boolean(true),
+            body: vec![
+                when(compare(CompareOp::Greater, index(3, 4), Expr::Real(3.0)), vec![statement(StatementKind::Break)]),
+                set(4, arithmetic(ArithmeticOp::Add, *get(4), Expr::Integer(1))),
+                when(
+                    compare(CompareOp::Greater, *get(4), Expr::Integer(n as i64)),
+                    vec![set(2, Expr::Real(-1.0)), statement(StatementKind::Return)],
+                ),
+            ],
+        }),
+        set(
+            2,
+            arithmetic(
+                ArithmeticOp::Add,
+                arithmetic(ArithmeticOp::Mul, index(3, 4), *get(4)),
+                Expr::Call(inner, vec![part]),
+            ),
+        ),
+    ];
+    m.schedule.model.functions.push(Arc::new(Function {
+        name: Name::new("search"),
+        inputs: vec![id(0), id(1)],
+        outputs: vec![id(2)],
+        locals,
+        body: Body::Algorithm(statements),
+        pure: true,
+        inline: Inline::Unstated,
+        derivatives: Vec::new(),
+        inverses: Vec::new(),
+        span: span(),
+    }))
+}
+
+/// der(x_k) = search(x, k) with n states.
+fn searching(n: usize) -> Program {
+    let mut m = Maker::new();
+    let pairs: Vec<_> = (0..n).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
+    let inner = sums(&mut m);
+    let function = search(&mut m, n, inner);
+    let site = m.schedule.model.exprs.site(CallSite {
+        function,
+        inputs: vec![Shape::Array(vec![n as u32], Box::new(Shape::Scalar)), Shape::Scalar],
+        outputs: vec![Shape::Scalar],
+    });
+    let count = m.real("count", Role::Parameter, 1.0);
+    for (k, &(_, derivative)) in pairs.iter().enumerate() {
+        let mut args: Vec<_> = pairs.iter().map(|pair| m.var(pair.0)).collect();
+        let position = m.node(Node::Integer(k as i64 % 3 + 1));
+        let position = if k % 2 == 0 { position } else { m.var(count) };
+        args.push(position);
+        let args = m.schedule.model.exprs.args(&args);
+        let call = m.node(Node::Call { site, args, output: 0 });
+        m.assign(derivative, call, Timing::Continuous);
+    }
+    Program::new(m.schedule).unwrap()
+}
+
+#[test]
+fn specialised_functions_agree_with_the_evaluator() {
+    for n in [3, 40] {
+        let mut program = searching(n);
+        assert!(program.pool.calls.iter().all(|entry| entry.native.is_some()));
+        let evaluate = |program: &Program, scale: f64| {
+            let mut memory = program.memory();
+            let states: Vec<f64> = (0..n).map(|k| scale * (k as f64 + 1.0).sin()).collect();
+            program.write_states(&mut memory, &states);
+            let none = |_: SystemId, _: &mut Memory| Ok::<(), Failure>(());
+            let run = program.run(&program.sections.dynamics, &mut memory, &mut { none });
+            let mut values = vec![0.0; n];
+            program.read_derivatives(&memory, &mut values);
+            let mut entries = vec![0.0; program.ode_pattern.entries()];
+            program.ode_jacobian(&mut memory, &mut entries, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
+            run.map(|()| (values, entries)).map_err(|failure| failure.message(program.model()))
+        };
+        let scales = [0.1, 1.0, 2.5, 20.0, 1e4];
+        let native: Vec<_> = scales.iter().map(|&scale| evaluate(&program, scale)).collect();
+        assert_eq!(native[4], Err("too large (in search)".to_string()));
+        program.compile();
+        let machine: Vec<_> = scales.iter().map(|&scale| evaluate(&program, scale)).collect();
+        assert_eq!(native, machine);
+        program = searching(n);
+        program.pool.calls.iter_mut().for_each(|entry| entry.native = None);
+        let evaluated: Vec<_> = scales.iter().map(|&scale| evaluate(&program, scale)).collect();
+        assert_eq!(native, evaluated);
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@
 //! like are read from. While code is made regions grow independently; `Code::relocate` then turns every operand into
 //! an index into `Memory::values`. The interpreter uses temporaries in memory, compiled code keeps them in registers.
 //!
-//! Control flow is structured: `If … Else … EndIf`, with targets as indices of operations. An `If` always has its `Else`.
+//! Control flow is structured: `If … Else … EndIf`, `Loop … EndLoop` with `Exit`, with targets as indices of operations. An `If` always has its `Else`.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use dae::{EqId, ExprId, VarId};
 
@@ -80,6 +81,36 @@ pub enum Op {
         arguments: Address,
         results: Address,
     },
+    /// Begins a loop, or a block that can be left.
+    Loop,
+    /// Goes back to behind the operation `start` where it repeats.
+    EndLoop {
+        start: u32,
+        repeat: bool,
+    },
+    /// Leaves so many loops: goes to `target`, the operation behind the outermost of them.
+    Exit {
+        levels: u32,
+        target: u32,
+    },
+    /// `to` := the number `index` places behind `base`; NaN where that is not below `length`.
+    LoadAt {
+        to: Address,
+        base: Address,
+        index: Address,
+        length: u32,
+    },
+    /// The number `index` places behind `base` := a; outside of `length` the first becomes NaN.
+    StoreAt {
+        base: Address,
+        index: Address,
+        length: u32,
+        a: Address,
+    },
+    /// Runs the code of a function; its arguments and results have fixed addresses.
+    Invoke {
+        chunk: u32,
+    },
     /// `to := delay(a, b)`; the buffer belongs to the memory.
     Delay {
         delay: u32,
@@ -107,6 +138,8 @@ pub struct Code {
     pub temporaries: u32,
     /// Addresses that hold the results: what is checked for being finite.
     pub outputs: Vec<Address>,
+    /// Once relocated: the addresses of its temporaries, which nobody else looks at.
+    pub private: Range<Address>,
 }
 
 impl Op {
@@ -117,6 +150,7 @@ impl Op {
             | Op::Unary { to, .. }
             | Op::Binary { to, .. }
             | Op::Select { to, .. }
+            | Op::LoadAt { to, .. }
             | Op::Delay { to, .. } => Some(to),
             _ => None,
         }
@@ -135,7 +169,13 @@ impl Op {
                 visit(b);
             }
             Op::If { condition, .. } => visit(condition),
+            Op::LoadAt { index, .. } => visit(index),
+            Op::StoreAt { index, a, .. } => {
+                visit(index);
+                visit(a);
+            }
             Op::Else { .. } | Op::EndIf | Op::Call { .. } => {}
+            Op::Loop | Op::EndLoop { .. } | Op::Exit { .. } | Op::Invoke { .. } => {}
         }
     }
 
@@ -147,7 +187,9 @@ impl Op {
             Op::Binary { function, to, a, b } => Op::Binary { function, to: f(to), a: f(a), b: f(b) },
             Op::Select { to, condition, a, b } => Op::Select { to: f(to), condition: f(condition), a: f(a), b: f(b) },
             Op::If { condition, otherwise } => Op::If { condition: f(condition), otherwise },
-            Op::Else { .. } | Op::EndIf => self,
+            Op::Else { .. } | Op::EndIf | Op::Loop | Op::EndLoop { .. } | Op::Exit { .. } | Op::Invoke { .. } => self,
+            Op::LoadAt { to, base, index, length } => Op::LoadAt { to: f(to), base: f(base), index: f(index), length },
+            Op::StoreAt { base, index, length, a } => Op::StoreAt { base: f(base), index: f(index), length, a: f(a) },
             Op::Relate { state, a, b } => Op::Relate { state: f(state), a: f(a), b: f(b) },
             Op::Round { rounding, state, a } => Op::Round { rounding, state: f(state), a: f(a) },
             Op::Call { call, arguments, results } => Op::Call { call, arguments: f(arguments), results: f(results) },
@@ -182,6 +224,9 @@ impl Code {
         for op in &mut self.ops {
             *op = op.map(|address| regions.resolve(address));
         }
+        if self.temporaries > 0 {
+            self.private = regions.temporaries..regions.temporaries + self.temporaries;
+        }
         for output in &mut self.outputs {
             *output = regions.resolve(*output);
         }
@@ -204,7 +249,7 @@ impl Code {
             _ => format!("m{address}"),
         };
         for op in &self.ops {
-            if matches!(op, Op::Else { .. } | Op::EndIf) {
+            if matches!(op, Op::Else { .. } | Op::EndIf | Op::EndLoop { .. }) {
                 depth = depth.saturating_sub(1);
             }
             let _ = write!(out, "{:1$}", "", 2 * depth);
@@ -227,11 +272,21 @@ impl Code {
                 Op::Call { call, arguments, results } => {
                     writeln!(out, "call {call} {} -> {}", name(arguments), name(results))
                 }
+                Op::Loop => writeln!(out, "loop"),
+                Op::EndLoop { repeat, .. } => writeln!(out, "{}", if repeat { "repeat" } else { "end" }),
+                Op::Exit { levels, .. } => writeln!(out, "exit {levels}"),
+                Op::LoadAt { to, base, index, length } => {
+                    writeln!(out, "{} = {}[{}] of {length}", name(to), name(base), name(index))
+                }
+                Op::StoreAt { base, index, length, a } => {
+                    writeln!(out, "{}[{}] of {length} = {}", name(base), name(index), name(a))
+                }
+                Op::Invoke { chunk } => writeln!(out, "invoke {chunk}"),
                 Op::Delay { delay, to, a, b } => {
                     writeln!(out, "{} = delay {delay} {} {}", name(to), name(a), name(b))
                 }
             };
-            if matches!(op, Op::If { .. } | Op::Else { .. }) {
+            if matches!(op, Op::If { .. } | Op::Else { .. } | Op::Loop) {
                 depth += 1;
             }
         }

@@ -13,6 +13,7 @@ use crate::runtime::Runtime;
 pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
     memory.call_failure = None;
     let (values, mut runtime) = Runtime::new(program, &program.pool.calls, memory);
+    runtime.diagnose = true;
     let trace = run_traced(&code.ops, values, &mut runtime);
     let bad = |address: Address| !memory.values[address as usize].is_finite();
     let writes = |op: &Op, address: Address| match *op {

@@ -62,7 +62,7 @@ pub fn differentiate(
         }
     }
     let Buffer { ops, origins, .. } = work.buffers.pop().unwrap_or_default();
-    let code = Code { ops, origins, statements: Vec::new(), temporaries: work.temporaries, outputs: Vec::new() };
+    let code = Code { ops, origins, temporaries: work.temporaries, ..Code::default() };
     Some(Differentiated { code, outputs: work.outputs })
 }
 
@@ -247,12 +247,12 @@ impl Differentiation<'_, '_> {
     }
 
     fn call(&mut self, call: u32, arguments: Address, results: Address) {
-        let entry = self.pool.calls[call as usize];
+        let entry = self.pool.calls[call as usize].clone();
         let gradients: Vec<Gradient> = (0..entry.arguments).map(|k| self.gradient(arguments + k)).collect();
         let all = directions(&gradients.iter().collect::<Vec<_>>());
         let mut of_results = vec![Gradient::new(); entry.results as usize];
         let zero = self.pool.constants.address(0.0);
-        let tangent_call = self.pool.call(self.exprs, entry.site, true);
+        let tangent_call = self.pool.call(self.exprs, entry.site, true, &entry.fixed);
         for direction in all {
             let block = TEMPORARY | self.temporaries;
             self.temporaries += 2 * (entry.arguments + entry.results);

@@ -13,7 +13,7 @@ pub fn eliminate(code: Code, calls: &[CallEntry]) -> Code {
     for (position, op) in code.ops.iter().enumerate().rev() {
         let wanted = match *op {
             Op::Call { call, results, .. } => {
-                let entry = calls[call as usize];
+                let entry = &calls[call as usize];
                 let count = entry.results * if entry.tangent { 2 } else { 1 };
                 (results..results + count).any(|result| temporary(result).is_none_or(|index| needed[index]))
             }
@@ -30,7 +30,7 @@ pub fn eliminate(code: Code, calls: &[CallEntry]) -> Code {
         };
         op.for_each_source(&mut need);
         if let Op::Call { call, arguments, .. } = *op {
-            let entry = calls[call as usize];
+            let entry = &calls[call as usize];
             let count = entry.arguments * if entry.tangent { 2 } else { 1 };
             (arguments..arguments + count).for_each(need);
         }

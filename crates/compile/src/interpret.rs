@@ -7,6 +7,8 @@ use crate::math::order;
 /// What code needs besides memory.
 pub trait Host {
     fn call(&mut self, call: u32, values: &mut [f64], arguments: u32, results: u32);
+    /// Runs the code of a function.
+    fn invoke(&mut self, chunk: u32, values: &mut [f64]);
     fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64;
 }
 
@@ -61,6 +63,21 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
                 values[state as usize] = round(rounding, argument);
             }
         }
+        Op::Loop => {}
+        Op::EndLoop { start, repeat: true } => return start as usize + 1,
+        Op::EndLoop { .. } => {}
+        Op::Exit { target, .. } => return target as usize,
+        Op::LoadAt { to, base, index, length } => {
+            values[to as usize] = match element(values[index as usize], length) {
+                Some(offset) => values[base as usize + offset],
+                None => f64::NAN,
+            };
+        }
+        Op::StoreAt { base, index, length, a } => match element(values[index as usize], length) {
+            Some(offset) => values[base as usize + offset] = values[a as usize],
+            None => values[base as usize] = f64::NAN,
+        },
+        Op::Invoke { chunk } => host.invoke(chunk, values),
         Op::Call { call, arguments, results } => host.call(call, values, arguments, results),
         Op::Delay { delay, to, a, b } => {
             let (time, value, delay_time) = (values[TIME as usize], values[a as usize], values[b as usize]);
@@ -68,6 +85,12 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
         }
     }
     position + 1
+}
+
+/// The offset of an element, if it is one of `length`.
+#[inline]
+fn element(index: f64, length: u32) -> Option<usize> {
+    (index >= 0.0 && index < f64::from(length)).then_some(index as usize)
 }
 
 pub fn round(rounding: Rounding, value: f64) -> f64 {

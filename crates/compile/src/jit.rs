@@ -27,6 +27,7 @@ use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
 use crate::program::ChunkId;
 use crate::runtime::Runtime;
+use crate::specialize::Source;
 
 /// Operations of one function.
 const PIECE: usize = 6000;
@@ -66,7 +67,8 @@ pub struct Input {
     pub calls: Arc<[CallEntry]>,
     pub constants: Arc<[f64]>,
     pub first_constant: u32,
-    pub first_temporary: u32,
+    /// Where the variables of functions begin.
+    pub first_frame: u32,
     /// Of memory.
     pub length: usize,
 }
@@ -117,6 +119,7 @@ impl Machine {
             }
             let code = &input.chunks[chunk];
             if let Some((function, count)) = compiler.chunk(code, chunk.index()) {
+                compiler.done.insert(chunk, function);
                 pending.push((chunk, function));
                 pieces += count;
             }
@@ -146,6 +149,12 @@ unsafe extern "C" fn host_call(runtime: *mut c_void, values: *mut f64, call: u32
     let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
     let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
     runtime.call(call, values, arguments, results);
+}
+
+unsafe extern "C" fn host_invoke(runtime: *mut c_void, values: *mut f64, chunk: u32) {
+    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
+    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    runtime.invoke(chunk, values);
 }
 
 unsafe extern "C" fn host_delay(runtime: *mut c_void, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {
@@ -178,6 +187,7 @@ struct Imports {
     pow: FuncId,
     atan2: FuncId,
     call: FuncId,
+    invoke: FuncId,
     delay: FuncId,
 }
 
@@ -185,6 +195,8 @@ struct Compiler<'a> {
     input: &'a Input,
     module: JITModule,
     imports: Imports,
+    /// Chunks that can be called directly.
+    done: FxHashMap<ChunkId, FuncId>,
     context: FunctionBuilderContext,
 }
 
@@ -198,6 +210,7 @@ impl<'a> Compiler<'a> {
         builder.symbol("gyrator_pow", gyrator_pow as *const u8);
         builder.symbol("gyrator_atan2", gyrator_atan2 as *const u8);
         builder.symbol("gyrator_call", host_call as *const u8);
+        builder.symbol("gyrator_invoke", host_invoke as *const u8);
         builder.symbol("gyrator_delay", host_delay as *const u8);
         let mut module = JITModule::new(builder);
         let pointer = module.target_config().pointer_type();
@@ -217,9 +230,10 @@ impl<'a> Compiler<'a> {
             pow: declare("gyrator_pow", &[real, real], Some(real))?,
             atan2: declare("gyrator_atan2", &[real, real], Some(real))?,
             call: declare("gyrator_call", &[pointer, pointer, int, int, int], None)?,
+            invoke: declare("gyrator_invoke", &[pointer, pointer, int], None)?,
             delay: declare("gyrator_delay", &[pointer, int, real, real, real], Some(real))?,
         };
-        Some(Self { input, module, imports, context: FunctionBuilderContext::new() })
+        Some(Self { input, module, imports, done: FxHashMap::default(), context: FunctionBuilderContext::new() })
     }
 
     /// Compiles one chunk; gives its function and how many pieces it has.
@@ -295,6 +309,7 @@ impl<'a> Compiler<'a> {
                 functions: FxHashMap::default(),
                 added: Vec::new(),
                 open: Vec::new(),
+                loops: Vec::new(),
             };
             ops.iter().for_each(|op| emitter.operation(op));
         })
@@ -307,8 +322,8 @@ fn pieces(ops: &[Op]) -> Vec<std::ops::Range<usize>> {
     let (mut start, mut depth) = (0, 0usize);
     for (position, op) in ops.iter().enumerate() {
         match op {
-            Op::If { .. } => depth += 1,
-            Op::EndIf => depth = depth.saturating_sub(1),
+            Op::If { .. } | Op::Loop => depth += 1,
+            Op::EndIf | Op::EndLoop { .. } => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth == 0 && position + 1 - start >= PIECE {
@@ -324,35 +339,47 @@ fn pieces(ops: &[Op]) -> Vec<std::ops::Range<usize>> {
 
 /// Which temporaries have to be in memory, and which addresses must be read anew each time.
 struct Plan {
-    first_temporary: u32,
+    /// The temporaries of the chunk.
+    private: std::ops::Range<Address>,
+    /// Variables of functions: calls change those of others.
+    frames: std::ops::Range<Address>,
     /// The last piece that reads a temporary.
     last_read: FxHashMap<Address, u32>,
     /// Temporaries that are assigned more than once: results of branches.
     several: FxHashSet<Address>,
-    /// Arguments and results of calls.
+    /// Arguments and results of calls, results of the chunk itself.
     in_memory: FxHashSet<Address>,
     /// Fixed addresses that are written inside a branch.
     unstable: FxHashSet<Address>,
 }
 
 impl Plan {
+    /// Whether an address may change without the code around seeing it.
+    fn changes(&self, address: Address) -> bool {
+        let frame = self.frames.contains(&address) && !self.private.contains(&address);
+        frame || self.unstable.contains(&address)
+    }
+
     fn new(code: &Code, pieces: &[std::ops::Range<usize>], input: &Input) -> Self {
         let mut plan = Plan {
-            first_temporary: input.first_temporary,
+            private: code.private.clone(),
+            frames: input.first_frame..input.first_constant,
             last_read: FxHashMap::default(),
             several: FxHashSet::default(),
             in_memory: FxHashSet::default(),
             unstable: FxHashSet::default(),
         };
+        // Results of functions are read by others.
+        plan.in_memory.extend(code.outputs.iter().copied().filter(|output| code.private.contains(output)));
         let mut written = FxHashSet::default();
         let mut depth = 0usize;
         for (k, range) in pieces.iter().enumerate() {
             for op in &code.ops[range.clone()] {
                 match *op {
-                    Op::If { .. } => depth += 1,
-                    Op::EndIf => depth = depth.saturating_sub(1),
+                    Op::If { .. } | Op::Loop => depth += 1,
+                    Op::EndIf | Op::EndLoop { .. } => depth = depth.saturating_sub(1),
                     Op::Call { call, arguments, results } => {
-                        let entry = input.calls[call as usize];
+                        let entry = &input.calls[call as usize];
                         let factor = if entry.tangent { 2 } else { 1 };
                         plan.in_memory.extend(arguments..arguments + factor * entry.arguments);
                         plan.in_memory.extend(results..results + factor * entry.results);
@@ -363,7 +390,7 @@ impl Plan {
                     _ => {}
                 }
                 if let Some(target) = op.target() {
-                    if target < input.first_temporary {
+                    if !plan.private.contains(&target) {
                         if depth > 0 {
                             plan.unstable.insert(target);
                         }
@@ -372,7 +399,7 @@ impl Plan {
                     }
                 }
                 op.for_each_source(|source| {
-                    if source >= input.first_temporary {
+                    if plan.private.contains(&source) {
                         plan.last_read.insert(source, k as u32);
                     }
                 });
@@ -411,6 +438,8 @@ struct Emitter<'e, 'f, 'c, 'a> {
     /// The addresses in `known` in the order in which they came.
     added: Vec<Address>,
     open: Vec<Branch>,
+    /// Header and exit of the open loops.
+    loops: Vec<(Block, Block)>,
 }
 
 impl Emitter<'_, '_, '_, '_> {
@@ -440,6 +469,12 @@ impl Emitter<'_, '_, '_, '_> {
             Op::Relate { state, a, b } => self.relate(state, a, b),
             Op::Round { rounding, state, a } => self.round(rounding, state, a),
             Op::Call { call, arguments, results } => self.call(call, arguments, results),
+            Op::Loop => self.begin_loop(),
+            Op::EndLoop { repeat, .. } => self.end_loop(repeat),
+            Op::Exit { levels, .. } => self.exit(levels),
+            Op::LoadAt { to, base, index, length } => self.load_at(to, base, index, length),
+            Op::StoreAt { base, index, length, a } => self.store_at(base, index, length, a),
+            Op::Invoke { chunk } => self.invoke(ChunkId::from_index(chunk as usize)),
             Op::Delay { delay, to, a, b } => {
                 let (time, value, delay_time) = (self.read(TIME), self.read(a), self.read(b));
                 let number = self.builder.ins().iconst(types::I32, i64::from(delay));
@@ -507,11 +542,11 @@ impl Emitter<'_, '_, '_, '_> {
     }
 
     fn load(&mut self, address: Address) -> Value {
-        self.builder.ins().load(types::F64, MemFlagsData::trusted(), self.values, offset(address))
+        self.builder.ins().load(types::F64, MemFlagsData::trusted(), self.values, offset_of(address))
     }
 
     fn store(&mut self, address: Address, value: Value) {
-        self.builder.ins().store(MemFlagsData::trusted(), value, self.values, offset(address));
+        self.builder.ins().store(MemFlagsData::trusted(), value, self.values, offset_of(address));
     }
 
     fn read_known(&mut self, address: Address) -> Known {
@@ -525,7 +560,7 @@ impl Emitter<'_, '_, '_, '_> {
             return Known::Number(self.builder.use_var(variable));
         }
         let value = Known::Number(self.load(address));
-        if !self.plan.unstable.contains(&address) && !self.plan.several.contains(&address) {
+        if !self.plan.changes(address) && !self.plan.several.contains(&address) {
             self.remember(address, value);
         }
         value
@@ -561,10 +596,10 @@ impl Emitter<'_, '_, '_, '_> {
 
     fn write(&mut self, address: Address, value: Known) {
         let plan = self.plan;
-        if address < plan.first_temporary {
+        if !plan.private.contains(&address) {
             let number = self.as_number(value);
             self.store(address, number);
-            if !plan.unstable.contains(&address) {
+            if !plan.changes(address) {
                 self.remember(address, Known::Number(number));
             }
             return;
@@ -709,14 +744,101 @@ impl Emitter<'_, '_, '_, '_> {
         self.store(state, new);
     }
 
+    fn begin_loop(&mut self) {
+        let (header, exit) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().jump(header, &[]);
+        self.builder.switch_to_block(header);
+        // Constants made inside may not be used outside: `open` tells.
+        self.open.push(Branch { otherwise: header, end: exit, mark: self.added.len() });
+        self.loops.push((header, exit));
+    }
+
+    fn end_loop(&mut self, repeat: bool) {
+        let (Some((header, exit)), Some(branch)) = (self.loops.pop(), self.open.pop()) else { return };
+        self.builder.ins().jump(if repeat { header } else { exit }, &[]);
+        self.builder.switch_to_block(exit);
+        self.forget(branch.mark);
+    }
+
+    fn exit(&mut self, levels: u32) {
+        let Some(index) = self.loops.len().checked_sub(levels as usize) else { return };
+        let Some(&(_, exit)) = self.loops.get(index) else { return };
+        self.builder.ins().jump(exit, &[]);
+        // What follows up to the end of the branch is never reached.
+        let dead = self.builder.create_block();
+        self.builder.switch_to_block(dead);
+    }
+
+    /// The condition that an index is inside, and the address of its element (of the first one where it is outside).
+    fn element(&mut self, base: Address, index: Address, length: u32) -> (Value, Value) {
+        let index = self.read(index);
+        let (zero, end) = (self.number(0.0), self.number(f64::from(length)));
+        let builder = &mut *self.builder;
+        let above = builder.ins().fcmp(FloatCC::GreaterThanOrEqual, index, zero);
+        let below = builder.ins().fcmp(FloatCC::LessThan, index, end);
+        let inside = builder.ins().band(above, below);
+        let offset = builder.ins().fcvt_to_sint_sat(types::I64, index);
+        let nothing = builder.ins().iconst(types::I64, 0);
+        let offset = builder.ins().select(inside, offset, nothing);
+        let bytes = builder.ins().ishl_imm_u(offset, 3);
+        let start = builder.ins().iadd(self.values, bytes);
+        let place = builder.ins().iadd_imm_s(start, i64::from(offset_of(base)));
+        (inside, place)
+    }
+
+    fn load_at(&mut self, to: Address, base: Address, index: Address, length: u32) {
+        let (inside, place) = self.element(base, index, length);
+        let nan = self.number(f64::NAN);
+        let value = self.builder.ins().load(types::F64, MemFlagsData::trusted(), place, 0);
+        let value = self.builder.ins().select(inside, value, nan);
+        self.write(to, Known::Number(value));
+    }
+
+    fn store_at(&mut self, base: Address, index: Address, length: u32, a: Address) {
+        let (inside, place) = self.element(base, index, length);
+        let nan = self.number(f64::NAN);
+        let value = self.read(a);
+        let value = self.builder.ins().select(inside, value, nan);
+        self.builder.ins().store(MemFlagsData::trusted(), value, place, 0);
+    }
+
+    fn invoke(&mut self, chunk: ChunkId) {
+        if let Some(&id) = self.compiler.done.get(&chunk) {
+            let function = self.function(id);
+            self.builder.ins().call(function, &[self.values, self.runtime]);
+            return;
+        }
+        let number = self.builder.ins().iconst(types::I32, chunk.index() as i64);
+        let function = self.function(self.compiler.imports.invoke);
+        self.builder.ins().call(function, &[self.runtime, self.values, number]);
+    }
+
     fn call(&mut self, call: u32, arguments: Address, results: Address) {
+        let input = self.compiler.input;
+        let entry = &input.calls[call as usize];
+        if let Some(native) = &entry.native {
+            for &(argument, to) in &native.inputs {
+                let value = self.read(arguments + argument);
+                self.store(to, value);
+            }
+            self.invoke(native.chunk);
+            let start = if entry.tangent { results + entry.results } else { results };
+            for (to, source) in (start..).zip(&native.outputs) {
+                let value = match *source {
+                    Source::At(address) => self.load(address),
+                    Source::Known(value) => self.number(value),
+                };
+                self.write(to, Known::Number(value));
+            }
+            return;
+        }
         let numbers = [call, arguments, results].map(|n| self.builder.ins().iconst(types::I32, i64::from(n)));
         let function = self.function(self.compiler.imports.call);
         self.builder.ins().call(function, &[self.runtime, self.values, numbers[0], numbers[1], numbers[2]]);
     }
 }
 
-fn offset(address: Address) -> i32 {
+fn offset_of(address: Address) -> i32 {
     // `compile` refuses memory of more than 2³¹ bytes.
     (address as i64 * 8).try_into().unwrap_or(0)
 }

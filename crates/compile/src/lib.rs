@@ -64,6 +64,7 @@ mod program;
 mod random;
 mod runtime;
 mod sparsity;
+mod specialize;
 mod tangent;
 #[cfg(test)]
 mod testing;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEMPORARY};
 use crate::layout::{INITIAL, LAMBDA, Layout, Place, RelationKind, TERMINAL, TIME};
 use crate::math::{Binary, Unary, comparison};
+use crate::specialize::NativeCall;
 
 /// Branches that together cost more than this become real branches.
 const BRANCH_COST: u32 = 24;
@@ -70,7 +71,7 @@ impl Strings {
 }
 
 /// One way to call a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct CallEntry {
     pub site: CallSiteId,
     pub arguments: u32,
@@ -79,6 +80,10 @@ pub struct CallEntry {
     pub tangent: bool,
     /// The function that gives the tangents, where one could be derived.
     pub tangent_function: Option<dae::FunctionId>,
+    /// Arguments that are constants and no Reals: sizes, choices, texts.
+    pub fixed: Arc<[(u32, f64)]>,
+    /// Code of its own; without it the evaluator is called.
+    pub native: Option<Arc<NativeCall>>,
 }
 
 /// What all code of a program shares.
@@ -87,22 +92,29 @@ pub struct Pool {
     pub constants: Constants,
     pub strings: Strings,
     pub calls: Vec<CallEntry>,
-    call_index: FxHashMap<(CallSiteId, bool), u32>,
+    call_index: FxHashMap<CallKey, u32>,
+    /// How many addresses specialised functions have taken.
+    pub frames: u32,
 }
 
+/// A site, whether tangents are meant, and constant arguments by their bits.
+type CallKey = (CallSiteId, bool, Vec<(u32, u64)>);
+
 impl Pool {
-    pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool) -> u32 {
-        *self.call_index.entry((site, tangent)).or_insert_with(|| {
+    pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool, fixed: &[(u32, f64)]) -> u32 {
+        let key = (site, tangent, fixed.iter().map(|&(k, value)| (k, value.to_bits())).collect());
+        *self.call_index.entry(key).or_insert_with(|| {
             let shapes = exprs.call_site(site);
             let count = |shapes: &[dae::expr::Shape]| shapes.iter().map(|shape| shape.scalars() as u32).sum();
-            let entry = CallEntry {
+            self.calls.push(CallEntry {
                 site,
                 arguments: count(&shapes.inputs),
                 results: count(&shapes.outputs),
                 tangent,
                 tangent_function: None,
-            };
-            self.calls.push(entry);
+                fixed: fixed.into(),
+                native: None,
+            });
             self.calls.len() as u32 - 1
         })
     }
@@ -605,14 +617,23 @@ impl Lowering<'_> {
         if let Some(&results) = self.calls.get(&(site, args)) {
             return results + output;
         }
-        let call = self.pool.call(self.exprs, site, false);
-        let entry = self.pool.calls[call as usize];
-        let arguments = self.temporaries(entry.arguments);
+        let mut fixed = Vec::new();
+        for (k, &item) in (0..).zip(self.exprs.arguments(args)) {
+            match self.exprs.node(item) {
+                Node::Integer(value) => fixed.push((k, value as f64)),
+                Node::Boolean(value) => fixed.push((k, f64::from(u8::from(value)))),
+                Node::String(text) => fixed.push((k, self.pool.strings.intern(text.as_str()))),
+                _ => {}
+            }
+        }
+        let call = self.pool.call(self.exprs, site, false, &fixed);
+        let (given, wanted) = (self.pool.calls[call as usize].arguments, self.pool.calls[call as usize].results);
+        let arguments = self.temporaries(given);
         let items: Vec<Address> = self.exprs.arguments(args).iter().map(|&item| self.operand(item)).collect();
         for (to, a) in (arguments..).zip(items) {
             self.push(Op::Move { to, a }, id);
         }
-        let results = self.temporaries(entry.results);
+        let results = self.temporaries(wanted);
         self.push(Op::Call { call, arguments, results }, id);
         self.calls.insert((site, args), results);
         results + output
@@ -684,7 +705,7 @@ impl Lowering<'_> {
     }
 }
 
-fn unary(op: Builtin) -> Option<Unary> {
+pub fn unary(op: Builtin) -> Option<Unary> {
     Some(match op {
         Builtin::Sin => Unary::Sin,
         Builtin::Cos => Unary::Cos,
@@ -710,6 +731,7 @@ fn unary(op: Builtin) -> Option<Unary> {
 /// Fills in the targets of structured control flow.
 pub fn link(code: &mut Code) {
     let mut open: Vec<(usize, Option<usize>)> = Vec::new();
+    let mut loops: Vec<(usize, Vec<usize>)> = Vec::new();
     for position in 0..code.ops.len() {
         match code.ops[position] {
             Op::If { .. } => open.push((position, None)),
@@ -725,6 +747,22 @@ pub fn link(code: &mut Code) {
                 }
                 if let Op::Else { end } = &mut code.ops[middle] {
                     *end = position as u32;
+                }
+            }
+            Op::Loop => loops.push((position, Vec::new())),
+            Op::Exit { levels, .. } => {
+                let outermost = loops.len().saturating_sub(levels as usize);
+                if let Some((_, exits)) = loops.get_mut(outermost) {
+                    exits.push(position);
+                }
+            }
+            Op::EndLoop { repeat, .. } => {
+                let Some((start, exits)) = loops.pop() else { continue };
+                code.ops[position] = Op::EndLoop { start: start as u32, repeat };
+                for exit in exits {
+                    if let Op::Exit { target, .. } = &mut code.ops[exit] {
+                        *target = position as u32 + 1;
+                    }
                 }
             }
             _ => {}

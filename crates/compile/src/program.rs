@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-use base::{Diagnostic, IdVec};
+use base::{Diagnostic, Id, IdVec};
 use dae::evaluate::NoExternals;
 use dae::{EqId, ExprId, Model, VarId};
 use transform::{Schedule, SystemKind};
@@ -163,6 +163,8 @@ pub struct Program {
     /// Which addresses depend on states, inputs or time.
     pub(crate) active: Vec<bool>,
     pub(crate) chunks: Arc<IdVec<ChunkId, Code>>,
+    /// The chunks from here on are the code of functions.
+    pub(crate) first_function: usize,
     pub(crate) machine: Arc<Machine>,
     pub(crate) pool: Pool,
     pub(crate) regions: Regions,
@@ -197,7 +199,8 @@ impl Program {
     }
 
     fn machine_input(&self) -> jit::Input {
-        let mut order = Vec::new();
+        // Functions first, so that others can call them directly.
+        let mut order: Vec<ChunkId> = (self.first_function..self.chunks.len()).map(Id::from_index).collect();
         let sections = &self.sections;
         let hot = [&sections.dynamics, &self.tangent_steps, &sections.events, &sections.outputs, &sections.actions];
         for step in hot.into_iter().flatten() {
@@ -220,7 +223,7 @@ impl Program {
             calls: self.pool.calls.as_slice().into(),
             constants: self.pool.constants.values.as_slice().into(),
             first_constant: self.regions.constants,
-            first_temporary: self.regions.temporaries,
+            first_frame: self.layout.fixed,
             length: self.length,
         }
     }

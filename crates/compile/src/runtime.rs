@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use base::Id;
 use dae::evaluate::Externals;
 
 use crate::call;
-use crate::interpret::Host;
+use crate::interpret::{self, Host};
 use crate::lower::{CallEntry, Strings};
 use crate::memory::{DelayBuffer, Memory};
-use crate::program::Program;
+use crate::program::{ChunkId, Program};
+use crate::specialize::Source;
 
 /// Functions in other languages, shared by copies of a memory.
 pub type SharedExternals = Arc<Mutex<dyn Externals + Send>>;
@@ -22,19 +24,38 @@ pub struct Runtime<'a> {
     pub failure: &'a mut Option<String>,
     /// Of the numbers, for machine code.
     pub length: usize,
+    /// Calls go to the evaluator, which knows why a function fails.
+    pub diagnose: bool,
 }
 
 impl<'a> Runtime<'a> {
     /// Splits memory into the numbers, which code works on, and the rest.
     pub fn new(program: &'a Program, calls: &'a [CallEntry], memory: &'a mut Memory) -> (&'a mut Vec<f64>, Self) {
         let Memory { values, strings, delays, externals, call_failure } = memory;
-        (values, Runtime { program, calls, strings, delays, externals, failure: call_failure, length: 0 })
+        (
+            values,
+            Runtime { program, calls, strings, delays, externals, failure: call_failure, length: 0, diagnose: false },
+        )
     }
 }
 
 impl Host for Runtime<'_> {
     fn call(&mut self, call: u32, values: &mut [f64], arguments: u32, results: u32) {
-        let entry = self.calls[call as usize];
+        let entry = &self.calls[call as usize];
+        if let (Some(native), false) = (&entry.native, self.diagnose) {
+            for &(argument, to) in &native.inputs {
+                values[to as usize] = values[(arguments + argument) as usize];
+            }
+            self.invoke(native.chunk.index() as u32, values);
+            let start = if entry.tangent { results + entry.results } else { results };
+            for (to, source) in (start..).zip(&native.outputs) {
+                values[to as usize] = match *source {
+                    Source::At(address) => values[address as usize],
+                    Source::Known(value) => value,
+                };
+            }
+            return;
+        }
         let model = self.program.model();
         let site = model.exprs.call_site(entry.site);
         let (arguments, results) = (arguments as usize, results as usize);
@@ -63,6 +84,11 @@ impl Host for Runtime<'_> {
         }
         let start = if entry.tangent { results + wanted } else { results };
         values[start..start + wanted].copy_from_slice(&out);
+    }
+
+    fn invoke(&mut self, chunk: u32, values: &mut [f64]) {
+        let program = self.program;
+        interpret::run(&program.chunks[ChunkId::from_index(chunk as usize)].ops, values, self);
     }
 
     fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {

@@ -48,11 +48,12 @@ impl Dependencies {
                     self.set(to, set);
                 }
                 Op::Call { call, arguments, results } => {
-                    let entry = calls[call as usize];
+                    let entry = &calls[call as usize];
                     let set = self.union(&(arguments..arguments + entry.arguments).collect::<Vec<_>>());
                     (results..results + entry.results).for_each(|result| self.set(result, set.clone()));
                 }
-                Op::If { .. } | Op::Else { .. } | Op::EndIf | Op::Relate { .. } | Op::Round { .. } => {}
+                // Loops and subscripts occur in the code of functions only.
+                _ => {}
             }
         }
         self.spent < BUDGET

@@ -704,7 +704,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// The names of `external "builtin"` functions.
-fn builtin_of(symbol: &str) -> Option<Builtin> {
+pub fn builtin_of(symbol: &str) -> Option<Builtin> {
     Some(match symbol {
         "sin" => Builtin::Sin,
         "cos" => Builtin::Cos,
