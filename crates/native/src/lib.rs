@@ -7,6 +7,7 @@
 mod arguments;
 mod files;
 mod fourier;
+mod lapack;
 mod mat_file;
 mod random;
 mod strings;
@@ -117,7 +118,8 @@ impl Native {
             .or_else(|| strings::call(arguments))
             .or_else(|| files::call(self, arguments))
             .or_else(|| random::call(self, arguments))
-            .or_else(|| fourier::call(arguments));
+            .or_else(|| fourier::call(arguments))
+            .or_else(|| lapack::call(arguments));
         answer.unwrap_or_else(|| {
             Err(format!(
                 "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
