@@ -43,6 +43,6 @@ fn main() {
     let tolerances = [1e-4, 1e-6, 1e-8];
     let mut stiff = stiff_problems();
     stiff.extend([heat(1000), heat(10_000)]);
-    table(stiff, &[Method::Bdf, Method::Esdirk, Method::Auto], &tolerances);
+    table(stiff, &[Method::Bdf, Method::Esdirk, Method::Rosenbrock, Method::Auto], &tolerances);
     table(smooth_problems(), &[Method::Tsit5, Method::Bdf, Method::Auto], &tolerances);
 }

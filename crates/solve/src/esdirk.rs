@@ -4,7 +4,7 @@
 //! Implicit part of ARK4(3)6L[2]SA of Kennedy and Carpenter, *Additive Runge–Kutta schemes for
 //! convection-diffusion-reaction equations*, Appl. Numer. Math. 44 (2003); all nodes lie inside the step. The dense output
 //! was derived for this crate: third order everywhere, nearly fourth, and bounded by one for infinitely stiff
-//! components. Stage values are predicted from the dense output of the previous step, or from the stages already known.
+//! components. Stages are predicted by extrapolating the slopes nearest to them, those of the last step included.
 
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
@@ -98,6 +98,8 @@ pub struct Esdirk {
     has_factorisation: bool,
     jacobian_is_current: bool,
     slow_convergence: bool,
+    /// Convergence slower than this asks for a new Jacobian; less is asked where a Jacobian is dear.
+    slow_rate: f64,
     rate: f64,
     jacobian_norm: f64,
     controller: StepController,
@@ -129,6 +131,7 @@ impl Esdirk {
             has_factorisation: false,
             jacobian_is_current: false,
             slow_convergence: false,
+            slow_rate: 0.05,
             rate: 0.5,
             jacobian_norm: f64::INFINITY,
             controller: StepController::new(4),
@@ -224,6 +227,7 @@ impl Esdirk {
             }
             self.jacobian_is_current = outcome.is_ok();
             self.jacobian_norm = matrix.norm(&self.weights);
+            self.slow_rate = if matrix.evaluations() <= 10 { 0.05 } else { 0.3 };
         }
         if outcome.is_ok() {
             let factored = matrix.factor(1.0 / (h * GAMMA), &mut self.statistics);
@@ -281,27 +285,43 @@ impl Esdirk {
         Ok(())
     }
 
-    /// First guess of a stage: the last step's dense output extrapolated, or a slope known already.
+    /// First guess of a stage: its slope extrapolated from the nearest slopes of this step and the last one.
     fn predict_stage(&mut self, s: usize, h: f64) {
-        let ratio = if self.h_used > 0.0 { h / self.h_used } else { f64::INFINITY };
-        let fraction = 1.0 + NODES[s] * ratio;
-        if fraction <= 2.1 && s < 3 {
-            let weights = dense_weights(fraction);
-            self.stage.copy_from_slice(&self.x_old);
-            for (slope, w) in self.old_slopes.iter().zip(weights) {
-                let scaled = self.h_used * w;
-                for (y, k) in self.stage.iter_mut().zip(slope) {
-                    *y += scaled * k;
-                }
-            }
-            return;
+        let ratio = if self.h_used > 0.0 { self.h_used / h } else { 0.0 };
+        let usable = ratio > 0.4;
+        // Stages of the last step by index, then those of this one.
+        let (old, new): (&[usize], &[usize]) = match (s, usable) {
+            (1, true) => (&[3, 4], &[0]),
+            (1, false) => (&[], &[0]),
+            (2, true) => (&[3, 4], &[0, 1]),
+            (2, false) => (&[], &[0, 1]),
+            (3, true) => (&[4], &[0, 2, 1]),
+            (3, false) => (&[], &[0, 2, 1]),
+            (4, _) => (&[], &[0, 2, 1, 3]),
+            _ => (&[], &[2, 1, 3, 4]),
+        };
+        let count = old.len() + new.len();
+        let mut nodes = [0.0; 4];
+        for (place, stage) in nodes.iter_mut().zip(old) {
+            *place = (NODES[*stage] - 1.0) * ratio;
+        }
+        for (place, stage) in nodes[old.len()..].iter_mut().zip(new) {
+            *place = NODES[*stage];
         }
         self.stage.copy_from_slice(&self.base);
-        let weights = slope_extrapolation(s);
-        for (slope, w) in self.slopes.iter().zip(weights).take(s) {
-            let scaled = h * GAMMA * w;
+        for i in 0..count {
+            let mut weight = h * GAMMA;
+            for j in 0..count {
+                if i != j {
+                    weight *= (NODES[s] - nodes[j]) / (nodes[i] - nodes[j]);
+                }
+            }
+            let slope = match old.get(i) {
+                Some(stage) => &self.old_slopes[*stage],
+                None => &self.slopes[new[i - old.len()]],
+            };
             for (y, k) in self.stage.iter_mut().zip(slope) {
-                *y += scaled * k;
+                *y += weight * k;
             }
         }
     }
@@ -330,7 +350,7 @@ impl Esdirk {
                 if rate >= 0.9 && size > ITERATION_TOLERANCE {
                     break;
                 }
-                self.slow_convergence |= rate > 0.3;
+                self.slow_convergence |= rate > self.slow_rate;
             }
             let rate = self.rate.min(0.9);
             if size * rate / (1.0 - rate) <= ITERATION_TOLERANCE {
@@ -362,25 +382,6 @@ impl Esdirk {
         self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
         self.statistics.steps += 1;
     }
-}
-
-/// Weights of the known slopes that extrapolate the slope at stage s: a line through the two nodes nearest to it.
-fn slope_extrapolation(s: usize) -> [f64; 5] {
-    let mut weights = [0.0; 5];
-    let mut order = [0, 1, 2, 3, 4];
-    let near = &mut order[..s];
-    near.sort_by(|a, b| (NODES[*a] - NODES[s]).abs().total_cmp(&(NODES[*b] - NODES[s]).abs()));
-    let count = s.min(3);
-    for i in 0..count {
-        let mut w = 1.0;
-        for j in 0..count {
-            if i != j {
-                w *= (NODES[s] - NODES[near[j]]) / (NODES[near[i]] - NODES[near[j]]);
-            }
-        }
-        weights[near[i]] = w;
-    }
-    weights
 }
 
 fn dense_weights(fraction: f64) -> [f64; STAGES] {

@@ -63,6 +63,11 @@ impl IterationMatrix {
         self.differences.is_some() || !self.analytic
     }
 
+    /// Evaluations of the right-hand side that a Jacobian costs; none where it is analytic.
+    pub fn evaluations(&self) -> usize {
+        self.differences.as_ref().map_or(0, FiniteDifferences::evaluations)
+    }
+
     /// Evaluates the Jacobian at `(t, x)`, where the right-hand side is `f`. `h` is the current step, which tells how
     /// far the state moves.
     #[allow(clippy::too_many_arguments)]

@@ -26,6 +26,7 @@ pub mod ode;
 pub mod order_control;
 mod resume;
 pub mod roots;
+pub mod rosenbrock;
 pub mod sparse;
 pub mod sparse_lu;
 pub mod tsit5;

@@ -5,6 +5,7 @@ use crate::bdf::Bdf;
 use crate::esdirk::Esdirk;
 use crate::fixed_step::{FixedStep, Scheme};
 use crate::ode::{Integrator, Options};
+use crate::rosenbrock::Rosenbrock;
 use crate::tsit5::Tsit5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub enum Method {
     Tsit5,
     Esdirk,
     Bdf,
+    Rosenbrock,
     Euler,
     RungeKutta4,
     ImplicitEuler,
@@ -21,11 +23,12 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 8] = [
+    pub const ALL: [Method; 9] = [
         Method::Auto,
         Method::Tsit5,
         Method::Esdirk,
         Method::Bdf,
+        Method::Rosenbrock,
         Method::Euler,
         Method::RungeKutta4,
         Method::ImplicitEuler,
@@ -38,6 +41,7 @@ impl Method {
             Method::Tsit5 => "tsit5",
             Method::Esdirk => "esdirk",
             Method::Bdf => "bdf",
+            Method::Rosenbrock => "rosenbrock",
             Method::Euler => "euler",
             Method::RungeKutta4 => "rk4",
             Method::ImplicitEuler => "implicit-euler",
@@ -59,6 +63,7 @@ impl Method {
             Method::Tsit5 => Box::new(Tsit5::new(size, options)),
             Method::Esdirk => Box::new(Esdirk::new(size, options)),
             Method::Bdf => Box::new(Bdf::new(size, options)),
+            Method::Rosenbrock => Box::new(Rosenbrock::new(size, options)),
             Method::Euler => Box::new(FixedStep::new(Scheme::ExplicitEuler, size, options)),
             Method::RungeKutta4 => Box::new(FixedStep::new(Scheme::RungeKutta4, size, options)),
             Method::ImplicitEuler => Box::new(FixedStep::new(Scheme::ImplicitEuler, size, options)),

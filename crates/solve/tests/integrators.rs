@@ -8,6 +8,7 @@ mod problems;
 use problems::*;
 use solve::bdf::Bdf;
 use solve::esdirk::Esdirk;
+use solve::rosenbrock::Rosenbrock;
 use solve::tsit5::Tsit5;
 use solve::{Auto, CrossingFunctions, DenseOutput, EvalError, Integrator, OdeProblem, Options, RootFinder, StepError};
 
@@ -16,6 +17,7 @@ fn integrators(size: usize, options: &Options) -> Vec<Box<dyn Integrator>> {
         Box::new(Tsit5::new(size, options.clone())),
         Box::new(Esdirk::new(size, options.clone())),
         Box::new(Bdf::new(size, options.clone())),
+        Box::new(Rosenbrock::new(size, options.clone())),
         Box::new(Auto::new(size, options.clone())),
     ]
 }
@@ -44,6 +46,15 @@ fn esdirk_on_stiff_problems() {
     for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
         let mut esdirk = Esdirk::new(problem.start.len(), problem.options(1e-6));
         check(&mut problem, &mut esdirk, error, rhs);
+    }
+}
+
+#[test]
+fn rosenbrock_on_stiff_problems() {
+    let expected = [(1e-7, 3300), (5e-6, 6600), (2e-5, 2500), (5e-6, 12000), (1e-6, 180), (1e-7, 250), (1e-7, 240)];
+    for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
+        let mut rosenbrock = Rosenbrock::new(problem.start.len(), problem.options(1e-6));
+        check(&mut problem, &mut rosenbrock, error, rhs);
     }
 }
 
@@ -131,8 +142,11 @@ fn error_with_steps(steps: usize, make: fn(usize, Options) -> Box<dyn Integrator
 #[test]
 fn orders_are_what_the_papers_promise() {
     type Case = (fn(usize, Options) -> Box<dyn Integrator>, f64, f64);
-    let cases: [Case; 2] =
-        [(|n, o| Box::new(Tsit5::new(n, o)), 4.7, 3.7), (|n, o| Box::new(Esdirk::new(n, o)), 3.7, 3.4)];
+    let cases: [Case; 3] = [
+        (|n, o| Box::new(Tsit5::new(n, o)), 4.7, 3.7),
+        (|n, o| Box::new(Esdirk::new(n, o)), 3.7, 3.4),
+        (|n, o| Box::new(Rosenbrock::new(n, o)), 4.7, 3.7),
+    ];
     let steps = 16;
     for (make, order, dense_order) in cases {
         let (coarse, coarse_dense) = error_with_steps(steps, make);
@@ -294,7 +308,7 @@ impl CrossingFunctions for Edges {
 #[test]
 fn triangle_wave_through_thousands_of_events() {
     for (mut integrator, limit) in
-        integrators(2, &Options::with_tolerances(1e-6, 1e-6)).into_iter().zip([30, 40, 45, 40])
+        integrators(2, &Options::with_tolerances(1e-6, 1e-6)).into_iter().zip([30, 40, 45, 45, 40])
     {
         let stiffness = if integrator.name() == "tsit5" { 1.0 } else { 1e4 };
         let mut problem = Switched { slope: 1.0, stiffness };
