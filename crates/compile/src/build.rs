@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
-use dae::differentiate::Differentiator;
+use dae::differentiate::{Differentiator, annotated, real_inputs};
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
@@ -11,6 +11,7 @@ use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
 use crate::differentiate::{Gradient, Seeds, differentiate};
 use crate::jit::Machine;
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
+use crate::lookup::LookupCall;
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::Memory;
 use crate::program::{
@@ -98,7 +99,18 @@ fn derive_functions(model: &mut Model, pool: &mut Pool) {
     let mut differentiator = Differentiator::new();
     for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
         let function = model.exprs.call_site(entry.site).function;
-        entry.tangent_function = differentiator.tangent(&mut model.functions, function).ok();
+        let functions = &mut model.functions;
+        entry.tangent_function = match annotated(functions, function, |_| false) {
+            Some((derivative, taken)) => Some((derivative, taken.into())),
+            None => {
+                let taken = functions.get(function).map(|function| real_inputs(function)).unwrap_or_default();
+                differentiator.tangent(functions, function).ok().map(|tangent| (tangent, taken.into()))
+            }
+        };
+    }
+    for entry in &mut pool.calls {
+        let site = model.exprs.call_site(entry.site);
+        entry.lookup = LookupCall::new(&model.functions, site, entry).map(Arc::new);
     }
 }
 

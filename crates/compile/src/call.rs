@@ -33,7 +33,7 @@ pub fn evaluate(
 pub fn evaluate_tangent(
     functions: &Functions,
     site: &CallSite,
-    tangent: Option<FunctionId>,
+    tangent: Option<(FunctionId, &[usize])>,
     strings: &mut Strings,
     externals: &mut dyn Externals,
     arguments: &[f64],
@@ -41,15 +41,16 @@ pub fn evaluate_tangent(
 ) -> Result<(), String> {
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let (point, direction) = arguments.split_at(arguments.len() / 2);
-    let Some(tangent) = tangent else {
+    let Some((tangent, taken)) = tangent else {
         return difference(functions, site, strings, externals, point, direction, results);
     };
     let mut values = inputs(functions, function, &site.inputs, point, strings)?;
     let derivatives = inputs(functions, function, &site.inputs, direction, strings)?;
-    for ((&local, value), derivative) in function.inputs.iter().zip(values.clone()).zip(derivatives) {
-        if contains_reals(&function.locals[local].ty) {
+    for &input in taken {
+        if let (Some(value), Some(derivative)) = (values.get(input), derivatives.get(input)) {
             // What is no Real in a record repeats the original.
-            values.push(keep_reals(derivative, &value));
+            let derivative = keep_reals(derivative.clone(), value);
+            values.push(derivative);
         }
     }
     let mut outputs = call(functions, tangent, values, externals)?.into_iter();

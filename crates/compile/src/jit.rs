@@ -570,7 +570,7 @@ impl Emitter<'_, '_, '_, '_> {
         match self.read_known(address) {
             Known::Number(value) => value,
             Known::Truth(value) => {
-                let number = self.to_number(value);
+                let number = self.number_of(value);
                 if self.open.is_empty() {
                     self.known.insert(address, Known::Number(number));
                 }
@@ -579,7 +579,7 @@ impl Emitter<'_, '_, '_, '_> {
         }
     }
 
-    fn to_number(&mut self, truth: Value) -> Value {
+    fn number_of(&mut self, truth: Value) -> Value {
         let (one, zero) = (self.number(1.0), self.number(0.0));
         self.builder.ins().select(truth, one, zero)
     }
@@ -622,7 +622,7 @@ impl Emitter<'_, '_, '_, '_> {
     fn as_number(&mut self, value: Known) -> Value {
         match value {
             Known::Number(value) => value,
-            Known::Truth(value) => self.to_number(value),
+            Known::Truth(value) => self.number_of(value),
         }
     }
 
@@ -667,7 +667,7 @@ impl Emitter<'_, '_, '_, '_> {
                 let zero = self.number(0.0);
                 let above = self.builder.ins().fcmp(FloatCC::GreaterThan, x, zero);
                 let below = self.builder.ins().fcmp(FloatCC::LessThan, x, zero);
-                let (above, below) = (self.to_number(above), self.to_number(below));
+                let (above, below) = (self.number_of(above), self.number_of(below));
                 self.builder.ins().fsub(above, below)
             }
             _ => match self.compiler.imports.unary.get(&function) {

@@ -56,6 +56,7 @@ mod failure;
 mod interpret;
 mod jit;
 mod layout;
+mod lookup;
 mod lower;
 mod math;
 mod memory;
@@ -82,4 +83,4 @@ pub use memory::{DelayBuffer, Memory};
 pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };
-pub use runtime::SharedExternals;
+pub use runtime::SharedNative;

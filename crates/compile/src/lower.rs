@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEMPORARY};
 use crate::layout::{INITIAL, LAMBDA, Layout, Place, RelationKind, TERMINAL, TIME};
+use crate::lookup::LookupCall;
 use crate::math::{Binary, Unary, comparison};
 use crate::specialize::NativeCall;
 
@@ -71,19 +72,22 @@ impl Strings {
 }
 
 /// One way to call a function.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct CallEntry {
     pub site: CallSiteId,
     pub arguments: u32,
     pub results: u32,
     /// Arguments and results are followed by their tangents; only the tangents of the results are computed.
     pub tangent: bool,
-    /// The function that gives the tangents, where one could be derived.
-    pub tangent_function: Option<dae::FunctionId>,
+    /// The function that gives the tangents, where there is one or one could be derived, and the inputs whose
+    /// tangents it takes behind the inputs.
+    pub tangent_function: Option<(dae::FunctionId, Arc<[usize]>)>,
     /// Arguments that are constants and no Reals: sizes, choices, texts.
     pub fixed: Arc<[(u32, f64)]>,
     /// Code of its own; without it the evaluator is called.
     pub native: Option<Arc<NativeCall>>,
+    /// A function on numbers in another language.
+    pub lookup: Option<Arc<LookupCall>>,
 }
 
 /// What all code of a program shares.
@@ -114,6 +118,7 @@ impl Pool {
                 tangent_function: None,
                 fixed: fixed.into(),
                 native: None,
+                lookup: None,
             });
             self.calls.len() as u32 - 1
         })

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::layout::{INITIAL, LAMBDA, LIVE, TERMINAL, TIME};
 use crate::lower::Strings;
 use crate::math::truth;
-use crate::runtime::SharedExternals;
+use crate::runtime::SharedNative;
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -15,7 +15,7 @@ pub struct Memory {
     pub strings: Strings,
     pub delays: Vec<DelayBuffer>,
     /// Where functions in other languages are called.
-    pub externals: SharedExternals,
+    pub native: SharedNative,
     /// The message of the last function call that failed; its results are NaN.
     pub(crate) call_failure: Option<String>,
 }

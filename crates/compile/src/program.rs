@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use base::{Diagnostic, Id, IdVec};
-use dae::evaluate::NoExternals;
 use dae::{EqId, ExprId, Model, VarId};
+use native::Native;
 use transform::{Schedule, SystemKind};
 
 use crate::code::{Address, Code, Regions, Rounding, StatementOrigin};
@@ -238,7 +238,7 @@ impl Program {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
             delays: vec![DelayBuffer::default(); self.layout.delays.len()],
-            externals: Arc::new(Mutex::new(NoExternals)),
+            native: Arc::new(Mutex::new(Native::new())),
             call_failure: None,
         };
         let constants = self.regions.constants as usize;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use base::Id;
 use dae::evaluate::Externals;
+use native::Native;
 
 use crate::call;
 use crate::interpret::{self, Host};
@@ -13,14 +14,14 @@ use crate::program::{ChunkId, Program};
 use crate::specialize::Source;
 
 /// Functions in other languages, shared by copies of a memory.
-pub type SharedExternals = Arc<Mutex<dyn Externals + Send>>;
+pub type SharedNative = Arc<Mutex<Native>>;
 
 pub struct Runtime<'a> {
     pub program: &'a Program,
     pub calls: &'a [CallEntry],
     pub strings: &'a mut Strings,
     pub delays: &'a [DelayBuffer],
-    pub externals: &'a SharedExternals,
+    pub native: &'a SharedNative,
     pub failure: &'a mut Option<String>,
     /// Of the numbers, for machine code.
     pub length: usize,
@@ -31,11 +32,8 @@ pub struct Runtime<'a> {
 impl<'a> Runtime<'a> {
     /// Splits memory into the numbers, which code works on, and the rest.
     pub fn new(program: &'a Program, calls: &'a [CallEntry], memory: &'a mut Memory) -> (&'a mut Vec<f64>, Self) {
-        let Memory { values, strings, delays, externals, call_failure } = memory;
-        (
-            values,
-            Runtime { program, calls, strings, delays, externals, failure: call_failure, length: 0, diagnose: false },
-        )
+        let Memory { values, strings, delays, native, call_failure } = memory;
+        (values, Runtime { program, calls, strings, delays, native, failure: call_failure, length: 0, diagnose: false })
     }
 }
 
@@ -60,15 +58,26 @@ impl Host for Runtime<'_> {
         let site = model.exprs.call_site(entry.site);
         let (arguments, results) = (arguments as usize, results as usize);
         let (given, wanted) = (entry.arguments as usize, entry.results as usize);
-        let mut externals = self.externals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let externals: &mut dyn Externals = &mut *externals;
+        let mut externals = self.native.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let start = if entry.tangent { results + wanted } else { results };
+        if let Some(lookup) = &entry.lookup {
+            values[start] = match lookup.call(&externals, &values[arguments..]) {
+                Ok(value) => value,
+                Err(message) => {
+                    *self.failure = Some(message);
+                    f64::NAN
+                }
+            };
+            return;
+        }
         let mut out = vec![f64::NAN; wanted];
+        let externals: &mut dyn Externals = &mut *externals;
         let outcome = if entry.tangent {
             let given = &values[arguments..arguments + 2 * given];
             call::evaluate_tangent(
                 &model.functions,
                 site,
-                entry.tangent_function,
+                entry.tangent_function.as_ref().map(|(function, taken)| (*function, &taken[..])),
                 self.strings,
                 externals,
                 given,
@@ -82,7 +91,6 @@ impl Host for Runtime<'_> {
             out.fill(f64::NAN);
             *self.failure = Some(message);
         }
-        let start = if entry.tangent { results + wanted } else { results };
         values[start..start + wanted].copy_from_slice(&out);
     }
 

@@ -128,13 +128,12 @@ impl<'a> Specializer<'a> {
             arguments.push(symbolic(self.functions, shape, &function.locals[local].ty, &mut leaf)?);
         }
         let called = if entry.tangent {
-            let count = u64::from(entry.arguments);
-            for (k, &local) in function.inputs.iter().enumerate() {
-                if contains_reals(&function.locals[local].ty) {
-                    arguments.push(derivative(&arguments[k], &function.locals[local].ty, count));
-                }
+            let (tangent, taken) = entry.tangent_function?;
+            for &input in taken.iter() {
+                let ty = &function.locals[*function.inputs.get(input)?].ty;
+                arguments.push(derivative(arguments.get(input)?, ty, u64::from(entry.arguments)));
             }
-            entry.tangent_function?
+            tangent
         } else {
             site.function
         };
@@ -1075,7 +1074,7 @@ impl Maker<'_, '_> {
 
     fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Made {
         if is_known(&a) && is_known(&b) {
-            return Ok(arrays::compare(op, &a, &b)?);
+            return arrays::compare(op, &a, &b);
         }
         let is_text = |value: &Value| matches!(value, Value::String(_));
         if (is_text(&a) || is_text(&b)) && !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
@@ -1137,7 +1136,7 @@ impl Maker<'_, '_> {
 
     fn reduce(&mut self, op: ReductionOp, values: Vec<Value>) -> Made {
         if values.iter().all(is_known) {
-            return Ok(arrays::reduce(op, values.into_iter())?);
+            return arrays::reduce(op, values.into_iter());
         }
         let mut result: Option<Value> = None;
         for value in values {
@@ -1160,7 +1159,7 @@ impl Maker<'_, '_> {
 
     fn builtin(&mut self, op: Builtin, arguments: Vec<Value>) -> Made {
         if arguments.iter().all(is_known) {
-            return Ok(arrays::builtin(op, arguments)?);
+            return arrays::builtin(op, arguments);
         }
         // Functions do not make events.
         let op = match op {
@@ -1185,7 +1184,7 @@ impl Maker<'_, '_> {
 
     fn pair(&mut self, op: Builtin, x: &Value, y: &Value) -> Made {
         if is_known(x) && is_known(y) {
-            return Ok(arrays::builtin(op, vec![x.clone(), y.clone()])?);
+            return arrays::builtin(op, vec![x.clone(), y.clone()]);
         }
         let rounding = match op {
             Builtin::Atan2 => return self.combine(Binary::Atan2, x, y),
@@ -1222,7 +1221,7 @@ impl Maker<'_, '_> {
                 | F::Promote
         );
         if arguments.iter().all(is_known) {
-            return Ok(arrays::whole(function, arguments)?);
+            return arrays::whole(function, arguments);
         }
         if moves_only {
             // Sizes and dimensions must be known; only elements may be addresses.

@@ -305,7 +305,7 @@ fn scalar_is_real(ty: &Type, shape: &Shape, position: usize) -> bool {
 }
 
 /// The inputs that have a derivative.
-pub(crate) fn real_inputs(function: &Function) -> Vec<usize> {
+pub fn real_inputs(function: &Function) -> Vec<usize> {
     (0..function.inputs.len())
         .filter(|&k| function.locals.get(function.inputs[k]).is_some_and(|local| contains_reals(&local.ty)))
         .collect()
@@ -313,7 +313,7 @@ pub(crate) fn real_inputs(function: &Function) -> Vec<usize> {
 
 /// The function that an annotation names as the derivative, and the inputs whose derivatives it takes.
 /// `is_constant` tells whether the derivative of an input is known to be zero.
-pub(crate) fn annotated(
+pub fn annotated(
     functions: &Functions,
     id: FunctionId,
     is_constant: impl Fn(u32) -> bool,
