@@ -37,6 +37,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         chunks: IdVec::new(),
         systems: IdVec::new(),
         frozen: IdVec::new(),
+        relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
         outputs: 0,
     };
     let sections = builder.sections()?;
@@ -133,6 +134,8 @@ struct Builder<'a> {
     systems: IdVec<SystemId, System>,
     /// The code of each system with frozen relations, from which derivatives are made.
     frozen: IdVec<SystemId, Code>,
+    /// The relation whose state lies at an address.
+    relation_at: rustc_hash::FxHashMap<Address, RelationId>,
     /// The length of the output area.
     outputs: u32,
 }
@@ -271,6 +274,8 @@ impl Builder<'_> {
         } else {
             self.chunks[residuals].clone()
         };
+        let relations = self.relations_of([Some(residuals), discrete_code]);
+        let residues = self.residues(&relations, mode)?;
         let slots: Vec<Address> = system.iteration.iter().map(|&variable| self.layout.slot(variable)).collect();
         self.outputs = self.outputs.max(system.residuals.len() as u32);
         let (pattern, jacobian) = self.jacobian(&frozen, &slots, system.residuals.len());
@@ -284,10 +289,38 @@ impl Builder<'_> {
             residuals,
             discrete: system.discrete.iter().map(|assignment| assignment.variable).collect(),
             discrete_code,
+            relations,
+            residues,
             pattern,
             jacobian,
             tangent: None,
         }))
+    }
+
+    /// The relations that some pieces of code update.
+    fn relations_of(&self, chunks: [Option<ChunkId>; 2]) -> Vec<RelationId> {
+        let mut states = rustc_hash::FxHashSet::default();
+        for op in chunks.into_iter().flatten().flat_map(|chunk| &self.chunks[chunk].ops) {
+            if let Op::Relate { state, .. } | Op::Round { state, .. } = *op {
+                states.insert(state);
+            }
+        }
+        let mut relations: Vec<RelationId> =
+            states.iter().filter_map(|state| self.relation_at.get(state)).copied().collect();
+        relations.sort_unstable();
+        relations
+    }
+
+    fn residues(&mut self, relations: &[RelationId], mode: Mode) -> Result<Option<ChunkId>, Diagnostic> {
+        if relations.is_empty() {
+            return Ok(None);
+        }
+        let statement = |(k, &id): (u32, &RelationId)| {
+            Statement::to_slot(OUTPUT | k, self.layout.relations[id].residue, StatementOrigin::default())
+        };
+        let statements: Vec<Statement> = (0..).zip(relations).map(statement).collect();
+        self.outputs = self.outputs.max(statements.len() as u32);
+        self.chunk(&statements, Mode { live: false, ..mode }).map(Some)
     }
 
     /// Code for all entries at once where that stays small, else for one direction.

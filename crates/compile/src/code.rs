@@ -29,6 +29,16 @@ pub enum Rounding {
     Truncate,
 }
 
+impl Rounding {
+    pub fn apply(self, value: f64) -> f64 {
+        match self {
+            Rounding::Floor => value.floor(),
+            Rounding::Ceil => value.ceil(),
+            Rounding::Truncate => value.trunc(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     Move {

@@ -66,6 +66,9 @@ pub struct System {
     /// Discrete unknowns of a mixed system and the code that computes them once the continuous part is solved.
     pub discrete: Vec<VarId>,
     pub discrete_code: Option<ChunkId>,
+    /// The relations its code updates when memory is live, and the code of their residues.
+    pub relations: Vec<RelationId>,
+    pub(crate) residues: Option<ChunkId>,
     /// Where the Jacobian of the residuals has entries.
     pub pattern: Pattern,
     pub(crate) jacobian: JacobianCode,
@@ -286,20 +289,12 @@ impl Program {
         out.copy_from_slice(&memory.values[start..start + out.len()]);
     }
 
-    /// The addresses of the states of all relations that a system's code updates when memory is live.
-    pub fn system_relations(&self, system: SystemId) -> Vec<Address> {
-        let system = &self.systems[system];
-        let chunks = [Some(system.residuals), system.discrete_code];
-        let ops = chunks.into_iter().flatten().flat_map(|chunk| &self.chunks[chunk].ops);
-        let mut states: Vec<Address> = ops
-            .filter_map(|op| match *op {
-                code::Op::Relate { state, .. } | code::Op::Round { state, .. } => Some(state),
-                _ => None,
-            })
-            .collect();
-        states.sort_unstable();
-        states.dedup();
-        states
+    /// The residues of a system's relations, at the solution in memory. One in a branch that is not active may be NaN.
+    pub fn system_residues(&self, system: SystemId, memory: &mut Memory, out: &mut [f64]) {
+        if let Some(code) = self.systems[system].residues {
+            self.execute(code, memory);
+            self.read_outputs(memory, out);
+        }
     }
 
     /// Evaluates every crossing function. One that cannot be evaluated now (NaN) stands in a branch that is not active.

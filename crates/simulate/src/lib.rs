@@ -4,6 +4,7 @@
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
 //! jumps; `run` puts them on the axis of time.
 
+mod bands;
 mod clockwork;
 mod columns;
 mod conditions;

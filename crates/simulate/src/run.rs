@@ -6,6 +6,7 @@ use results::{ResultError, ResultSink};
 use solve::roots::Crossing;
 use solve::{Integrator, Method, OdeProblem, RootFinder, StepError};
 
+use crate::bands::Bands;
 use crate::clockwork::{Clockwork, just_after, same_instant};
 use crate::columns::Columns;
 use crate::event_log::{Entry, EventLog};
@@ -206,8 +207,7 @@ struct Run<'a, 'w> {
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
     recent: RecentEvents,
-    /// Scratch space for the crossing functions.
-    residues: Vec<f64>,
+    bands: Bands,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -221,6 +221,9 @@ impl<'a, 'w> Run<'a, 'w> {
     ) -> Self {
         let program = machine.program;
         let size = machine.size();
+        let mut roots = RootFinder::new(program.roots.len(), size);
+        // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
+        roots.set_resolution(options.interval);
         Self {
             program,
             options,
@@ -230,13 +233,13 @@ impl<'a, 'w> Run<'a, 'w> {
             log,
             clockwork: Clockwork::default(),
             integrator,
-            roots: RootFinder::new(program.roots.len(), size),
+            roots,
             statistics: RunStatistics::default(),
             x: vec![0.0; size],
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
-            residues: vec![0.0; program.roots.len()],
+            bands: Bands::new(program),
             machine,
         }
     }
@@ -383,6 +386,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if trigger.relation {
             self.machine.memory.set_time(just_after(time));
         }
+        self.bands.enter(&mut self.machine.memory, self.program, &self.crossings);
         self.machine.systems.forget_factors(self.program);
         let mut aftermath = events::iterate(&mut self.machine, &self.names, self.log)?;
         if !due.is_empty() {
@@ -409,9 +413,8 @@ impl<'a, 'w> Run<'a, 'w> {
         self.machine.systems.forget_factors(self.program);
         self.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
         self.machine.evaluate_outputs()?;
-        self.program.crossings(&mut self.machine.memory, &mut self.residues);
-        self.roots.restart_with(&self.residues);
         self.clockwork.forget();
+        self.bands.restart(&mut self.machine, &mut self.roots);
         Ok(())
     }
 

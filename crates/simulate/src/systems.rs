@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use base::{Diagnostic, IdVec};
-use compile::{Failure, Memory, Program, SystemId};
+use compile::{Failure, Memory, Program, RelationKind, SystemId};
 use dae::Model;
 use rustc_hash::FxHashSet;
 use solve::newton::NewtonOptions;
@@ -20,6 +20,10 @@ use crate::machine::{Phase, Trouble, nominal};
 
 /// Configurations tried before an event is given up.
 const MOST_CONFIGURATIONS: usize = 4096;
+
+/// Rounding errors of residues relative to the largest unknown of the system, and at least.
+const ROUNDING: f64 = 1e-13;
+const SMALLEST_NOISE: f64 = 1e-15;
 
 /// Why a system has no solution, by name.
 #[derive(Clone, Debug)]
@@ -104,12 +108,20 @@ enum Method {
     Newton(Box<NewtonSolver>),
 }
 
+/// One entry of a configuration.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    address: usize,
+    is_comparison: bool,
+}
+
 /// Solver and scratch space of one system, made when it is first needed.
 struct Workspace {
     method: Method,
     pattern: Pattern,
-    /// The states of the relations inside.
-    relations: Vec<compile::Address>,
+    /// What a configuration consists of: the states of relations, then the discrete unknowns.
+    places: Vec<Place>,
+    residues: Vec<f64>,
     x: Vec<f64>,
     residuals: Vec<f64>,
     matrix: Vec<f64>,
@@ -261,11 +273,19 @@ impl Workspace {
             Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
         };
         let entries = pattern.entries();
-        let relations = program.system_relations(system);
+        let state = |&id: &compile::RelationId| {
+            let relation = &program.layout.relations[id];
+            let is_comparison = matches!(relation.kind, RelationKind::Compare { .. });
+            Place { address: relation.state as usize, is_comparison }
+        };
+        let unknown =
+            |&variable: &dae::VarId| Place { address: program.layout.slot(variable) as usize, is_comparison: false };
+        let places = found.relations.iter().map(state).chain(found.discrete.iter().map(unknown)).collect();
         Ok(Self {
             method,
             pattern,
-            relations,
+            places,
+            residues: vec![0.0; found.relations.len()],
             x: vec![0.0; size],
             residuals: vec![0.0; size],
             matrix: vec![0.0; entries],
@@ -337,7 +357,8 @@ impl Workspace {
         Ok(solved)
     }
 
-    /// Finds relations, discrete unknowns and continuous unknowns that agree.
+    /// Finds relations, discrete unknowns and continuous unknowns that agree: the present configuration, those that
+    /// solutions ask for, and where these lead nowhere every combination.
     fn solve_configuration(
         &mut self,
         program: &Program,
@@ -345,59 +366,50 @@ impl Workspace {
         memory: &mut Memory,
     ) -> Result<Solved, Reason> {
         let found = &program.systems[system];
-        let places: Vec<usize> = self
-            .relations
-            .iter()
-            .map(|&address| address as usize)
-            .chain(found.discrete.iter().map(|&variable| program.layout.slot(variable) as usize))
-            .collect();
-        if places.is_empty() {
+        if self.places.is_empty() {
             self.drop_factors(found.kind);
             return self.solve_frozen(program, system, memory);
         }
-        let start: Vec<f64> = found.slots.iter().map(|&slot| memory.values[slot as usize]).collect();
-        let mut queue = VecDeque::from([configuration(memory, &places)]);
-        let mut seen = FxHashSet::default();
-        let mut first_failure = None;
-        while let Some(candidate) = queue.pop_front() {
-            if seen.len() >= MOST_CONFIGURATIONS {
-                break;
-            }
-            if !seen.insert(key(&candidate)) {
-                continue;
-            }
-            places.iter().zip(&candidate).for_each(|(&place, &value)| memory.values[place] = value);
+        let mut search = Search::new(memory, &self.places, found);
+        while let Some(candidate) = search.next() {
+            search.take(memory, &self.places, &candidate);
             self.drop_factors(found.kind);
             match self.solve_frozen(program, system, memory) {
                 Ok(solved) => {
-                    memory.set_live(true);
-                    let outcome = self.update(program, system, memory);
-                    memory.set_live(false);
-                    outcome?;
-                    let wanted = configuration(memory, &places);
+                    let violations = self.consequences(program, system, memory)?;
+                    let wanted = configuration(memory, &self.places);
                     if key(&wanted) == key(&candidate) {
                         return Ok(solved);
                     }
-                    enqueue(&mut queue, &candidate, &wanted);
+                    search.follow(&candidate, &wanted, &violations);
                 }
-                Err(reason) => {
-                    first_failure.get_or_insert(reason);
-                    write(memory, &found.slots, &start);
-                    enqueue_flips(&mut queue, &candidate, self.relations.len());
-                }
+                Err(reason) => search.fail(&candidate, reason),
             }
         }
-        places.iter().zip(&configuration(memory, &places)).for_each(|(&place, &value)| memory.values[place] = value);
-        Err(first_failure.unwrap_or(Reason::NoConfiguration { tried: seen.len() }))
+        search.give_up(memory, &self.places, found)
     }
 
-    /// Evaluates relations and discrete unknowns at the solution, relations live.
-    fn update(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<(), Reason> {
-        program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
-        match program.systems[system].discrete_code {
-            Some(chunk) => program.run_chunk(chunk, memory).map_err(Reason::Evaluation),
-            None => Ok(()),
+    /// Sets relations and discrete unknowns to what the solution in memory asks for. A relation whose residue is zero to
+    /// rounding stays as it is. Returns how far each relation is from what it was.
+    fn consequences(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Vec<f64>, Reason> {
+        let found = &program.systems[system];
+        program.system_residues(system, memory, &mut self.residues);
+        let noise = noise(program, found, memory);
+        let mut violations = vec![0.0; self.residues.len()];
+        for ((&id, &residue), violation) in found.relations.iter().zip(&self.residues).zip(&mut violations) {
+            let relation = &program.layout.relations[id];
+            let place = relation.state as usize;
+            let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
+            if wanted != memory.values[place] {
+                *violation = residue.abs();
+                memory.values[place] = wanted;
+            }
         }
+        match found.discrete_code {
+            Some(chunk) => program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?,
+            None => {}
+        }
+        Ok(violations)
     }
 
     fn drop_factors(&mut self, kind: SystemKind) {
@@ -414,34 +426,125 @@ fn write(memory: &mut Memory, slots: &[compile::Address], x: &[f64]) {
     slots.iter().zip(x).for_each(|(&slot, &value)| memory.values[slot as usize] = value);
 }
 
-fn configuration(memory: &Memory, places: &[usize]) -> Vec<f64> {
-    places.iter().map(|&place| memory.values[place]).collect()
+fn configuration(memory: &Memory, places: &[Place]) -> Vec<f64> {
+    places.iter().map(|place| memory.values[place.address]).collect()
 }
 
 fn key(configuration: &[f64]) -> Vec<u64> {
     configuration.iter().map(|value| value.to_bits()).collect()
 }
 
-/// First all that the solution asks for, then each change alone.
-fn enqueue(queue: &mut VecDeque<Vec<f64>>, candidate: &[f64], wanted: &[f64]) {
-    queue.push_front(wanted.to_vec());
-    let different: Vec<usize> =
-        (0..candidate.len()).filter(|&k| candidate[k].to_bits() != wanted[k].to_bits()).collect();
-    if different.len() > 1 {
-        for k in different {
-            let mut single = candidate.to_vec();
-            single[k] = wanted[k];
-            queue.push_back(single);
+/// How far rounding reaches in the residues of a system's relations.
+pub fn noise(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
+    let largest = found.unknowns.iter().map(|&variable| program.value(memory, variable).abs());
+    ROUNDING * largest.filter(|value| value.is_finite()).fold(0.0, f64::max) + SMALLEST_NOISE
+}
+
+/// The state a relation takes at a residue; the one it has where rounding alone speaks against it.
+fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64 {
+    if residue.is_nan() {
+        return state;
+    }
+    match kind {
+        RelationKind::Compare { .. } if residue.abs() <= noise => state,
+        RelationKind::Compare { .. } => f64::from(solve::roots::sign_of(residue)),
+        RelationKind::Round { rounding, .. } => {
+            let (lower, upper) = compile::bounds(rounding, state);
+            if residue > lower - noise && residue < upper + noise { state } else { rounding.apply(residue) }
         }
     }
 }
 
-/// A configuration without a solution says nothing about the next: every relation turned, one at a time.
-fn enqueue_flips(queue: &mut VecDeque<Vec<f64>>, candidate: &[f64], relations: usize) {
-    for k in 0..relations {
-        let mut single = candidate.to_vec();
-        single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };
-        queue.push_back(single);
+/// The configurations of one system that were tried, and those to try next.
+struct Search {
+    /// The values of the iteration variables to start from.
+    start: Vec<f64>,
+    queue: VecDeque<Vec<f64>>,
+    seen: FxHashSet<Vec<u64>>,
+    first_failure: Option<Reason>,
+    /// How many of the entries of a configuration are states of comparisons.
+    comparisons: Vec<usize>,
+    /// The next combination of the systematic search, and the configuration it starts from.
+    combination: u64,
+    first: Vec<f64>,
+}
+
+impl Search {
+    fn new(memory: &Memory, places: &[Place], found: &compile::System) -> Self {
+        let first = configuration(memory, places);
+        Self {
+            start: found.slots.iter().map(|&slot| memory.values[slot as usize]).collect(),
+            queue: VecDeque::from([first.clone()]),
+            seen: FxHashSet::default(),
+            first_failure: None,
+            comparisons: (0..places.len()).filter(|&k| places[k].is_comparison).collect(),
+            combination: 0,
+            first,
+        }
+    }
+
+    fn next(&mut self) -> Option<Vec<f64>> {
+        while self.seen.len() < MOST_CONFIGURATIONS {
+            let candidate = match self.queue.pop_front() {
+                Some(candidate) => candidate,
+                None => self.next_combination()?,
+            };
+            if self.seen.insert(key(&candidate)) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    /// Every combination of the comparisons, in the order of a binary counter.
+    fn next_combination(&mut self) -> Option<Vec<f64>> {
+        let bits = self.comparisons.len().min(63);
+        if self.combination >= 1 << bits {
+            return None;
+        }
+        let mut candidate = self.first.clone();
+        for (bit, &k) in self.comparisons.iter().take(bits).enumerate() {
+            candidate[k] = if self.combination >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        }
+        self.combination += 1;
+        Some(candidate)
+    }
+
+    fn take(&self, memory: &mut Memory, places: &[Place], candidate: &[f64]) {
+        places.iter().zip(candidate).for_each(|(place, &value)| memory.values[place.address] = value);
+    }
+
+    /// First all that the solution asks for, then each change alone, the largest violation first.
+    fn follow(&mut self, candidate: &[f64], wanted: &[f64], violations: &[f64]) {
+        self.queue.push_front(wanted.to_vec());
+        let size = |k: usize| violations.get(k).copied().unwrap_or(0.0);
+        let mut different: Vec<usize> =
+            (0..candidate.len()).filter(|&k| candidate[k].to_bits() != wanted[k].to_bits()).collect();
+        different.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+        if different.len() > 1 {
+            for k in different {
+                let mut single = candidate.to_vec();
+                single[k] = wanted[k];
+                self.queue.push_back(single);
+            }
+        }
+    }
+
+    /// A configuration without a solution says nothing about the next: every comparison turned, one at a time.
+    fn fail(&mut self, candidate: &[f64], reason: Reason) {
+        self.first_failure.get_or_insert(reason);
+        for &k in &self.comparisons {
+            let mut single = candidate.to_vec();
+            single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };
+            self.queue.push_back(single);
+        }
+    }
+
+    /// Leaves memory as it was found.
+    fn give_up(self, memory: &mut Memory, places: &[Place], found: &compile::System) -> Result<Solved, Reason> {
+        self.take(memory, places, &self.first);
+        write(memory, &found.slots, &self.start);
+        Err(self.first_failure.unwrap_or(Reason::NoConfiguration { tried: self.seen.len() }))
     }
 }
 

@@ -6,6 +6,9 @@
 //! Cellier and Otter, *Object-oriented modeling of hybrid systems*, 1993): zp = z + ε and zn = z − ε for a residue that
 //! starts at zero, zp = zn = z otherwise.
 //!
+//! A caller that knows how far rounding reaches gives a band ([`RootFinder::restart_in_bands`]): a residue that starts inside
+//! it keeps the status it is given until it leaves the band on the other side.
+//!
 //! A crossing and its return inside one step leave no sign change at the ends. So a step is also looked at in its
 //! middle, unless every function stays farther from zero than it has moved in this step and the one before; where the
 //! parabola through the three values comes near zero, the extreme is searched. Brackets are
@@ -43,11 +46,11 @@ pub fn sign_of(value: f64) -> i8 {
     }
 }
 
-fn triggered(status: i8, value: f64) -> bool {
+fn triggered(status: i8, value: f64, zero: f64) -> bool {
     match status {
         1 => value <= 0.0,
         -1 => value >= 0.0,
-        _ => value.abs() > ZERO_INTERVAL,
+        _ => value.abs() > zero,
     }
 }
 
@@ -72,6 +75,10 @@ pub struct Crossing {
 #[derive(Clone, Debug, Default)]
 pub struct RootFinder {
     status: Vec<i8>,
+    /// Added to a function that started in its band with a sign, so that it crosses at the far end of the band.
+    shift: Vec<f64>,
+    /// Half the width of the interval in which a function of status zero stays zero.
+    zero: Vec<f64>,
     left: Vec<f64>,
     right: Vec<f64>,
     middle: Vec<f64>,
@@ -94,6 +101,8 @@ impl RootFinder {
         let zeros = || vec![0.0; functions];
         RootFinder {
             status: vec![0; functions],
+            shift: zeros(),
+            zero: vec![ZERO_INTERVAL; functions],
             left: zeros(),
             right: zeros(),
             middle: zeros(),
@@ -121,6 +130,8 @@ impl RootFinder {
         self.evaluations += 1;
         functions.evaluate(t, x, &mut self.left)?;
         self.previous_length = 0.0;
+        self.shift.fill(0.0);
+        self.zero.fill(ZERO_INTERVAL);
         for (status, value) in self.status.iter_mut().zip(&self.left) {
             *status = sign_of(*value);
         }
@@ -131,8 +142,35 @@ impl RootFinder {
     pub fn restart_with(&mut self, values: &[f64]) {
         self.left.copy_from_slice(values);
         self.previous_length = 0.0;
+        self.shift.fill(0.0);
+        self.zero.fill(ZERO_INTERVAL);
         for (status, value) in self.status.iter_mut().zip(values) {
             *status = sign_of(*value);
+        }
+    }
+
+    /// As [`restart_with`](Self::restart_with), but a value within its band has the status it is given, and keeps it until
+    /// it leaves the band on the other side.
+    pub fn restart_in_bands(&mut self, values: &[f64], given: &[i8], bands: &[f64]) {
+        self.restart_with(values);
+        for (function, (&given, &band)) in given.iter().zip(bands).enumerate() {
+            if values[function].abs() <= band {
+                self.status[function] = given;
+                self.zero[function] = band.max(ZERO_INTERVAL);
+                self.shift[function] = f64::from(given) * self.zero[function];
+                self.left[function] += self.shift[function];
+            }
+        }
+    }
+
+    /// A function that is out of its band on its own side crosses at zero from now on.
+    fn drop_shifts(&mut self) {
+        for (function, shift) in self.shift.iter_mut().enumerate() {
+            let status = f64::from(self.status[function]);
+            if *shift != 0.0 && status * self.left[function] > 2.0 * shift.abs() {
+                self.left[function] -= *shift;
+                *shift = 0.0;
+            }
         }
     }
 
@@ -216,6 +254,7 @@ impl RootFinder {
         }
         std::mem::swap(&mut self.previous, &mut self.left);
         std::mem::swap(&mut self.left, &mut self.end);
+        self.drop_shifts();
         self.previous_length = interval.b - interval.a;
         Ok(None)
     }
@@ -285,7 +324,7 @@ impl RootFinder {
             }
             self.evaluate_at(functions, solution, vertex, Values::Probe)?;
             let value = sign * self.probe[function];
-            if triggered(status, self.probe[function]) {
+            if triggered(status, self.probe[function], self.zero[function]) {
                 self.right.copy_from_slice(&self.probe);
                 return Ok(Some(vertex));
             }
@@ -359,8 +398,9 @@ impl RootFinder {
         }
         b = self.pass_exact_zeros(functions, solution, b, tolerance)?;
         for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
-            if triggered(*status, *value) {
-                self.crossings.push(Crossing { function, from: *status, to: sign_of(*value) });
+            if triggered(*status, *value, self.zero[function]) {
+                let to = sign_of(*value - self.shift[function]);
+                self.crossings.push(Crossing { function, from: *status, to });
             }
         }
         Ok(Event { t_before: a, t: b })
@@ -401,8 +441,8 @@ impl RootFinder {
             return middle;
         }
         let mut earliest = 1.0_f64;
-        for ((status, left), right) in self.status.iter().zip(&self.left).zip(&self.right) {
-            if !triggered(*status, *right) {
+        for (((status, left), right), zero) in self.status.iter().zip(&self.left).zip(&self.right).zip(&self.zero) {
+            if !triggered(*status, *right, *zero) {
                 continue;
             }
             // A function that was zero leaves at once: bisect. So does one whose left value is no use.
@@ -417,7 +457,8 @@ impl RootFinder {
     }
 
     fn any_triggered(&self, values: &[f64]) -> bool {
-        self.status.iter().zip(values).any(|(status, value)| triggered(*status, *value))
+        let mut functions = self.status.iter().zip(values).zip(&self.zero);
+        functions.any(|((status, value), zero)| triggered(*status, *value, *zero))
     }
 
     fn evaluate_at(
@@ -434,7 +475,9 @@ impl RootFinder {
             Values::Middle => &mut self.middle,
             Values::Probe => &mut self.probe,
         };
-        functions.evaluate(t, &self.x, values)
+        functions.evaluate(t, &self.x, values)?;
+        values.iter_mut().zip(&self.shift).for_each(|(value, shift)| *value += shift);
+        Ok(())
     }
 }
 
@@ -530,6 +573,23 @@ mod tests {
             (self.1)(t, values);
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_band_keeps_the_status_it_is_given() {
+        // Starts at −1e-14 as positive: rounding. It then leaves upwards without an event and comes back at t = 2.
+        let mut functions = Functions(1, |t, values| values[0] = if t == 0.0 { -1e-14 } else { t * (2.0 - t) });
+        let mut finder = RootFinder::new(1, 1);
+        finder.restart_in_bands(&[-1e-14], &[1], &[1e-12]);
+        assert_eq!(finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap(), None);
+        let event = finder.search(&mut functions, &Clock { t: 3.0 }, 1.0, 3.0).unwrap().unwrap();
+        assert!((event.t - 2.0).abs() < 1e-11);
+        // Leaving on the other side is an event at once.
+        let mut functions = Functions(1, |t, values| values[0] = -1e-14 - t);
+        finder.restart_in_bands(&[-1e-14], &[1], &[1e-12]);
+        let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
+        assert!(event.t < 1e-11);
+        assert_eq!(finder.crossings(), [Crossing { function: 0, from: 1, to: -1 }]);
     }
 
     type Found = (f64, Vec<(usize, i8, i8)>);

@@ -44,10 +44,12 @@ pub fn run(text: &str, options: &Options) -> Run {
     Run { outcome, trajectories: sink.trajectories, log: String::from_utf8(bytes).expect("text") }
 }
 
+#[allow(dead_code)]
 pub fn until(stop_time: f64, tolerance: f64) -> Options {
     Options { stop_time, interval: stop_time / 100.0, tolerance, ..Options::default() }
 }
 
+#[allow(dead_code)]
 #[track_caller]
 pub fn assert_close(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance * expected.abs().max(1.0), "{value} is not {expected}");
