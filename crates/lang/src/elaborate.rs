@@ -122,7 +122,7 @@ impl Elaborator {
             ComponentType::Builtin { builtin, .. } => self.builtin_base(builtin),
             ComponentType::Object(class) => Base::Object(class),
             ComponentType::Class(class) => match self.instances.kind(class) {
-                ast::ClassKind::Record | ast::ClassKind::OperatorRecord => Base::Record(self.record_type(class)?),
+                _ if self.is_record(class) => Base::Record(self.record_type(class)?),
                 ast::ClassKind::Function | ast::ClassKind::OperatorFunction => {
                     Base::Function(self.function_type(class)?)
                 }
@@ -133,6 +133,19 @@ impl Elaborator {
         let ty = Type::new(base, rank);
         self.types.insert(component, ty.clone());
         Ok(ty)
+    }
+
+    /// A record, or a connector that is one: `connector ComplexInput = input Complex`.
+    fn is_record(&mut self, class: ClassId) -> bool {
+        let is_record = |kind| matches!(kind, ast::ClassKind::Record | ast::ClassKind::OperatorRecord);
+        match self.instances.kind(class) {
+            kind if is_record(kind) => true,
+            ast::ClassKind::Connector | ast::ClassKind::Type | ast::ClassKind::Class => {
+                let parts = self.instances.with_bases(class);
+                parts.iter().any(|&part| is_record(self.instances.kind(part)))
+            }
+            _ => false,
+        }
     }
 
     fn builtin_base(&mut self, builtin: Builtin) -> Base {

@@ -871,6 +871,7 @@ impl Instances {
                 ..SimpleType::default()
             })),
             None => match *node.bases.as_slice() {
+                // Functions such as `equalityConstraint` may stand beside it.
                 [base] if node.members.values().all(|member| matches!(member, Member::Class(_))) => {
                     self.simple_through(class, base)
                 }

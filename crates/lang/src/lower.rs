@@ -13,8 +13,10 @@ use crate::instance::{ClassId, Frame, Outcome};
 use crate::lookup::Resolved;
 use crate::symbolic::{Expander, Mode, Symbolic, literal_value, to_value};
 use crate::typed::{
-    Base, Expr, FunctionKey, Iterator, Kind, Local, Locals, Operator, Statement, StatementKind, Subscript, Type,
+    Base, Expr, FunctionKey, Iterator, Kind, Local, Locals, Operator, Reference, Statement, StatementKind,
+    Step as PathStep, Subscript, Type,
 };
+use crate::typing::walk;
 
 impl Elaborator {
     /// The function of the flat model for a function class; made when it is first asked for.
@@ -412,7 +414,10 @@ impl Lowering<'_> {
             Kind::String(value) => ir::Expr::String(value.clone()),
             Kind::Enumeration(value) => ir::Expr::Enumeration(*value),
             Kind::Local(local) => ir::Expr::Local(*local),
-            Kind::Component(_) => self.constant(expr)?,
+            Kind::Component(reference) => match depends_on_locals(reference) {
+                true => self.element_of_constant(reference, expr)?,
+                false => self.constant(expr)?,
+            },
             Kind::SizeOfPart(..) => self.constant(expr)?,
             Kind::Index(value, subscripts) => {
                 // One element of a constant table stays one element where the subscripts are known.
@@ -518,6 +523,42 @@ impl Lowering<'_> {
         self.literal(&value, &expr.ty, expr.span)
     }
 
+    /// A part of a constant that is chosen by variables: the whole constant, then the subscripts and fields.
+    fn element_of_constant(&mut self, reference: &Reference, whole: &Expr) -> Outcome<ir::Expr> {
+        let mut made: Option<ir::Expr> = None;
+        let mut ty = Type::UNKNOWN;
+        for step in &reference.steps {
+            let own = self.elaborator.component_type(step.component)?;
+            let value = match made {
+                None => {
+                    let first =
+                        Reference { steps: vec![PathStep { component: step.component, subscripts: Vec::new() }] };
+                    ty = own.clone();
+                    let expr = Expr {
+                        kind: Kind::Component(Box::new(first)),
+                        ty: own,
+                        variability: whole.variability,
+                        span: whole.span,
+                    };
+                    self.constant(&expr)?
+                }
+                Some(value) => {
+                    let name = self.elaborator.instances.component(step.component).name;
+                    let Base::Record(record) = &ty.base else { return Err(self.elaborator.failed_above(whole.span)) };
+                    let Some(at) = record.field(name) else { return Err(self.elaborator.failed_above(whole.span)) };
+                    ty = own;
+                    ir::Expr::Field(Box::new(value), at as u32)
+                }
+            };
+            made = Some(if step.subscripts.is_empty() {
+                value
+            } else {
+                ir::Expr::Index(Box::new(value), self.subscripts(&step.subscripts)?)
+            });
+        }
+        made.ok_or_else(|| self.elaborator.failed_above(whole.span))
+    }
+
     fn literal(&mut self, value: &Symbolic, ty: &Type, span: Span) -> Outcome<ir::Expr> {
         Ok(match value {
             Symbolic::Array(array) if array.elements.is_empty() => {
@@ -562,6 +603,16 @@ impl Lowering<'_> {
             },
         })
     }
+}
+
+fn depends_on_locals(reference: &Reference) -> bool {
+    let mut found = false;
+    for subscript in reference.steps.iter().flat_map(|step| &step.subscripts) {
+        if let Subscript::Expr(expr) = subscript {
+            walk(expr, &mut |expr| found |= matches!(expr.kind, Kind::Local(_) | Kind::SizeOf(..)));
+        }
+    }
+    found
 }
 
 fn expr_integer(expr: &ir::Expr) -> i64 {

@@ -57,6 +57,9 @@ pub struct Expander<'e> {
     pub(crate) path_condition: Option<ExprId>,
     /// The component in whose class the text stands.
     pub path: PathId,
+    /// Under which condition the innermost loop, or the function, has been left.
+    pub(crate) broken: Option<ExprId>,
+    pub(crate) returned: Option<ExprId>,
     pub(crate) in_when: bool,
     pub(crate) assigned_in_when: FxHashSet<VarId>,
     /// Conditions of when clauses met in an algorithm: the expression, and what asks whether it became true.
@@ -80,6 +83,8 @@ impl<'e> Expander<'e> {
             actions: Vec::new(),
             path_condition: None,
             path: base::Id::from_index(0),
+            broken: None,
+            returned: None,
             in_when: false,
             assigned_in_when: FxHashSet::default(),
             when: None,
@@ -352,6 +357,18 @@ impl<'e> Expander<'e> {
     }
 
     fn choose(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr, whole: &Expr) -> Outcome<Symbolic> {
+        if self.mode == Mode::Shape {
+            // The size of a value may depend on a parameter.
+            let known = if condition.variability <= Variability::Parameter || self.function.is_some() {
+                self.evaluated_condition(condition).ok().flatten()
+            } else {
+                None
+            };
+            return match known {
+                Some(known) => self.expand(if known { then } else { otherwise }),
+                None => self.expand(then),
+            };
+        }
         let test = self.scalar(condition)?;
         if let Some(known) = self.exprs().as_boolean(test) {
             return self.expand(if known { then } else { otherwise });

@@ -35,7 +35,7 @@ impl Expander<'_> {
     }
 
     pub fn run(&mut self, statements: &[Statement]) -> Outcome<Flow> {
-        for statement in statements {
+        for (position, statement) in statements.iter().enumerate() {
             if self.budget == 0 {
                 return Err(self.too_long(statement.span));
             }
@@ -44,8 +44,34 @@ impl Expander<'_> {
             if flow != Flow::Next {
                 return Ok(flow);
             }
+            let rest = &statements[position + 1..];
+            if let (Some(left), Some(next)) = (self.left(), rest.first()) {
+                return self.guarded(left, next.span, &mut |expander| expander.run(rest));
+            }
         }
         Ok(Flow::Next)
+    }
+
+    /// The condition under which a `break` or `return` was reached before, where it is not known now.
+    fn left(&mut self) -> Option<ExprId> {
+        match (self.broken, self.returned) {
+            (Some(broken), Some(returned)) => Some(self.exprs().or(broken, returned)),
+            (broken, returned) => broken.or(returned),
+        }
+    }
+
+    /// Runs only where neither `break` nor `return` was reached before.
+    fn guarded(&mut self, left: ExprId, span: Span, body: &mut dyn FnMut(&mut Self) -> Outcome<Flow>) -> Outcome<Flow> {
+        let stays = self.exprs().not(left);
+        self.branch(
+            stays,
+            span,
+            &mut |expander| {
+                (expander.broken, expander.returned) = (None, None);
+                body(expander)
+            },
+            &mut |_| Ok(Flow::Next),
+        )
     }
 
     fn too_long(&self, span: Span) -> Box<Diagnostic> {
@@ -74,14 +100,20 @@ impl Expander<'_> {
             StatementKind::If { branches, otherwise } => return self.run_if(branches, otherwise),
             StatementKind::For { iterators, body } => {
                 let mut flow = Flow::Next;
+                let outer = self.broken.take();
                 // The first iterator is the outermost loop of a statement.
                 let reversed: Vec<_> = iterators.iter().rev().cloned().collect();
                 self.for_each_iteration(&reversed, &mut |expander| {
-                    if flow == Flow::Next {
-                        flow = expander.run(body)?;
+                    if flow != Flow::Next {
+                        return Ok(());
                     }
+                    flow = match expander.left() {
+                        Some(left) => expander.guarded(left, span, &mut |expander| expander.run(body))?,
+                        None => expander.run(body)?,
+                    };
                     Ok(())
                 })?;
+                self.broken = outer;
                 if flow == Flow::Return {
                     return Ok(Flow::Return);
                 }
@@ -165,10 +197,7 @@ impl Expander<'_> {
         match self.exprs().as_boolean(test) {
             Some(true) => self.run(body),
             Some(false) => self.run_if(rest, otherwise),
-            None => {
-                self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise))?;
-                Ok(Flow::Next)
-            }
+            None => self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise)),
         }
     }
 
@@ -179,8 +208,9 @@ impl Expander<'_> {
         span: Span,
         then: &mut dyn FnMut(&mut Self) -> Outcome<Flow>,
         otherwise: &mut dyn FnMut(&mut Self) -> Outcome<Flow>,
-    ) -> Outcome<()> {
+    ) -> Outcome<Flow> {
         let before: State = (self.locals.clone(), self.assigned.clone());
+        let stops = (self.broken, self.returned);
         let outer = self.path_condition;
         let joined = |expander: &mut Self, condition| match outer {
             Some(outer) => expander.exprs().and(outer, condition),
@@ -188,16 +218,42 @@ impl Expander<'_> {
         };
         self.path_condition = Some(joined(self, test));
         let first = then(self)?;
+        let first_stops = self.stops(first);
+        (self.broken, self.returned) = stops;
         let after: State =
             (std::mem::replace(&mut self.locals, before.0), std::mem::replace(&mut self.assigned, before.1));
         let not = self.exprs().not(test);
         self.path_condition = Some(joined(self, not));
         let second = otherwise(self)?;
+        let second_stops = self.stops(second);
         self.path_condition = outer;
-        if first != Flow::Next || second != Flow::Next {
-            return Err(self.too_long(span));
+        self.merge(test, after, span)?;
+        if first == second && first != Flow::Next {
+            (self.broken, self.returned) = stops;
+            return Ok(first);
         }
-        self.merge(test, after, span)
+        self.broken = self.join_stops(test, first_stops.0, second_stops.0);
+        self.returned = self.join_stops(test, first_stops.1, second_stops.1);
+        Ok(Flow::Next)
+    }
+
+    /// When the branch that just ended was left by `break` or `return`.
+    fn stops(&mut self, flow: Flow) -> (Option<ExprId>, Option<ExprId>) {
+        let always = self.exprs().boolean(true);
+        match flow {
+            Flow::Next => (self.broken, self.returned),
+            Flow::Break => (Some(always), self.returned),
+            Flow::Return => (self.broken, Some(always)),
+        }
+    }
+
+    fn join_stops(&mut self, test: ExprId, then: Option<ExprId>, otherwise: Option<ExprId>) -> Option<ExprId> {
+        if then.is_none() && otherwise.is_none() {
+            return None;
+        }
+        let never = self.exprs().boolean(false);
+        let joined = self.exprs().if_(test, then.unwrap_or(never), otherwise.unwrap_or(never));
+        Some(joined).filter(|&joined| joined != never)
     }
 
     fn merge(&mut self, test: ExprId, then: State, span: Span) -> Outcome<()> {
@@ -276,8 +332,7 @@ impl Expander<'_> {
         else {
             return Ok(Flow::Next);
         };
-        self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_active(active, rest))?;
-        Ok(Flow::Next)
+        self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_active(active, rest))
     }
 
     fn frame_span(&self) -> Span {

@@ -53,11 +53,17 @@ impl Typer<'_> {
         {
             return self.connections_operator(second.ident.name, arguments, span);
         }
-        if let Some(name) = single
-            && super::builtins::is_builtin(name)
-            && matches!(self.elaborator.instances.find(self.scope, name), Ok(None))
-        {
-            return self.builtin(name, arguments, span);
+        // `.sin(x)` names the function of the language where a class hides it.
+        let operator = match function.parts.as_slice() {
+            [only] if super::builtins::is_builtin(only.ident.name) => Some(only.ident.name),
+            _ => None,
+        };
+        if let Some(name) = operator {
+            let root = self.elaborator.instances.root();
+            let scope = if function.global { root } else { self.scope };
+            if matches!(self.elaborator.instances.find(scope, name), Ok(None)) {
+                return self.builtin(name, arguments, span);
+            }
         }
         // `.sin`: looked up from the top, where the predefined functions are.
         if let [only] = function.parts.as_slice()
@@ -72,6 +78,10 @@ impl Typer<'_> {
             Ok(Resolved::Unknown(diagnostic)) | Err(diagnostic) => {
                 self.report(*diagnostic);
                 wrong(span)
+            }
+            Ok(Resolved::Component { steps }) if steps.len() == 1 && self.components.contains_key(&steps[0]) => {
+                let local = self.components[&steps[0]];
+                self.call_local(local, arguments, span)
             }
             Ok(_) => {
                 let message = format!("`{}` is not a function", text_of(function));
