@@ -65,14 +65,6 @@ impl Typer<'_> {
                 return self.builtin(name, arguments, span);
             }
         }
-        // `.sin`: looked up from the top, where the predefined functions are.
-        if let [only] = function.parts.as_slice()
-            && function.global
-            && super::builtins::is_builtin(only.ident.name)
-            && self.elaborator.instances.member(self.elaborator.instances.root(), only.ident.name).is_none()
-        {
-            return self.builtin(only.ident.name, arguments, span);
-        }
         match self.elaborator.instances.lookup_reference(self.scope, function) {
             Ok(Resolved::Class(class)) => self.call_class(class, arguments, span),
             Ok(Resolved::Unknown(diagnostic)) | Err(diagnostic) => {
