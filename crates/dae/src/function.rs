@@ -286,3 +286,58 @@ pub enum ArrayFunction {
     /// `+` of strings.
     Concat,
 }
+
+impl Expr {
+    /// Calls `visit` for each direct operand, subscripts included.
+    pub fn for_each_operand<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        match self {
+            Expr::Real(_)
+            | Expr::Integer(_)
+            | Expr::Boolean(_)
+            | Expr::String(_)
+            | Expr::Enumeration(_)
+            | Expr::Local(_) => {}
+            Expr::Index(base, subscripts) => {
+                visit(base);
+                for subscript in subscripts {
+                    if let Subscript::Expr(expr) = subscript {
+                        visit(expr);
+                    }
+                }
+            }
+            Expr::Field(a, _) | Expr::Neg(a) | Expr::Not(a) => visit(a),
+            Expr::Arithmetic(_, a, b)
+            | Expr::Elementwise(_, a, b)
+            | Expr::And(a, b)
+            | Expr::Or(a, b)
+            | Expr::Compare(_, a, b) => {
+                visit(a);
+                visit(b);
+            }
+            Expr::If(a, b, c) => {
+                visit(a);
+                visit(b);
+                visit(c);
+            }
+            Expr::Range(a, b, c) => {
+                visit(a);
+                if let Some(b) = b {
+                    visit(b);
+                }
+                visit(c);
+            }
+            Expr::ArrayFor { element, iterators } | Expr::Reduction { element, iterators, .. } => {
+                visit(element);
+                iterators.iter().for_each(|(_, range)| visit(range));
+            }
+            Expr::Array(items)
+            | Expr::Record(_, items)
+            | Expr::Builtin(_, items)
+            | Expr::Whole(_, items)
+            | Expr::Call(_, items)
+            | Expr::CallLocal(_, items)
+            | Expr::Vectorized { arguments: items, .. } => items.iter().for_each(visit),
+            Expr::FunctionValue(_, given) => given.iter().for_each(|(_, expr)| visit(expr)),
+        }
+    }
+}

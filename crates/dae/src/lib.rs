@@ -21,6 +21,7 @@ pub mod string_format;
 pub mod tangent;
 pub mod testing;
 pub mod value;
+pub mod verify;
 
 pub use differentiate::{Differentiator, NotDifferentiable};
 pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
@@ -37,3 +38,4 @@ pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};
 pub use solve_for::{Pivot, Solution};
 pub use value::Value;
+pub use verify::verify;
