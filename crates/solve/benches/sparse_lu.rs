@@ -63,7 +63,7 @@ fn measure(name: &str, mut matrix: SparseMatrix) {
         return;
     }
     let factor = begin.elapsed().as_secs_f64();
-    let rounds = (2_000_000 / lu.fill().max(1)).clamp(3, 2000);
+    let rounds = (20_000_000 / lu.fill().max(1)).clamp(3, 2000);
     let (mut refactor, mut solve) = (f64::INFINITY, f64::INFINITY);
     let mut b = vec![1.0; n];
     for round in 0..rounds {

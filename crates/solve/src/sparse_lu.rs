@@ -63,6 +63,8 @@ pub struct SparseLu {
     mark: Vec<u32>,
     stack: Vec<(u32, usize)>,
     reach: Vec<u32>,
+    /// For each column of L, where the search for its reach may stop.
+    search_end: Vec<usize>,
     pivoted_factorisations: u64,
 }
 
@@ -151,6 +153,7 @@ impl SparseLu {
         self.scale_rows(values);
         self.position_of_row.fill(NONE);
         self.mark.fill(NONE);
+        self.search_end.clear();
         self.work.fill(0.0);
         for factor in [&mut self.lower, &mut self.upper, &mut self.above] {
             factor.clear();
@@ -223,7 +226,7 @@ impl SparseLu {
         self.stack.push((root, self.first_of(root)));
         while let Some((row, cursor)) = self.stack.last_mut() {
             let at = self.position_of_row[*row as usize];
-            let end = if at == NONE { 0 } else { self.lower.starts[at as usize + 1] };
+            let end = if at == NONE { 0 } else { self.search_end[at as usize] };
             let mut descend = NONE;
             while *cursor < end {
                 let next = self.lower.entries[*cursor].0;
@@ -293,7 +296,30 @@ impl SparseLu {
             self.work[row] = 0.0;
         }
         self.lower.close_column();
+        self.search_end.push(self.lower.entries.len());
+        self.prune(k, best);
         Ok(())
+    }
+
+    /// Columns of L that reach the new pivot row through U need not be searched beyond their pivotal rows any more,
+    /// because the new column reaches the rest (symmetric pruning of Eisenstat and Liu, 1992).
+    fn prune(&mut self, k: usize, pivot_row: u32) {
+        for (column, _) in &self.upper.entries[self.upper.starts[k]..self.upper.starts[k + 1]] {
+            let j = *column as usize;
+            let (start, end) = (self.lower.starts[j], self.lower.starts[j + 1]);
+            let entries = &mut self.lower.entries[start..end];
+            if self.search_end[j] < end || !entries.iter().any(|(row, _)| *row == pivot_row) {
+                continue;
+            }
+            let mut pivotal = 0;
+            for place in 0..entries.len() {
+                if self.position_of_row[entries[place].0 as usize] != NONE {
+                    entries.swap(pivotal, place);
+                    pivotal += 1;
+                }
+            }
+            self.search_end[j] = start + pivotal;
+        }
     }
 
     /// Renames rows to pivot positions, sorts the factors and notes where each value goes.
