@@ -3,7 +3,7 @@
 //!
 //! Fixed leading coefficient on modified divided differences (see [`crate::multistep`]), order and step by
 //! [`crate::order_control`]. The corrector is a simplified Newton iteration. As in CVODE (Cohen and Hindmarsh 1996) the
-//! Jacobian is kept until convergence suffers, the factorisation until the leading coefficient has drifted by 30 %, and
+//! Jacobian is kept until convergence suffers, the factorisation until the leading coefficient has drifted by 20 %, and
 //! the convergence rate is carried from step to step so that one iteration can suffice. A restart at which neither
 //! state nor slope jumped keeps the whole history.
 
@@ -19,7 +19,7 @@ use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, smalles
 const MAX_ITERATIONS: usize = 4;
 /// Fraction of the error tolerance that the iteration error may take.
 const ITERATION_TOLERANCE: f64 = 0.1;
-const COEFFICIENT_DRIFT: f64 = 0.3;
+const COEFFICIENT_DRIFT: f64 = 0.2;
 /// Steps after which the factorisation and the Jacobian are renewed in any case.
 const FACTORISATION_AGE: u64 = 20;
 const JACOBIAN_AGE: u64 = 50;

@@ -8,11 +8,11 @@
 use crate::multistep::ErrorEstimates;
 
 /// Safety factors within the error of the same, a lower and a higher order.
-const BIAS_SAME: f64 = 4.0;
-const BIAS_LOWER: f64 = 4.0;
+const BIAS_SAME: f64 = 6.0;
+const BIAS_LOWER: f64 = 6.0;
 const BIAS_HIGHER: f64 = 8.0;
 /// A longer step must be longer by this factor to be worth a new factorisation.
-const WORTHWHILE: f64 = 1.3;
+const WORTHWHILE: f64 = 1.2;
 const LARGEST_GROWTH: f64 = 10.0;
 
 #[derive(Clone, Copy, Debug)]
