@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name};
-use dae::evaluate::{Externals, NoExternals};
+use dae::Externals;
 use dae::{ExprId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
@@ -43,6 +43,11 @@ pub struct Elaborator {
     pub(crate) when_conditions: Vec<VarId>,
     pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
     pub(crate) differentiator: dae::Differentiator,
+    /// Of components whose sizes are being found.
+    pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,
+    /// While the sizes of a record class are found, its parameters are not known.
+    pub(crate) constants_only: bool,
+    pub(crate) record_sizes: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
     pub(crate) inline_depth: usize,
     pub(crate) clauses: u32,
     pub(crate) sections: u32,
@@ -79,7 +84,7 @@ impl Elaborator {
         Self {
             instances,
             flat: Flat::default(),
-            externals: Box::new(NoExternals),
+            externals: Box::new(native::Native::new()),
             structural: FxHashSet::default(),
             connected: Connected::default(),
             functions: IdVec::new(),
@@ -98,6 +103,9 @@ impl Elaborator {
             when_conditions: Vec::new(),
             auxiliary_variables: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),
+            sizes_so_far: FxHashMap::default(),
+            constants_only: false,
+            record_sizes: FxHashMap::default(),
             inline_depth: 0,
             clauses: 0,
             sections: 0,
@@ -208,7 +216,7 @@ impl Elaborator {
         for component in self.instances.components_of(class) {
             let ty = self.component_type(component)?;
             let name = self.instances.component(component).name;
-            fields.push(RecordField { name, ty, sizes: self.constant_sizes(component) });
+            fields.push(RecordField { name, ty });
         }
         let parts = self.instances.with_bases(class);
         let is_operator = parts.iter().any(|&part| self.instances.kind(part) == ast::ClassKind::OperatorRecord);

@@ -8,10 +8,10 @@ use syntax::ast;
 
 use crate::elaborate::{Elaborator, ValueState};
 use crate::flat::Indices;
-use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Frame, Outcome, SizeState};
+use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, SizeState};
 use crate::modifier::Binding;
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
-use crate::typed::{Base, Expr, Type};
+use crate::typed::{Base, Expr, RecordType, Type};
 use crate::typing::{Place, Typer, convert, fits};
 
 impl Elaborator {
@@ -40,25 +40,35 @@ impl Elaborator {
 
     fn find_sizes(&mut self, component: CompId) -> Outcome<Arc<[usize]>> {
         let dimensions = self.instances.dimensions(component)?;
-        let mut sizes = Vec::with_capacity(dimensions.len());
+        let mut sizes = vec![None; dimensions.len()];
+        let found = self.fill_sizes(component, &dimensions, &mut sizes);
+        self.sizes_so_far.remove(&component);
+        found?;
+        Ok(sizes.into_iter().flatten().collect())
+    }
+
+    fn fill_sizes(&mut self, component: CompId, dimensions: &[Dimension], sizes: &mut [Option<usize>]) -> Outcome<()> {
+        // Sizes given by `:` first: the others may refer to them.
         let mut shape: Option<Vec<usize>> = None;
         for (position, dimension) in dimensions.iter().enumerate() {
-            let size = match &dimension.subscript {
-                ast::Subscript::Expr(text) => self.declared_size(component, dimension.scope, text)?,
-                ast::Subscript::All(span) => {
-                    let shape = match &shape {
-                        Some(shape) => shape,
-                        None => shape.insert(self.shape_of_binding(component, *span)?),
-                    };
-                    match shape.get(position) {
-                        Some(&size) => size,
-                        None => return Err(self.no_size(component, *span)),
-                    }
-                }
+            let ast::Subscript::All(span) = &dimension.subscript else { continue };
+            let shape = match &shape {
+                Some(shape) => shape,
+                None => shape.insert(self.shape_of_binding(component, *span)?),
             };
-            sizes.push(size);
+            sizes[position] = match shape.get(position) {
+                Some(&size) => Some(size),
+                None => return Err(self.no_size(component, *span)),
+            };
         }
-        Ok(sizes.into())
+        for (position, dimension) in dimensions.iter().enumerate() {
+            let ast::Subscript::Expr(text) = &dimension.subscript else { continue };
+            if sizes.len() > 1 {
+                self.sizes_so_far.insert(component, sizes.to_vec());
+            }
+            sizes[position] = Some(self.declared_size(component, dimension.scope, text)?);
+        }
+        Ok(())
     }
 
     fn declared_size(&mut self, component: CompId, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<usize> {
@@ -145,9 +155,9 @@ impl Elaborator {
             return sizes.into_iter().map(Some).collect();
         }
         let before = self.instances.diagnostics.len();
-        let structural = self.structural.len();
+        let outer = std::mem::replace(&mut self.constants_only, true);
         let sizes = self.sizes(component);
-        let _ = structural;
+        self.constants_only = outer;
         match sizes {
             Ok(sizes) => sizes.iter().copied().map(Some).collect(),
             Err(_) => {
@@ -157,6 +167,20 @@ impl Elaborator {
                 vec![None; dimensions.len()]
             }
         }
+    }
+
+    /// The sizes of the fields of a record, where they are constant.
+    pub(crate) fn field_sizes(&mut self, record: &RecordType) -> Arc<Vec<Vec<Option<usize>>>> {
+        if let Some(known) = self.record_sizes.get(&record.class) {
+            return known.clone();
+        }
+        // Until they are known, nothing is known about them.
+        let unknown = record.fields.iter().map(|field| vec![None; field.ty.rank]).collect();
+        self.record_sizes.insert(record.class, Arc::new(unknown));
+        let components = self.instances.components_of(record.class);
+        let sizes = Arc::new(components.into_iter().map(|component| self.constant_sizes(component)).collect());
+        self.record_sizes.insert(record.class, Arc::clone(&sizes));
+        sizes
     }
 
     /// The value of a parameter or constant (all its elements), or why there is none. `above` are the element numbers of

@@ -665,7 +665,7 @@ impl Elaborator {
     }
 
     /// The type of a local for the flat model.
-    pub(crate) fn flat_type(&self, base: &Base) -> ir::Type {
+    pub(crate) fn flat_type(&mut self, base: &Base) -> ir::Type {
         match base {
             Base::Real | Base::Unknown => ir::Type::Real,
             Base::Integer => ir::Type::Integer,
@@ -678,11 +678,17 @@ impl Elaborator {
         }
     }
 
-    pub(crate) fn flat_record(&self, record: &RecordType) -> Arc<ir::RecordType> {
+    pub(crate) fn flat_record(&mut self, record: &RecordType) -> Arc<ir::RecordType> {
+        let sizes = self.field_sizes(record);
         let fields = record
             .fields
             .iter()
-            .map(|field| ir::Field { name: field.name, ty: self.flat_type(&field.ty.base), sizes: field.sizes.clone() })
+            .zip(sizes.iter())
+            .map(|(field, sizes)| ir::Field {
+                name: field.name,
+                ty: self.flat_type(&field.ty.base),
+                sizes: sizes.clone(),
+            })
             .collect();
         Arc::new(ir::RecordType { name: record.name, fields })
     }

@@ -67,8 +67,6 @@ pub struct RecordType {
 pub struct RecordField {
     pub name: Name,
     pub ty: Type,
-    /// `None` where the size depends on more than constants.
-    pub sizes: Vec<Option<usize>>,
 }
 
 impl PartialEq for RecordType {

@@ -123,6 +123,9 @@ impl Expander<'_> {
         if signature.kind == SignatureKind::Record {
             return self.construct_record(function, values);
         }
+        if let Some(path) = self.resource(signature.name.as_str(), &values) {
+            return Ok(vec![path]);
+        }
         let constant = signature.kind == SignatureKind::Function
             && !signature.impure
             && self.mode != Mode::Shape
@@ -152,6 +155,19 @@ impl Expander<'_> {
             return Ok(shapes.iter().map(|shape| from_shape(shape, &mut || time)).collect());
         }
         self.call_node(function, &values, shapes)
+    }
+
+    /// The function of the library that finds files of libraries is the matter of the tool (13.5).
+    fn resource(&mut self, function: &str, values: &[Symbolic]) -> Option<Symbolic> {
+        if !matches!(
+            function,
+            "Modelica.Utilities.Files.loadResource" | "ModelicaServices.ExternalReferences.loadResource"
+        ) {
+            return None;
+        }
+        let uri = values.first()?.scalar().and_then(|id| self.exprs().as_string(id))?;
+        let path = self.elaborator.instances.libraries.resource(uri)?;
+        Some(Symbolic::Scalar(self.exprs().string(&path.to_string_lossy())))
     }
 
     fn is_literal(&mut self, value: &Symbolic) -> bool {
@@ -266,7 +282,7 @@ impl Expander<'_> {
                 };
                 sizes.push(inner.size(size)? as u32);
             }
-            let Some(element) = element_shape(&declared.ty.base) else {
+            let Some(element) = inner.element_shape(&declared.ty.base) else {
                 return Err(inner.not_constant(declared.span, "a size of this output"));
             };
             shapes.push(if sizes.is_empty() { element } else { Shape::Array(sizes, Box::new(element)) });
@@ -324,27 +340,30 @@ fn is_simple(statements: &[Statement]) -> bool {
     statements.len() <= 3 && statements.iter().all(|statement| matches!(statement.kind, StatementKind::Assign(..)))
 }
 
-/// The shape of a value of a type whose sizes the type tells.
-fn element_shape(base: &Base) -> Option<Shape> {
-    match base {
-        Base::Record(record) => record_shape(record),
-        Base::Function(_) | Base::Component | Base::Tuple(_) => None,
-        _ => Some(Shape::Scalar),
-    }
-}
-
-fn record_shape(record: &RecordType) -> Option<Shape> {
-    let mut fields = Vec::with_capacity(record.fields.len());
-    for field in &record.fields {
-        let element = element_shape(&field.ty.base)?;
-        if field.sizes.is_empty() {
-            fields.push(element);
-            continue;
+impl Expander<'_> {
+    /// The shape of a value of a type whose sizes the type tells.
+    fn element_shape(&mut self, base: &Base) -> Option<Shape> {
+        match base {
+            Base::Record(record) => self.record_shape(record),
+            Base::Function(_) | Base::Component | Base::Tuple(_) => None,
+            _ => Some(Shape::Scalar),
         }
-        let sizes: Option<Vec<u32>> = field.sizes.iter().map(|size| size.map(|size| size as u32)).collect();
-        fields.push(Shape::Array(sizes?, Box::new(element)));
     }
-    Some(Shape::Record(fields))
+
+    fn record_shape(&mut self, record: &RecordType) -> Option<Shape> {
+        let all = self.elaborator.field_sizes(record);
+        let mut fields = Vec::with_capacity(record.fields.len());
+        for (field, sizes) in record.fields.iter().zip(all.iter()) {
+            let element = self.element_shape(&field.ty.base)?;
+            if sizes.is_empty() {
+                fields.push(element);
+                continue;
+            }
+            let sizes: Option<Vec<u32>> = sizes.iter().map(|size| size.map(|size| size as u32)).collect();
+            fields.push(Shape::Array(sizes?, Box::new(element)));
+        }
+        Some(Shape::Record(fields))
+    }
 }
 
 /// The shape of a value; functions in it must have been made functions of the flat model.

@@ -161,6 +161,10 @@ impl<'e> Expander<'e> {
                     None => return Err(self.wrong_sizes(span, "a record is needed here")),
                 }
             }
+            Kind::SizeOf(value, dimension) if self.size_found(value, *dimension).is_some() => {
+                let size = self.size_found(value, *dimension).unwrap_or(0);
+                Symbolic::Scalar(self.exprs().int(size as i64))
+            }
             Kind::SizeOf(value, dimension) => {
                 let sizes = self.sizes_of(value)?;
                 let size = sizes.get(*dimension as usize).copied().unwrap_or(0);
@@ -306,6 +310,16 @@ impl<'e> Expander<'e> {
         Ok(value?.sizes().to_vec())
     }
 
+    /// A size of a component whose other sizes are being found: `Real A[:, size(A, 1)]`.
+    fn size_found(&self, value: &Expr, dimension: u32) -> Option<usize> {
+        let Kind::Component(reference) = &value.kind else { return None };
+        let [step] = reference.steps.as_slice() else { return None };
+        if !step.subscripts.is_empty() {
+            return None;
+        }
+        self.elaborator.sizes_so_far.get(&step.component)?.get(dimension as usize).copied().flatten()
+    }
+
     fn reorder(&mut self, value: &Symbolic, order: &[u32], span: Span) -> Outcome<Symbolic> {
         match value {
             Symbolic::Array(array) => {
@@ -420,9 +434,11 @@ impl<'e> Expander<'e> {
 
     /// A whole number that must be known now.
     pub fn integer(&mut self, expr: &Expr) -> Outcome<i64> {
-        let value = self.expand(expr)?;
-        if let Some(known) = value.scalar().and_then(|id| arrays::integer(self.exprs(), id)) {
-            return Ok(known);
+        if self.mode == Mode::Flat {
+            let value = self.expand(expr)?;
+            if let Some(known) = value.scalar().and_then(|id| arrays::integer(self.exprs(), id)) {
+                return Ok(known);
+            }
         }
         let value = self.evaluated(expr)?;
         match value.scalar().and_then(|id| arrays::integer(self.exprs(), id)) {

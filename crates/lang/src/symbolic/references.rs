@@ -20,19 +20,25 @@ pub enum Choice {
 }
 
 /// Which elements of one dimension along a path.
-struct Axis {
-    size: usize,
-    choice: Choice,
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub size: usize,
+    pub choice: Choice,
 }
 
 impl Expander<'_> {
     pub(crate) fn subscript(&mut self, subscript: &Subscript, size: usize) -> Outcome<Choice> {
         let Subscript::Expr(expr) = subscript else { return Ok(Choice::Fixed(Positions::All)) };
         let mut value = self.expand(expr)?;
-        let mut known = self.positions(&value);
-        if known.is_none() && expr.variability <= Variability::Parameter && self.mode == Mode::Flat {
-            value = self.evaluated(expr)?;
-            known = self.positions(&value);
+        let mut known = if self.mode == Mode::Shape { None } else { self.positions(&value) };
+        let parameter = expr.variability <= Variability::Parameter || self.function.is_some();
+        if known.is_none()
+            && parameter
+            && self.mode != Mode::Evaluate
+            && let Ok(evaluated) = self.evaluated(expr)
+        {
+            known = self.positions(&evaluated);
+            value = evaluated;
         }
         let Some(list) = known else {
             return match value.scalar() {
@@ -112,7 +118,7 @@ impl Expander<'_> {
     }
 
     /// The dimensions along the path of a reference, those of the frame included.
-    fn axes(&mut self, reference: &Reference) -> Outcome<Vec<Axis>> {
+    pub(super) fn axes(&mut self, reference: &Reference) -> Outcome<Vec<Axis>> {
         let mut axes: Vec<Axis> = self
             .frame
             .indices
@@ -165,7 +171,7 @@ impl Expander<'_> {
     }
 
     /// The value of a component at all chosen element numbers.
-    fn gather(&mut self, component: CompId, axes: &[Axis], expr: &Expr) -> Outcome<Symbolic> {
+    pub(super) fn gather(&mut self, component: CompId, axes: &[Axis], expr: &Expr) -> Outcome<Symbolic> {
         let mut sizes = Sizes::new();
         let mut lists: Vec<Vec<u32>> = Vec::with_capacity(axes.len());
         for axis in axes {
@@ -254,6 +260,9 @@ impl Expander<'_> {
             && let Some(&value) = assigned.get(&variable)
         {
             return Ok(Symbolic::Scalar(value));
+        }
+        if self.elaborator.constants_only && variability > Variability::Constant {
+            return Err(self.not_constant(span, "a parameter"));
         }
         let evaluate = self.mode == Mode::Evaluate || variability == Variability::Constant || variable.is_none();
         if !evaluate && let Some(variable) = variable {

@@ -7,9 +7,9 @@ use dae::function::LocalId;
 use dae::{ActionKind, ExprId, Node, VarId};
 use rustc_hash::FxHashMap;
 
-use super::references::Choice;
+use super::references::{Axis, Choice};
 use super::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
-use crate::instance::Outcome;
+use crate::instance::{CompId, Outcome};
 use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Subscript};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -429,10 +429,11 @@ impl Expander<'_> {
             Base::Boolean => Symbolic::Scalar(self.exprs().boolean(false)),
             Base::String => Symbolic::Scalar(self.exprs().string("")),
             Base::Record(record) => {
+                let all = self.elaborator.field_sizes(record);
                 let mut fields = Vec::with_capacity(record.fields.len());
-                for field in &record.fields {
+                for (field, sizes) in record.fields.iter().zip(all.iter()) {
                     let element = self.zero(&field.ty.base)?;
-                    let sizes: Option<Vec<usize>> = field.sizes.iter().copied().collect();
+                    let sizes: Option<Vec<usize>> = sizes.iter().copied().collect();
                     fields.push(arrays::fill(&element, &sizes?));
                 }
                 Symbolic::record(fields)
@@ -492,9 +493,12 @@ impl Expander<'_> {
         if self.mode != Mode::Flat || self.assigned.is_none() {
             return Err(self.not_constant(target.span, "this assignment"));
         }
-        let variables = self.targets(target)?;
-        let whole = Symbolic::array(variables.sizes().to_vec(), variables.elements().to_vec());
-        let flat: Vec<ExprId> = whole.scalars();
+        let targets = self.targets(target)?;
+        if targets.len() > 1 || targets.iter().any(|(condition, _)| condition.is_some()) {
+            return self.assign_one_of(targets, target, value);
+        }
+        let Some((_, variables)) = targets.into_iter().next() else { return Ok(()) };
+        let flat: Vec<ExprId> = variables.scalars();
         let values = value.scalars();
         if flat.len() != values.len() || variables.sizes() != value.sizes() {
             let message =
@@ -502,29 +506,98 @@ impl Expander<'_> {
             return Err(self.wrong_sizes(target.span, message));
         }
         for (variable, value) in flat.into_iter().zip(values) {
-            let Node::Var(variable) = self.exprs().node(variable) else { continue };
-            if self.in_when {
-                self.assigned_in_when.insert(variable);
+            let Node::Var(variable) = self.exprs().node(variable) else {
+                return Err(self.not_constant(target.span, "what is assigned"));
+            };
+            self.set_variable(variable, value);
+        }
+        Ok(())
+    }
+
+    fn set_variable(&mut self, variable: VarId, value: ExprId) {
+        if self.in_when {
+            self.assigned_in_when.insert(variable);
+        }
+        if let Some(assigned) = &mut self.assigned {
+            assigned.insert(variable, value);
+        }
+    }
+
+    /// With a subscript that is known at run time only, every element may be the one that is assigned.
+    fn assign_one_of(
+        &mut self,
+        targets: Vec<(Option<ExprId>, Symbolic)>,
+        target: &Expr,
+        value: &Symbolic,
+    ) -> Outcome<()> {
+        let values = value.scalars();
+        for (condition, variables) in targets {
+            let flat = variables.scalars();
+            if flat.len() != values.len() {
+                return Err(self.wrong_sizes(target.span, "the sizes of the assigned part and the value differ"));
             }
-            if let Some(assigned) = &mut self.assigned {
-                assigned.insert(variable, value);
+            for (variable, &value) in flat.into_iter().zip(&values) {
+                let Node::Var(variable) = self.exprs().node(variable) else {
+                    return Err(self.not_constant(target.span, "what is assigned"));
+                };
+                let before = self.assigned.as_ref().and_then(|assigned| assigned.get(&variable).copied());
+                let before = match before {
+                    Some(before) => before,
+                    None => self.exprs().var(variable),
+                };
+                let value = match condition {
+                    Some(condition) => self.exprs().if_(condition, value, before),
+                    None => value,
+                };
+                self.set_variable(variable, value);
             }
         }
         Ok(())
     }
 
-    /// The variables that a target names; with a subscript known at run time only, all that it may name.
-    pub(crate) fn targets(&mut self, target: &Expr) -> Outcome<Symbolic> {
+    /// The variables that a target names. With subscripts that are known at run time only, there is one entry for each
+    /// position, with the condition that it is the one.
+    fn targets(&mut self, target: &Expr) -> Outcome<Vec<(Option<ExprId>, Symbolic)>> {
+        let Kind::Component(reference) = &target.kind else {
+            return Err(self.elaborator.failed_above(target.span));
+        };
+        let Some(last) = reference.steps.last().map(|step| step.component) else {
+            return Err(self.elaborator.failed_above(target.span));
+        };
+        let axes = self.axes(reference)?;
         let assigned = self.assigned.take();
-        let value = self.expand(target);
+        let found = self.possible(last, axes, target);
         self.assigned = assigned;
-        let value = value?;
-        let exprs = self.exprs();
-        let mut plain = true;
-        value.for_each_scalar(&mut |id| plain &= matches!(exprs.node(id), Node::Var(_)));
-        if plain {
-            return Ok(value);
+        found
+    }
+
+    fn possible(
+        &mut self,
+        component: CompId,
+        axes: Vec<Axis>,
+        target: &Expr,
+    ) -> Outcome<Vec<(Option<ExprId>, Symbolic)>> {
+        let mut open: Vec<(Option<ExprId>, Vec<Axis>)> = vec![(None, axes)];
+        let mut done = Vec::new();
+        while let Some((condition, axes)) = open.pop() {
+            let dynamic = axes.iter().position(|axis| matches!(axis.choice, Choice::Dynamic(_)));
+            let Some(at) = dynamic else {
+                done.push((condition, self.gather(component, &axes, target)?));
+                continue;
+            };
+            let Choice::Dynamic(position) = axes[at].choice else { continue };
+            for k in 0..axes[at].size {
+                let number = self.exprs().int(k as i64 + 1);
+                let here = self.exprs().compare(CompareOp::Equal, false, position, number);
+                let both = match condition {
+                    Some(condition) => self.exprs().and(condition, here),
+                    None => here,
+                };
+                let mut fixed = axes.clone();
+                fixed[at].choice = Choice::Fixed(Positions::One(k));
+                open.push((Some(both), fixed));
+            }
         }
-        Err(self.too_long(target.span))
+        Ok(done)
     }
 }
