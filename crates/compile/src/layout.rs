@@ -84,6 +84,8 @@ pub struct Delay {
     pub value: Address,
     /// Holds the longest delay asked for.
     pub maximum: Address,
+    /// Holds the delay at the last evaluation.
+    pub time: Address,
 }
 
 /// An action of the model: after its section ran, `active` and `value` hold what was found.
@@ -172,9 +174,9 @@ impl Layout {
                     });
                 }
                 Node::Builtin(Builtin::Delay, _) => {
-                    let value = take(2);
+                    let value = take(3);
                     layout.delay_of.insert(id, layout.delays.len() as u32);
-                    layout.delays.push(Delay { expression: id, value, maximum: value + 1 });
+                    layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2 });
                 }
                 node => {
                     let Some(kind) = relation_kind(&mut schedule.model, node) else { continue };

@@ -674,6 +674,7 @@ impl Lowering<'_> {
                 let maximum = operands.get(2).copied().unwrap_or(delay);
                 self.push(Op::Move { to: slots.value, a: value }, id);
                 self.push(Op::Move { to: slots.maximum, a: maximum }, id);
+                self.push(Op::Move { to: slots.time, a: delay }, id);
                 let to = self.temporary();
                 self.push(Op::Delay { delay: number, to, a: value, b: delay }, id);
                 to

@@ -52,6 +52,8 @@ impl Memory {
 #[derive(Clone, Default, Debug)]
 pub struct DelayBuffer {
     points: VecDeque<(f64, f64)>,
+    /// The last event: at its time the right limit of the past is asked for, else the left one.
+    event: f64,
 }
 
 impl DelayBuffer {
@@ -68,22 +70,32 @@ impl DelayBuffer {
         }
     }
 
+    /// From now on, what is asked for at `time` is a right limit.
+    pub fn pass_event(&mut self, time: f64) {
+        self.event = time;
+    }
+
     /// The value at time − delay, linear between the points; `value` is the expression now. Before the first point it
     /// is the first value (3.7.4.1).
     pub fn at(&self, time: f64, value: f64, delay: f64) -> f64 {
+        let rounding = 4.0 * f64::EPSILON * (time.abs() + delay.abs());
+        let side = if (time - self.event).abs() <= rounding { rounding } else { -rounding };
         let wanted = time - delay;
         let (Some(&first), Some(&last)) = (self.points.front(), self.points.back()) else { return value };
         if wanted <= first.0 {
             return first.1;
         }
         let between = |a: (f64, f64), b: (f64, f64)| {
-            if b.0 > a.0 { a.1 + (b.1 - a.1) * ((wanted - a.0) / (b.0 - a.0)) } else { b.1 }
+            if b.0 > a.0 { a.1 + (b.1 - a.1) * ((wanted - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { b.1 }
         };
-        if wanted >= last.0 {
+        if wanted + side >= last.0 {
             return if time > last.0 { between(last, (time, value)) } else { value };
         }
-        let after = self.points.partition_point(|point| point.0 <= wanted);
-        between(self.points[after - 1], self.points[after])
+        let after = self.points.partition_point(|point| point.0 <= wanted + side);
+        match (after.checked_sub(1).map(|before| self.points[before]), self.points.get(after)) {
+            (Some(before), Some(&after)) => between(before, after),
+            _ => first.1,
+        }
     }
 }
 
@@ -99,6 +111,8 @@ mod tests {
         buffer.record(1.0, 5.0, -1.0);
         buffer.record(2.0, 6.0, -1.0);
         assert_eq!(buffer.at(2.5, 7.0, 2.0), 0.5);
+        assert_eq!(buffer.at(2.5, 7.0, 1.5), 1.0);
+        buffer.pass_event(2.5);
         assert_eq!(buffer.at(2.5, 7.0, 1.5), 5.0);
         assert_eq!(buffer.at(2.5, 7.0, 1.0), 5.5);
         assert_eq!(buffer.at(2.5, 7.0, 0.25), 6.5);

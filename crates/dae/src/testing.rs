@@ -387,6 +387,22 @@ impl Line<'_> {
         }
     }
 
+    /// The same expression with relations that make no events.
+    fn without_events(&mut self, root: ExprId) -> ExprId {
+        let exprs = &mut self.reader.model.exprs;
+        let mut made: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for id in exprs.postorder(&[root]) {
+            let mut node = exprs.node(id);
+            node = exprs.with_children(node, |child| made.get(&child).copied().unwrap_or(child));
+            if let crate::expr::Node::Compare { event, .. } = &mut node {
+                *event = false;
+            }
+            let new = exprs.intern(node);
+            made.insert(id, new);
+        }
+        made.get(&root).copied().unwrap_or(root)
+    }
+
     fn leaf(&mut self, name: &str) -> Result<ExprId, String> {
         let exprs = &mut self.reader.model.exprs;
         Ok(match name {
@@ -419,6 +435,9 @@ impl Line<'_> {
             arguments.push(self.expression()?);
             self.take(",");
         }
+        if name == "noEvent" && arguments.len() == 1 {
+            return Ok(self.without_events(arguments[0]));
+        }
         let op = match name {
             "sin" => Builtin::Sin,
             "cos" => Builtin::Cos,
@@ -432,6 +451,8 @@ impl Line<'_> {
             "min" => Builtin::Min,
             "max" => Builtin::Max,
             "floor" => Builtin::FloorEvent,
+            "ceil" => Builtin::CeilEvent,
+            "mod" => Builtin::ModEvent,
             "sample" => Builtin::Sample,
             "initial" => Builtin::Initial,
             "terminal" => Builtin::Terminal,

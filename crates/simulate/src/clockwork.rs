@@ -1,10 +1,14 @@
 //! Events whose time is known in advance: the instants of `sample` and the crossings of relations that depend on
-//! time alone.
+//! time alone, and the arrival of jumps that `delay` held back.
 //!
 //! The n-th instant of a sample is start + n·interval, never a sum of intervals, so that nothing accumulates. Instants that
 //! rounding alone separates are one event.
 
+use std::collections::VecDeque;
+
 use compile::{Memory, Program};
+
+use crate::machine::Machine;
 
 /// Two times this close to each other, relative to their size, are one instant.
 const SAME_INSTANT: f64 = 4.0 * f64::EPSILON;
@@ -40,6 +44,9 @@ pub struct Clockwork {
     /// What `next` found; it changes at events only.
     known: Option<(f64, bool)>,
     instants: Vec<f64>,
+    /// When jumps of delayed expressions arrive, in order.
+    jumps: VecDeque<f64>,
+    delayed: Vec<f64>,
 }
 
 impl Clockwork {
@@ -64,6 +71,8 @@ impl Clockwork {
             tickers: program.layout.samples.iter().map(ticker).collect(),
             known: None,
             instants: vec![f64::INFINITY; program.time_relations.len()],
+            jumps: VecDeque::new(),
+            delayed: Vec::new(),
         }
     }
 
@@ -77,7 +86,8 @@ impl Clockwork {
         if let Some(known) = self.known {
             return known;
         }
-        let sample = self.tickers.iter().flatten().map(Ticker::time).fold(f64::INFINITY, f64::min);
+        let jump = self.jumps.front().copied().unwrap_or(f64::INFINITY);
+        let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
         let relation = next_crossing(program, memory, &mut self.instants);
         let next = if same_instant(sample, relation) {
             (sample.max(relation), true)
@@ -88,19 +98,59 @@ impl Clockwork {
         next
     }
 
-    /// Raises the flags of the samples that are due at `time`; tells which.
-    pub fn raise(&mut self, program: &Program, memory: &mut Memory, time: f64) -> Vec<usize> {
-        let mut due = Vec::new();
+    /// Raises the flags of the samples that are due at `time`; whether there are any.
+    pub fn raise(&mut self, program: &Program, memory: &mut Memory, time: f64) -> bool {
+        let mut due = false;
         self.known = None;
-        for (index, (ticker, sample)) in self.tickers.iter_mut().zip(&program.layout.samples).enumerate() {
+        while self.jumps.front().is_some_and(|&jump| jump <= time || same_instant(jump, time)) {
+            self.jumps.pop_front();
+        }
+        for (ticker, sample) in self.tickers.iter_mut().zip(&program.layout.samples) {
             let Some(ticker) = ticker else { continue };
             if ticker.time() <= time || same_instant(ticker.time(), time) {
                 memory.values[sample.flag as usize] = 1.0;
                 ticker.next += 1;
-                due.push(index);
+                due = true;
             }
         }
         due
+    }
+
+    /// The values of delayed expressions just before an event.
+    pub fn remember_delayed(&mut self, machine: &mut Machine) {
+        let delays = &machine.program.layout.delays;
+        let time = machine.memory.time();
+        self.delayed.clear();
+        self.delayed.extend(delays.iter().map(|delay| machine.memory.values[delay.value as usize]));
+        machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
+    }
+
+    /// A delayed expression that jumped makes an event when the jump arrives.
+    pub fn note_jumps(&mut self, machine: &Machine) {
+        for (k, delay) in machine.program.layout.delays.iter().enumerate() {
+            let before = self.delayed.get(k).copied().unwrap_or(f64::NAN);
+            let after = machine.memory.values[delay.value as usize];
+            if (after - before).abs() > 1e-9 * (after.abs() + before.abs()) {
+                self.expect_jump(machine, k);
+            }
+        }
+    }
+
+    /// Delayed signals begin to move when the first delay is over.
+    pub fn begin_delays(&mut self, machine: &Machine) {
+        (0..machine.program.layout.delays.len()).for_each(|k| self.expect_jump(machine, k));
+    }
+
+    fn expect_jump(&mut self, machine: &Machine, delay: usize) {
+        let now = machine.memory.time();
+        let arrival = now + machine.memory.values[machine.program.layout.delays[delay].time as usize];
+        if arrival > now && !same_instant(arrival, now) {
+            let place = self.jumps.partition_point(|&jump| jump < arrival);
+            if !self.jumps.iter().any(|&jump| same_instant(jump, arrival)) {
+                self.jumps.insert(place, arrival);
+            }
+        }
+        self.known = None;
     }
 
     pub fn lower(program: &Program, memory: &mut Memory) {

@@ -6,11 +6,14 @@ use compile::{ActionSlots, Address, Section};
 use dae::{Action, ActionKind, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
+use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, EventLog};
 use crate::machine::{Machine, Phase, Trouble};
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
+/// The last iterations, in which a cycle is looked for.
+const LONGEST_CYCLE: u32 = 40;
 
 /// What an event left behind.
 #[derive(Clone, Debug, Default)]
@@ -46,25 +49,60 @@ impl Names {
 pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     let mut aftermath = Aftermath::default();
+    let mut cycle = Vec::new();
     loop {
         aftermath.iterations += 1;
         machine.run(&program.sections.events, Phase::Live)?;
         machine.run(&program.sections.actions, Phase::Live)?;
         let actions = &program.model().actions;
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
-        let changed: Vec<Address> =
-            program.changed(&machine.memory).filter(|&slot| is_discrete(machine, names, slot)).collect();
-        if log.is_active() {
-            changed.iter().for_each(|&slot| log_change(machine, names, log, aftermath.iterations, slot));
+        let mut changed = false;
+        let late = aftermath.iterations > MOST_ITERATIONS - LONGEST_CYCLE;
+        for slot in program.changed(&machine.memory) {
+            if is_discrete(machine, names, slot) {
+                changed = true;
+                if log.is_active() {
+                    log_change(machine, names, log, aftermath.iterations, slot);
+                }
+                if late {
+                    cycle.push((aftermath.iterations, slot, machine.memory.values[slot as usize]));
+                }
+            }
         }
         program.save_pre(&mut machine.memory);
-        if changed.is_empty() && !reinitialised {
+        if !changed && !reinitialised {
             return Ok(aftermath);
         }
         if aftermath.iterations >= MOST_ITERATIONS {
-            return Err(restless(machine, names, &changed));
+            return Err(restless(machine, names, &cycle));
         }
     }
+}
+
+/// The whole of an instant: the samples that are due are true in it, and false again when it is over.
+pub fn pass(
+    machine: &mut Machine,
+    names: &Names,
+    log: &mut EventLog,
+    clockwork: &mut Clockwork,
+    time: f64,
+) -> Result<Aftermath, Trouble> {
+    let program = machine.program;
+    if !clockwork.raise(program, &mut machine.memory, time) {
+        return iterate(machine, names, log);
+    }
+    if log.is_active() {
+        for sample in program.layout.samples.iter().filter(|sample| machine.memory.values[sample.flag as usize] != 0.0)
+        {
+            let expression = program.model().expression_text(sample.expression);
+            log.write(&Entry::TimeEvent { time, expression: &expression });
+        }
+    }
+    let aftermath = iterate(machine, names, log)?;
+    Clockwork::lower(program, &mut machine.memory);
+    // What reads the flags has to see that they fell, without a new edge.
+    let rest = iterate(machine, names, log)?;
+    Ok(Aftermath { terminated: aftermath.terminated.or(rest.terminated), ..aftermath })
 }
 
 /// The actions of initial sections.
@@ -166,24 +204,58 @@ fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u
     let program = machine.program;
     let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
     let name = program.model().variable_name(variable);
-    let show = |value: f64| match program.model().variables[variable].ty {
-        VariableType::Boolean => if value != 0.0 { "true" } else { "false" }.to_string(),
-        VariableType::Enumeration(of) => {
-            let literals = program.model().enumerations.get(of as usize).map(|found| &found.literals);
-            let literal = literals.and_then(|literals| literals.get(value as usize - 1));
-            literal.map_or_else(|| value.to_string(), |name| name.to_string())
-        }
-        _ => value.to_string(),
-    };
-    let from = show(machine.memory.values[pre as usize]);
-    let to = show(machine.memory.values[slot as usize]);
+    let from = shown(machine, variable, machine.memory.values[pre as usize]);
+    let to = shown(machine, variable, machine.memory.values[slot as usize]);
     let time = machine.memory.time();
     log.write(&Entry::Change { time, iteration, variable: &name, from: &from, to: &to });
 }
 
-fn restless(machine: &Machine, names: &Names, changed: &[Address]) -> Trouble {
+/// A value as the type of its variable writes it.
+fn shown(machine: &Machine, variable: VarId, value: f64) -> String {
     let model = machine.program.model();
-    let variables: Vec<VarId> = changed.iter().filter_map(|&slot| names.variable(slot)).collect();
+    match model.variables[variable].ty {
+        VariableType::Boolean => if value != 0.0 { "true" } else { "false" }.to_string(),
+        VariableType::Enumeration(of) => {
+            let literals = model.enumerations.get(of as usize).map(|found| &found.literals);
+            let literal = literals.and_then(|literals| literals.get(value as usize - 1));
+            literal.map_or_else(|| value.to_string(), |name| name.to_string())
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// A change: iteration, place, new value.
+type Change = (u32, Address, f64);
+
+/// The changes of one round of the cycle that the last iterations go through, by iteration.
+fn one_round(changes: &[Change]) -> Vec<Vec<(Address, f64)>> {
+    let mut iterations: Vec<Vec<(Address, f64)>> = Vec::new();
+    let mut last = 0;
+    for &(iteration, slot, value) in changes {
+        if iteration != last || iterations.is_empty() {
+            iterations.push(Vec::new());
+            last = iteration;
+        }
+        if let Some(list) = iterations.last_mut() {
+            list.push((slot, value));
+        }
+    }
+    let repeats = |period: &usize| (0..iterations.len() - period).all(|k| iterations[k] == iterations[k + period]);
+    match (1..=iterations.len() / 2).find(repeats) {
+        Some(period) => iterations.split_off(iterations.len() - period),
+        None => iterations.split_off(iterations.len().saturating_sub(2)),
+    }
+}
+
+fn restless(machine: &Machine, names: &Names, changes: &[Change]) -> Trouble {
+    let model = machine.program.model();
+    let round = one_round(changes);
+    let mut variables: Vec<VarId> = Vec::new();
+    for variable in round.iter().flatten().filter_map(|&(slot, _)| names.variable(slot)) {
+        if !variables.contains(&variable) {
+            variables.push(variable);
+        }
+    }
     let list: Vec<String> = variables.iter().take(8).map(|&variable| model.variable_name(variable)).collect();
     let mut diagnostic = Diagnostic::error(
         "event-iteration",
@@ -193,7 +265,15 @@ fn restless(machine: &Machine, names: &Names, changed: &[Address]) -> Trouble {
             list.join(", ")
         ),
     )
-    .hint("a condition depends on its own consequence; break the cycle with pre(…)");
+    .hint("a condition depends on its own consequence; break the cycle with pre(…), or give it hysteresis");
+    for changes in round.iter().take(8) {
+        let change = |&(slot, value): &(Address, f64)| {
+            let variable = names.variable(slot)?;
+            Some(format!("{} becomes {}", model.variable_name(variable), shown(machine, variable, value)))
+        };
+        let texts: Vec<String> = changes.iter().filter_map(change).take(8).collect();
+        diagnostic = diagnostic.note(format!("then {}", texts.join(", ")));
+    }
     for &variable in variables.iter().take(4) {
         if let Some(span) = model.variables[variable].span {
             diagnostic = diagnostic.at(span, "keeps changing");

@@ -23,6 +23,7 @@ pub fn initialise(
     machine.systems.reset();
     machine.run(&program.sections.samples, Phase::Live)?;
     let mut clockwork = Clockwork::new(program, &machine.memory, time);
+    machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     machine.memory.set_initial(true);
     solve(machine)?;
     conditions::check(machine)?;
@@ -31,11 +32,10 @@ pub fn initialise(
     machine.memory.set_initial(false);
     program.save_pre(&mut machine.memory);
     log.write(&Entry::Initialised { time });
-    clockwork.raise(program, &mut machine.memory, time);
     machine.systems.forget_factors(program);
-    let aftermath = events::iterate(machine, names, log)?;
-    Clockwork::lower(program, &mut machine.memory);
+    let aftermath = events::pass(machine, names, log, &mut clockwork, time)?;
     program.record_delays(&mut machine.memory);
+    clockwork.begin_delays(machine);
     Ok((clockwork, aftermath))
 }
 

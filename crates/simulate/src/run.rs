@@ -371,13 +371,10 @@ impl<'a, 'w> Run<'a, 'w> {
         self.machine.evaluate(time, &self.x)?;
         self.machine.evaluate_outputs()?;
         self.program.record_delays(&mut self.machine.memory);
+        self.clockwork.remember_delayed(&mut self.machine);
         self.write_row()?;
         self.log_triggers(time, crossed);
         self.program.save_pre(&mut self.machine.memory);
-        let due = self.clockwork.raise(self.program, &mut self.machine.memory, time);
-        for &sample in &due {
-            self.log_sample(time, sample);
-        }
         if crossed {
             self.statistics.state_events += 1;
         } else {
@@ -388,14 +385,9 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.bands.enter(&mut self.machine.memory, self.program, &self.crossings);
         self.machine.systems.forget_factors(self.program);
-        let mut aftermath = events::iterate(&mut self.machine, &self.names, self.log)?;
-        if !due.is_empty() {
-            // The instant of a sample is over: what reads its flag has to see that, without a new edge.
-            Clockwork::lower(self.program, &mut self.machine.memory);
-            let rest = events::iterate(&mut self.machine, &self.names, self.log)?;
-            aftermath.terminated = aftermath.terminated.or(rest.terminated);
-        }
+        let aftermath = events::pass(&mut self.machine, &self.names, self.log, &mut self.clockwork, time)?;
         self.machine.memory.set_time(time);
+        self.clockwork.note_jumps(&self.machine);
         self.program.record_delays(&mut self.machine.memory);
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.settle_after_event(&aftermath)?;
@@ -483,13 +475,6 @@ impl<'a, 'w> Run<'a, 'w> {
             let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
             let expression = model.expression_text(relation.expression);
             self.log.write(&Entry::Crossing { time, expression: &expression, sign: crossing.to });
-        }
-    }
-
-    fn log_sample(&mut self, time: f64, sample: usize) {
-        if self.log.is_active() {
-            let expression = self.program.model().expression_text(self.program.layout.samples[sample].expression);
-            self.log.write(&Entry::TimeEvent { time, expression: &expression });
         }
     }
 
