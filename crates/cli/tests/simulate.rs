@@ -247,9 +247,8 @@ fn wrong_calls() {
         error: cannot create `nowhere/out.csv`: No such file or directory (os error 2)
     "#]]
     .assert_eq(&said(&["simulate", "decay.mo", "--output", "nowhere/out.csv"]));
-    expect![[r#"
-        error: there is no solver `magic`; choose one of auto, tsit5, esdirk, bdf, euler, rk4, implicit-euler, linearly-implicit-euler
-    "#]].assert_eq(&said(&["simulate", "decay.mo", "--solver", "magic"]));
+    let solvers = said(&["simulate", "decay.mo", "--solver", "magic"]);
+    assert!(solvers.starts_with("error: there is no solver `magic`; choose one of auto, "), "{solvers}");
     expect![[r#"
         error: there is no library folder `nowhere`
     "#]]
