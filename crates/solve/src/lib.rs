@@ -17,6 +17,7 @@ pub mod finite_differences;
 pub mod fixed_step;
 pub mod homotopy;
 pub mod iteration_matrix;
+mod levenberg_marquardt;
 pub mod linear;
 pub mod method;
 pub mod minimum_degree;

@@ -3,13 +3,15 @@
 //! The damping is the error-oriented strategy of Deuflhard, *Newton Methods for Nonlinear Problems* (2004), section
 //! 3.3.3 (NLEQ-ERR): a step is good when the next correction, computed with the same factorisation, is shorter. This
 //! does not depend on the scaling of the equations, only on that of the unknowns, which are measured in nominals.
-//! When it fails, steps that merely reduce the scaled residual are accepted. A warm start first tries the
+//! When it fails, steps that merely reduce the scaled residual are accepted, and when these fail, too, small systems are
+//! brought nearer by [`crate::levenberg_marquardt`] and tried once more. A warm start first tries the
 //! factorisation of the last solution; a point where the residual cannot be evaluated shortens the step; a singular
 //! Jacobian is met with the correction of least norm.
 
 use crate::dense::{DenseMatrix, least_squares};
 use crate::error::{EvalError, Singular};
 use crate::finite_differences::FiniteDifferences;
+use crate::levenberg_marquardt::{self, DenseSystem};
 use crate::linear::LinearSolver;
 use crate::sparse::Pattern;
 use crate::weights::all_finite;
@@ -88,6 +90,9 @@ impl fmt::Display for NewtonError {
 
 impl std::error::Error for NewtonError {}
 
+/// Beyond this size dense decompositions cost too much to be a remedy.
+const LARGEST_DENSE: usize = 400;
+
 pub struct NewtonSolver {
     options: NewtonOptions,
     size: usize,
@@ -104,6 +109,8 @@ pub struct NewtonSolver {
     scale: Vec<f64>,
     row_scale: Vec<f64>,
     start: Vec<f64>,
+    /// The residual at the start.
+    first_r: Vec<f64>,
     statistics: NewtonStatistics,
     /// The residuals that were largest when the last solve failed, worst first.
     worst: Vec<(usize, f64)>,
@@ -129,6 +136,7 @@ impl NewtonSolver {
             scale: zeros(),
             row_scale: zeros(),
             start: zeros(),
+            first_r: zeros(),
             statistics: NewtonStatistics::default(),
             worst: Vec::new(),
             options,
@@ -165,10 +173,14 @@ impl NewtonSolver {
         self.clamp(x);
         self.start.copy_from_slice(x);
         let outcome = self.evaluate_start(system, x).and_then(|()| {
+            self.first_r.copy_from_slice(&self.r);
             if self.has_factors && self.simplified(system, x)? {
                 return Ok(());
             }
-            self.damped(system, x)
+            match self.damped(system, x) {
+                Err(error) if self.can_be_rescued(error) => self.rescue(system, x, error),
+                outcome => outcome,
+            }
         });
         if outcome.is_err() {
             self.statistics.failures += 1;
@@ -176,6 +188,45 @@ impl NewtonSolver {
             self.collect_worst();
         }
         outcome
+    }
+
+    fn can_be_rescued(&self, error: NewtonError) -> bool {
+        let kind = match error {
+            NewtonError::NoConvergence { .. } | NewtonError::Singular { .. } => true,
+            NewtonError::Evaluation(error) => error.recoverable,
+            NewtonError::NotFinite { .. } => false,
+        };
+        kind && self.size <= LARGEST_DENSE
+    }
+
+    /// A second way to the solution from the same start. The error of the first is reported if it leads nowhere.
+    fn rescue(
+        &mut self,
+        system: &mut dyn NonlinearSystem,
+        x: &mut [f64],
+        first: NewtonError,
+    ) -> Result<(), NewtonError> {
+        let stuck_at = x.to_vec();
+        let first_worst = std::mem::take(&mut self.worst);
+        for goal in [1e-3, 1e-7] {
+            x.copy_from_slice(&self.start);
+            self.set_scale(x);
+            let scale = self.scale.clone();
+            let mut rescued = Rescue { solver: self, system };
+            let reduced = levenberg_marquardt::reduce(&mut rescued, x, &scale, goal);
+            if !matches!(reduced, Ok(true)) {
+                break;
+            }
+            if self.evaluate_start(system, x).is_ok() && self.damped(system, x).is_ok() {
+                return Ok(());
+            }
+        }
+        x.copy_from_slice(&stuck_at);
+        // The residuals at the point that is handed back.
+        if system.residual(x, &mut self.r).is_ok() {
+            self.worst = first_worst;
+        }
+        Err(first)
     }
 
     fn evaluate_start(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
@@ -245,6 +296,7 @@ impl NewtonSolver {
             match self.search(system, x, size, &mut damping) {
                 Search::Converged => return Ok(()),
                 Search::Moved => {}
+                Search::Stuck(_) if self.is_solved_up_to_rounding(size) => return Ok(()),
                 Search::Stuck(error) => {
                     return Err(error.map_or_else(|| self.no_convergence(iteration + 1), NewtonError::Evaluation));
                 }
@@ -252,6 +304,12 @@ impl NewtonSolver {
             previous_size = size;
         }
         Err(self.no_convergence(self.options.max_iterations))
+    }
+
+    /// At a multiple root corrections stay long while the residual is already rounding.
+    fn is_solved_up_to_rounding(&self, correction: f64) -> bool {
+        correction <= self.options.tolerance.sqrt()
+            && self.r.iter().zip(&self.first_r).all(|(r, first)| r.abs() <= 1e-13 * first.abs().max(1.0))
     }
 
     /// Finds a damped step that brings the solution nearer, and takes it.
@@ -382,26 +440,15 @@ impl NewtonSolver {
     }
 
     fn least_norm_correction(&mut self, column: usize) -> Result<(), NewtonError> {
-        /// Beyond this the dense decomposition costs too much to be a remedy.
-        const LARGEST: usize = 400;
-        if self.size > LARGEST || !all_finite(&self.values) {
+        if self.size > LARGEST_DENSE || !all_finite(&self.values) {
             return Err(NewtonError::Singular { column });
         }
         let n = self.size;
         let mut full = DenseMatrix::zeros(n, n);
+        self.write_dense(&mut full);
         for j in 0..n {
-            match &self.pattern {
-                Some(pattern) => {
-                    for p in pattern.starts[j]..pattern.starts[j + 1] {
-                        let i = pattern.indices[p] as usize;
-                        full.set(i, j, self.values[p] * self.scale[j] / self.row_scale[i]);
-                    }
-                }
-                None => {
-                    for i in 0..n {
-                        full.set(i, j, self.values[j * n + i] * self.scale[j] / self.row_scale[i]);
-                    }
-                }
+            for i in 0..n {
+                full.set(i, j, full.get(i, j) * self.scale[j] / self.row_scale[i]);
             }
         }
         let scaled: Vec<f64> = self.r.iter().zip(&self.row_scale).map(|(r, s)| r / s).collect();
@@ -424,6 +471,20 @@ impl NewtonSolver {
             }
         }
         self.solver.factor(&regular).map_err(|Singular { column }| NewtonError::Singular { column })
+    }
+
+    fn write_dense(&self, full: &mut DenseMatrix) {
+        match &self.pattern {
+            Some(pattern) => {
+                full.values.fill(0.0);
+                for j in 0..self.size {
+                    for p in pattern.starts[j]..pattern.starts[j + 1] {
+                        full.set(pattern.indices[p] as usize, j, self.values[p]);
+                    }
+                }
+            }
+            None => full.values.copy_from_slice(&self.values),
+        }
     }
 
     fn move_by(&mut self, x: &mut [f64], factor: f64) {
@@ -498,6 +559,37 @@ impl NewtonSolver {
         let mut order: Vec<usize> = (0..self.size).collect();
         order.sort_by(|a, b| scaled(*b).total_cmp(&scaled(*a)));
         self.worst = order.into_iter().take(8).map(|i| (i, self.r[i])).collect();
+    }
+}
+
+/// The system as the rescue sees it: residuals and Jacobians through the solver, so that effort is counted.
+struct Rescue<'a> {
+    solver: &'a mut NewtonSolver,
+    system: &'a mut dyn NonlinearSystem,
+}
+
+impl DenseSystem for Rescue<'_> {
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        self.solver.statistics.residuals += 1;
+        self.system.residual(x, r)
+    }
+
+    fn jacobian(&mut self, x: &[f64], r: &[f64], matrix: &mut DenseMatrix) -> Result<(), EvalError> {
+        self.solver.statistics.iterations += 1;
+        self.solver.r.copy_from_slice(r);
+        self.solver.set_scale(x);
+        match self.solver.evaluate_jacobian(self.system, x) {
+            Ok(()) => {
+                self.solver.write_dense(matrix);
+                Ok(())
+            }
+            Err(NewtonError::Evaluation(error)) => Err(error),
+            Err(_) => Err(EvalError::recoverable(u32::MAX)),
+        }
+    }
+
+    fn clamp(&self, x: &mut [f64]) {
+        self.solver.clamp(x);
     }
 }
 
