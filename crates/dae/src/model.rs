@@ -1,5 +1,6 @@
 //! The flat model itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{IdVec, Name, Span};
@@ -216,6 +217,8 @@ pub struct Model {
     pub functions: Functions,
     pub enumerations: Vec<Enumeration>,
     pub experiment: Experiment,
+    /// The folders of top-level packages, where `modelica://Package/…` addresses lead at run time.
+    pub package_folders: Vec<(Name, PathBuf)>,
 }
 
 impl Model {

@@ -81,10 +81,12 @@ pub(crate) enum ValueState {
 
 impl Elaborator {
     pub fn new(instances: Instances) -> Self {
+        let mut flat = Flat::default();
+        flat.model.package_folders = instances.libraries.package_folders();
         Self {
             instances,
-            flat: Flat::default(),
-            externals: Box::new(native::Native::new()),
+            externals: Box::new(native::Native::with_folders(&flat.model.package_folders)),
+            flat,
             structural: FxHashSet::default(),
             connected: Connected::default(),
             functions: IdVec::new(),

@@ -244,6 +244,21 @@ impl Libraries {
         names
     }
 
+    /// The folders of the top-level packages that are known or can be found; known ones first.
+    pub fn package_folders(&self) -> Vec<(Name, PathBuf)> {
+        let known = self.definitions.values().filter(|definition| definition.parent == Some(Self::ROOT));
+        let mut folders: Vec<(Name, PathBuf)> =
+            known.filter_map(|definition| Some((definition.name, definition.directory.clone()?))).collect();
+        for folder in &self.search_path {
+            for (entry, is_folder) in self.files.list(folder) {
+                if is_folder && let Some(name) = class_of_entry(&entry, is_folder) {
+                    folders.push((Name::new(name), folder.join(&entry)));
+                }
+            }
+        }
+        folders
+    }
+
     /// `modelica://Modelica/Resources/x.txt` as a path.
     pub fn resource(&mut self, uri: &str) -> Option<PathBuf> {
         let rest = match uri.split_once("://") {

@@ -18,6 +18,7 @@ mod tables;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::Name;
 use dae::function::External;
 use dae::{Externals, Value};
 use rustc_hash::FxHashMap;
@@ -63,6 +64,25 @@ impl Native {
     /// With a way to find `modelica://` files.
     pub fn with_resources(resources: Resources) -> Self {
         Self { resources: Some(resources), ..Self::default() }
+    }
+
+    /// With the folders of top-level packages, in which `modelica://` files are.
+    pub fn with_folders(folders: &[(Name, PathBuf)]) -> Self {
+        let folders: FxHashMap<String, PathBuf> =
+            folders.iter().rev().map(|(name, folder)| (name.to_string(), folder.clone())).collect();
+        Self::with_resources(Arc::new(move |address| {
+            let rest = address.strip_prefix("modelica://")?;
+            let (class, file) = rest.split_once('/').unwrap_or((rest, ""));
+            let mut parts = class.split('.');
+            let mut folder = folders.get(parts.next()?)?.clone();
+            for part in parts {
+                // A package without a folder of its own has its files in that of the one around it.
+                if folder.join(part).is_dir() {
+                    folder.push(part);
+                }
+            }
+            Some(folder.join(file))
+        }))
     }
 
     /// Sends what the model prints somewhere else than to standard error.
@@ -180,6 +200,16 @@ mod tests {
         assert_eq!(slope(&native, &[handle, 1.0, 1.5, 2.0]), Ok(6.0));
         assert_eq!(call(&mut native, "ModelicaStandardTables_CombiTable1D_close", vec![object]), Ok(None));
         assert!(call(&mut native, get, arguments).is_err());
+    }
+
+    #[test]
+    fn addresses_lead_into_the_folders_of_packages() {
+        let folder = std::env::temp_dir();
+        let native = Native::with_folders(&[(Name::new("Lib"), folder.clone())]);
+        assert_eq!(native.resolve_path("modelica://Lib/Resources/x.txt"), folder.join("Resources/x.txt"));
+        assert_eq!(native.resolve_path("modelica://Lib.NoFolder/x.txt"), folder.join("x.txt"));
+        assert_eq!(native.resolve_path("modelica://Other/x.txt"), PathBuf::from("modelica://Other/x.txt"));
+        assert_eq!(native.resolve_path("file:///a/b"), PathBuf::from("/a/b"));
     }
 
     #[test]
