@@ -509,6 +509,7 @@ fn merge_attributes(work: &mut Work, targets: &IdVec<VarId, Target>) {
 
 fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: bool, variable: VarId, of: VarId) {
     let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
+    let discrete = work.is_discrete(of);
     let exprs = &mut work.model.exprs;
     let is_fixed = |exprs: &Exprs, a: &Attributes| a.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false));
     let start = from.start.map(|start| signed(exprs, start, negated, is_boolean));
@@ -517,7 +518,8 @@ fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: boo
             into.fixed = from.fixed;
             into.start = start.or(into.start);
         }
-        (true, true) if start != into.start => {
+        // `pre` values are fixed for discrete variables; only the one that stands for the group has one.
+        (true, true) if start != into.start && !discrete => {
             let left = exprs.var(of);
             let right = start.unwrap_or_else(|| exprs.real(0.0));
             let declared = &work.model.variables[variable];

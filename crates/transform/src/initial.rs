@@ -2,12 +2,14 @@
 //! hold at all times, the initial equations and the fixed start values.
 //!
 //! At initialisation a when clause is inactive unless `initial()` is its condition: what it assigns keeps its `pre` value,
-//! so `pre(v)` and `v` are one unknown there. `pre` of any other discrete variable is its start value. Conditions that are
-//! missing are taken from start values, those of states first; conditions that the others imply are kept to be checked.
+//! so `pre(v)` and `v` are one unknown there. `pre` of any other discrete variable is its start value if that is fixed, else
+//! an unknown of its own. Conditions that are missing are taken from start values, those of states first; conditions that
+//! the others imply are kept to be checked.
 
 use base::{Diagnostic, IdVec, Name, Severity};
 use dae::{
-    Builtin, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, StateSelect, VarId, VariableType,
+    Builtin, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, StateSelect, VarId, Variability,
+    VariableType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -128,9 +130,6 @@ impl Rows {
     fn initial_equations(&mut self, work: &mut Work, form: &mut InitialForm) {
         for equation in std::mem::take(&mut work.model.initial_equations) {
             work.model.initial_equations.push(equation.clone());
-            if form.gives_pre(work, equation.left, equation.right) {
-                continue;
-            }
             let sides = form.rewrite(work, (equation.left, equation.right));
             let eq = work.model.equations.push(equation);
             work.dynamic.push(sides);
@@ -174,6 +173,10 @@ impl Rows {
             let wish =
                 std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), attributes.start.is_some()));
             candidates.push((kind, is_open, wish, is_derivative, variable));
+        }
+        for &(limit, variable) in &form.unknown_limits {
+            let start = start_value(work, variable);
+            self.completions.push(condition(work, limit, start, OriginKind::StartValue(variable)));
         }
         candidates.sort_unstable();
         for (.., variable) in candidates {
@@ -225,8 +228,10 @@ struct InitialForm {
     held: FxHashSet<VarId>,
     /// When conditions that are `initial()`.
     active: FxHashSet<VarId>,
-    /// `pre` values given by initial equations.
-    given: FxHashMap<VarId, ExprId>,
+    /// What stands for the `pre` values of other discrete variables.
+    left_limits: FxHashMap<VarId, ExprId>,
+    /// Those of them that are unknown: the variable made for it, and whose start value it takes if nothing else says.
+    unknown_limits: Vec<(VarId, VarId)>,
     memo: Memo,
 }
 
@@ -235,7 +240,8 @@ impl InitialForm {
         let mut form = Self {
             held: FxHashSet::default(),
             active: FxHashSet::default(),
-            given: FxHashMap::default(),
+            left_limits: FxHashMap::default(),
+            unknown_limits: Vec::new(),
             memo: Memo::default(),
         };
         for &eq in &work.active {
@@ -255,21 +261,29 @@ impl InitialForm {
                 form.held.insert(variable);
             }
         }
-        for index in 0..work.model.initial_equations.len() {
-            let Equation { left, right, .. } = work.model.initial_equations[index];
-            if form.gives_pre(work, left, right)
-                && let Node::Pre(variable) = work.model.exprs.node(left)
-            {
-                form.given.insert(variable, right);
-            }
-        }
         form
     }
 
-    /// `pre(v) = expression` for a variable that no inactive when holds.
-    fn gives_pre(&self, work: &Work, left: ExprId, right: ExprId) -> bool {
-        matches!(work.model.exprs.node(left), Node::Pre(v) if !self.held.contains(&v) && work.is_discrete(v))
-            && !work.model.exprs.any(right, |node| matches!(node, Node::Pre(_)))
+    /// The value of `pre(v)`.
+    fn left_limit(&mut self, work: &mut Work, variable: VarId) -> ExprId {
+        if self.held.contains(&variable) || !work.is_discrete(variable) {
+            return work.model.exprs.var(variable);
+        }
+        if let Some(&known) = self.left_limits.get(&variable) {
+            return known;
+        }
+        let value = if is_fixed(work, variable) {
+            start_value(work, variable)
+        } else {
+            let number = self.unknown_limits.len() as u32 + 1;
+            let path = work.model.paths.child(work.model.paths.root(), Name::new("initialPre"), &[number]);
+            let limit = work.add_variable(path, work.model.variables[variable].ty, Role::Discrete);
+            work.model.variables[limit].variability = Variability::Discrete;
+            self.unknown_limits.push((limit, variable));
+            work.model.exprs.var(limit)
+        };
+        self.left_limits.insert(variable, value);
+        value
     }
 
     /// `None` for an equation that says nothing at initialisation.
@@ -292,25 +306,17 @@ impl InitialForm {
     }
 
     fn rewrite(&mut self, work: &mut Work, (left, right): Sides) -> Sides {
-        let starts: FxHashMap<VarId, ExprId> = work
+        let left_limits: FxHashMap<VarId, ExprId> = work
             .model
             .exprs
             .dependencies(&[left, right])
             .pre
             .into_iter()
-            .filter(|v| !self.held.contains(v) && work.is_discrete(*v))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|v| (v, start_value(work, v)))
+            .map(|variable| (variable, self.left_limit(work, variable)))
             .collect();
-        let given = &self.given;
-        let new = work.model.exprs.rewrite(&[left, right], &mut self.memo, |exprs, _, node| match node {
+        let new = work.model.exprs.rewrite(&[left, right], &mut self.memo, |exprs, id, node| match node {
             Node::Builtin(Builtin::Initial, _) => exprs.boolean(true),
-            Node::Pre(v) => match (given.get(&v), starts.get(&v)) {
-                (Some(&value), _) => value,
-                (None, Some(&start)) => start,
-                (None, None) => exprs.var(v),
-            },
+            Node::Pre(v) => left_limits.get(&v).copied().unwrap_or(id),
             node => exprs.make(node),
         });
         (new[0], new[1])

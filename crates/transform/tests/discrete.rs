@@ -279,3 +279,25 @@ fn homotopy_stands_in_the_initial_problem_only() {
     "#]]
     .assert_eq(&all(&schedule));
 }
+
+#[test]
+fn left_limits_are_unknown_at_initialisation() {
+    let schedule = schedule(
+        "Boolean active
+         Boolean next
+         active = pre(next)
+         next = time > 1 or active and time < 2
+         initial active = true",
+    );
+    assert!(schedule.initial_checks.is_empty());
+    expect![[r#"
+        states: 
+        event: active := pre(next)
+        event: next := time > 1 or active and time < 2
+        initially
+        active := true
+        initialPre[1] := active
+        next := time > 1 or active and time < 2
+    "#]]
+    .assert_eq(&all(&schedule));
+}
