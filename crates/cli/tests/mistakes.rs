@@ -159,7 +159,6 @@ end P;
                 |
              11 |     p.i + n.i = 0;
                 |     ^^^^^^^^^^^^^
-               = R2: -0 = 0
                = help: remove one of these equations, or make something in them an unknown
             error[under-determined]: no equation determines `R2.p.v`; the counts agree (1 equations, 1 unknowns)
               --> model.mo:3:10
@@ -216,12 +215,22 @@ end Tank;
 ",
         1,
         expect![[r#"
-            error[over-determined]: an equation contains no unknown that it could determine; one equation too many (1 equations, 0 unknowns)
+            error[over-determined]: 3 equations for 2 unknowns: `level`, `outflow`; one equation too many (3 equations, 2 unknowns)
               --> model.mo:5:3
                |
              5 |   der(level) = 1 - outflow;
                |   ^^^^^^^^^^^^^^^^^^^^^^^^
-               = 0 = -1
+              ::: model.mo:6:3
+               |
+             6 |   outflow = 0.5*level;
+               |   -------------------
+              ::: model.mo:7:3
+               |
+             7 |   outflow = 2;
+               |   -----------
+               = der(level) = 1 - outflow
+               = outflow = 0.5*level
+               = outflow = 2
                = help: remove one of these equations, or make something in them an unknown
         "#]],
     );

@@ -38,7 +38,27 @@ use work::Work;
 
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
-    let mut work = Work::new(model);
+    let work = Work::new(model);
+    // Equations that were substituted into each other no longer look like what somebody wrote.
+    let as_written = unbalanced(&work);
+    sort(work).map_err(|problems| match as_written {
+        Some(as_written) if problems.iter().all(|problem| singular::CODES.contains(&problem.code)) => as_written,
+        _ => problems,
+    })
+}
+
+/// What is wrong with a model that has too many or too few equations, in terms of the equations as they were written.
+fn unbalanced(work: &Work) -> Option<Vec<Diagnostic>> {
+    if work.summary.equations == work.summary.unknowns {
+        return None;
+    }
+    let sides = work.active.iter().map(|&eq| (work.model.equations[eq].left, work.model.equations[eq].right)).collect();
+    let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
+    let matching = Matching::maximum(&system.matchable);
+    Some(singular::report(work, &system, &matching)).filter(|problems| !problems.is_empty())
+}
+
+fn sort(mut work: Work) -> Result<Schedule, Vec<Diagnostic>> {
     parameters::order(&mut work)?;
     let conflicts = discrete::conflicts(&work);
     if !conflicts.is_empty() {

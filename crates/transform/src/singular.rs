@@ -9,6 +9,9 @@ use crate::structure::{IncidenceBuilder, Matching, NONE};
 use crate::system::System;
 use crate::work::Work;
 
+/// The codes of what `report` says.
+pub const CODES: [&str; 2] = ["over-determined", "under-determined"];
+
 /// How many equations or unknowns a message lists.
 const LISTED: usize = 20;
 
@@ -108,8 +111,10 @@ fn over_determined(
     let mut diagnostic = Diagnostic::error("over-determined", format!("{message}; {balance}"));
     for (&eq, &row) in equations.iter().zip(rows).take(LISTED) {
         diagnostic = work.at_equation(diagnostic, eq, "");
-        let (left, right) = system.sides[row as usize];
-        diagnostic = diagnostic.note(line(work, eq, &work.sides_text((left, right))));
+        // What is left of an equation without unknowns (`0 = 0`) says nothing; the text it was written as does.
+        if !unknowns.is_empty() || is_combined(&eq) || work.model.equations[eq].origin.span.is_none() {
+            diagnostic = diagnostic.note(line(work, eq, &work.sides_text(system.sides[row as usize])));
+        }
     }
     let kinds = |wanted: fn(&OriginKind) -> bool| {
         equations.iter().filter(|&&eq| wanted(&work.model.equations[eq].origin.kind)).count()
