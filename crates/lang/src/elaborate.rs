@@ -12,9 +12,9 @@ use syntax::ast;
 use crate::equations::TypedEquation;
 use crate::flat::{Flat, Indices};
 use crate::functions::{FunctionEntry, Identity, Signature};
-use crate::instance::{Builtin, ClassId, CompId, ComponentType, Instances, Outcome};
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::DefId;
-use crate::symbolic::Symbolic;
+use crate::symbolic::{Mode, Symbolic};
 use crate::typed::{Base, EnumerationType, Expr, FunctionKey, RecordField, RecordType, Statement, Type};
 
 pub struct Elaborator {
@@ -48,6 +48,7 @@ pub struct Elaborator {
     /// While the sizes of a record class are found, its parameters are not known.
     pub(crate) constants_only: bool,
     pub(crate) record_sizes: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
+    pub(crate) taken_apart: Option<TakenApart>,
     pub(crate) inline_depth: usize,
     pub(crate) clauses: u32,
     pub(crate) sections: u32,
@@ -69,6 +70,15 @@ pub struct Connected {
     pub rooted: FxHashSet<(CompId, Indices)>,
     /// The Boolean variables that say whether a block is the active state of its state machine.
     pub active: FxHashMap<(CompId, Indices), VarId>,
+}
+
+/// The value of a modifier that arrays of components take apart.
+pub(crate) struct TakenApart {
+    pub component: CompId,
+    pub attribute: Name,
+    pub mode: Mode,
+    pub frame: Frame,
+    pub value: Symbolic,
 }
 
 /// The value of a parameter or constant as far as it is known.
@@ -108,6 +118,7 @@ impl Elaborator {
             sizes_so_far: FxHashMap::default(),
             constants_only: false,
             record_sizes: FxHashMap::default(),
+            taken_apart: None,
             inline_depth: 0,
             clauses: 0,
             sections: 0,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Diagnostic, Name, Span};
 use syntax::ast;
 
-use crate::elaborate::{Elaborator, ValueState};
+use crate::elaborate::{Elaborator, TakenApart, ValueState};
 use crate::flat::Indices;
 use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, SizeState};
 use crate::modifier::Binding;
@@ -386,11 +386,22 @@ impl Elaborator {
         let typed = self.typed_binding(binding, component, attribute, ty, above.len())?;
         let scope_rank = self.instances.rank_above(binding.scope).min(above.len());
         let frame = Frame { class: binding.scope, indices: Indices::from_slice(&above[..scope_rank]) };
-        let value = Expander::new(self, frame, mode).expand(&typed)?;
         let extra = typed.ty.rank.saturating_sub(ty.rank);
         if extra == 0 {
-            return Ok(value);
+            return Expander::new(self, frame, mode).expand(&typed);
         }
+        // The same value is taken apart for every element: found once.
+        let known = self.taken_apart.as_ref().filter(|known| {
+            known.component == component && known.attribute == attribute && known.mode == mode && known.frame == frame
+        });
+        let value = match known {
+            Some(known) => known.value.clone(),
+            None => {
+                let value = Expander::new(self, frame.clone(), mode).expand(&typed)?;
+                self.taken_apart = Some(TakenApart { component, attribute, mode, frame, value: value.clone() });
+                value
+            }
+        };
         let positions: Vec<Positions> =
             above[scope_rank..].iter().take(extra).map(|&at| Positions::One(at as usize - 1)).collect();
         value.index(&positions).ok_or_else(|| {
