@@ -9,6 +9,7 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
 use crate::differentiate::{Gradient, Seeds, differentiate};
+use crate::family::{Kernel, Part, kernel, split};
 use crate::jit::Machine;
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lookup::LookupCall;
@@ -23,9 +24,9 @@ use crate::specialize::Specializer;
 /// Statements of one chunk: enough that shared expressions meet, few enough that compilation stays linear.
 const CHUNK: usize = 800;
 
-const FROZEN: Mode = Mode { live: false, homotopy: false };
-const LIVE: Mode = Mode { live: true, homotopy: false };
-const INITIAL: Mode = Mode { live: true, homotopy: true };
+const FROZEN: Mode = Mode { live: false, homotopy: false, branchless: false };
+const LIVE: Mode = Mode { live: true, ..FROZEN };
+const INITIAL: Mode = Mode { live: true, homotopy: true, ..FROZEN };
 
 pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     let layout = Layout::new(&mut schedule);
@@ -176,7 +177,43 @@ impl Builder<'_> {
     }
 
     fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Section, Diagnostic> {
-        statements.chunks(CHUNK).map(|part| self.chunk(part, mode).map(Step::Code)).collect()
+        let mut section = Section::new();
+        for part in split(self.model, self.layout, mode, statements) {
+            match part {
+                Part::Family(members) => {
+                    if let Some(chunk) = self.family(&members, mode)? {
+                        section.push(Step::Code(chunk));
+                        continue;
+                    }
+                    self.plain(&members, mode, &mut section)?;
+                }
+                Part::Plain(statements) => self.plain(&statements, mode, &mut section)?,
+            }
+        }
+        Ok(section)
+    }
+
+    fn plain(&mut self, statements: &[Statement], mode: Mode, section: &mut Section) -> Result<(), Diagnostic> {
+        for part in statements.chunks(CHUNK) {
+            section.push(Step::Code(self.chunk(part, mode)?));
+        }
+        Ok(())
+    }
+
+    /// One kernel for statements of one shape.
+    fn family(&mut self, members: &[Statement], mode: Mode) -> Result<Option<ChunkId>, Diagnostic> {
+        let mode = Mode { branchless: true, ..mode };
+        let first = lower(self.model, self.layout, &mut self.pool, mode, &members[..1])?;
+        let Some(kernel) = kernel(self.model, self.layout, members, &first) else { return Ok(None) };
+        let checked = members.iter().filter(|member| member.checked);
+        let code = Code {
+            temporaries: kernel.scratch(),
+            outputs: checked.map(|member| member.target.slot).collect(),
+            statements: (0..).zip(members).map(|(k, member)| (k, member.origin)).collect(),
+            kernel: Some(Arc::new(kernel)),
+            ..Code::default()
+        };
+        Ok(Some(self.chunks.push(code)))
     }
 
     /// Start values that are not literals.
@@ -378,6 +415,10 @@ impl Builder<'_> {
         for &step in dynamics {
             match step {
                 Step::Code(chunk) => {
+                    if let Some(kernel) = self.chunks[chunk].kernel.clone() {
+                        section.extend(self.kernel_tangents(&kernel, &mut active).map(Step::Code));
+                        continue;
+                    }
                     let code = std::mem::take(&mut self.chunks[chunk]);
                     let seeds = Seeds::Memory { active: &mut active, tangents: self.layout.tangents };
                     let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
@@ -407,6 +448,36 @@ impl Builder<'_> {
             }
         }
         (section, active)
+    }
+
+    /// The tangents of a kernel. A hole counts as active where any of its addresses is; the tangents of the others stay
+    /// zero in memory.
+    fn kernel_tangents(&mut self, kernel: &Kernel, active: &mut [bool]) -> Option<ChunkId> {
+        let is_active = |&address: &Address| active.get(address as usize) == Some(&true);
+        let mut holes: Vec<bool> = (0..kernel.holes).map(|hole| kernel.row(hole).iter().any(is_active)).collect();
+        let code = Code {
+            ops: kernel.ops.clone(),
+            origins: vec![ExprId::from_index(0); kernel.ops.len()],
+            temporaries: kernel.temporaries,
+            ..Code::default()
+        };
+        let seeds = Seeds::Memory { active: &mut holes, tangents: kernel.holes };
+        let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX)?.finish(&self.pool);
+        let (_, written) = kernel.usage();
+        for hole in written {
+            let depends = holes[hole as usize];
+            for &address in kernel.row(hole) {
+                if let Some(active) = active.get_mut(address as usize) {
+                    *active = depends;
+                }
+            }
+        }
+        if made.ops.is_empty() {
+            return None;
+        }
+        let kernel = kernel.with_tangents(made, self.layout.tangents);
+        let code = Code { temporaries: kernel.scratch(), kernel: Some(Arc::new(kernel)), ..Code::default() };
+        Some(self.chunks.push(code))
     }
 
     /// Which derivatives depend on which states; dense where that would take too long to find out.

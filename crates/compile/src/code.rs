@@ -9,9 +9,11 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use dae::{EqId, ExprId, VarId};
 
+use crate::family::Kernel;
 use crate::math::{Binary, Unary};
 
 /// An address, see above.
@@ -150,6 +152,8 @@ pub struct Code {
     pub outputs: Vec<Address>,
     /// Once relocated: the addresses of its temporaries, which nobody else looks at.
     pub private: Range<Address>,
+    /// Instead of `ops`, where it is the code of a family.
+    pub kernel: Option<Arc<Kernel>>,
 }
 
 impl Op {
@@ -258,7 +262,14 @@ impl Code {
             OUTPUT => format!("out{}", address & !REGION_MASK),
             _ => format!("m{address}"),
         };
-        for op in &self.ops {
+        let ops = match &self.kernel {
+            Some(kernel) => {
+                let _ = writeln!(out, "kernel of {}", kernel.members);
+                &kernel.ops
+            }
+            None => &self.ops,
+        };
+        for op in ops {
             if matches!(op, Op::Else { .. } | Op::EndIf | Op::EndLoop { .. }) {
                 depth = depth.saturating_sub(1);
             }

@@ -11,6 +11,18 @@ use crate::program::Program;
 use crate::runtime::Runtime;
 
 pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
+    if let Some(kernel) = &code.kernel {
+        let (_, written) = kernel.usage();
+        let bad = |&member: &usize| {
+            written.iter().any(|&hole| !memory.values[kernel.address(hole, member) as usize].is_finite())
+        };
+        let member = (0..kernel.members as usize).find(bad).unwrap_or(0);
+        let mut single = kernel.member(member);
+        single.outputs = written.iter().map(|&hole| kernel.address(hole, member)).collect();
+        single.relocate(&program.regions);
+        single.statements = code.statements.get(member).map(|&(_, origin)| (0, origin)).into_iter().collect();
+        return find(program, &single, memory);
+    }
     memory.call_failure = None;
     let (values, mut runtime) = Runtime::new(program, &program.pool.calls, memory);
     runtime.diagnose = true;

@@ -10,17 +10,18 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use base::{Id, IdVec};
-use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{AbiParam, Block, FuncRef, InstBuilder, MemFlagsData, Type, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::code::{Address, Code, Op, Rounding};
+use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
+use crate::family::Kernel;
 use crate::interpret::Host;
 use crate::layout::{LIVE, TIME};
 use crate::lower::CallEntry;
@@ -43,6 +44,8 @@ pub struct Machine {
     cancelled: AtomicBool,
     /// Keeps the code alive.
     module: Mutex<Option<Finished>>,
+    /// Keeps the tables alive that the code reads.
+    tables: OnceLock<Arc<IdVec<ChunkId, Code>>>,
 }
 
 struct Finished(Option<JITModule>);
@@ -76,7 +79,7 @@ pub struct Input {
 impl Machine {
     pub fn new(chunks: usize) -> Self {
         let entries = (0..chunks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
-        Self { entries, cancelled: AtomicBool::new(false), module: Mutex::new(None) }
+        Self { entries, cancelled: AtomicBool::new(false), module: Mutex::new(None), tables: OnceLock::new() }
     }
 
     pub fn cancel(&self) {
@@ -86,7 +89,7 @@ impl Machine {
     /// Whether all of these have code; what is empty needs none.
     pub fn has(&self, chunks: &[ChunkId], code: &IdVec<ChunkId, Code>) -> bool {
         let ready = |chunk: ChunkId| !self.entries[chunk].load(Ordering::Acquire).is_null();
-        chunks.iter().all(|&chunk| code[chunk].ops.is_empty() || ready(chunk))
+        chunks.iter().all(|&chunk| (code[chunk].ops.is_empty() && code[chunk].kernel.is_none()) || ready(chunk))
     }
 
     /// Runs a chunk if its code is ready.
@@ -111,6 +114,7 @@ impl Machine {
             return;
         }
         let Some(mut compiler) = Compiler::new(input) else { return };
+        let _ = self.tables.set(input.chunks.clone());
         let mut pending: Vec<(ChunkId, FuncId)> = Vec::new();
         let mut pieces = 0;
         for &chunk in &input.order {
@@ -238,6 +242,9 @@ impl<'a> Compiler<'a> {
 
     /// Compiles one chunk; gives its function and how many pieces it has.
     fn chunk(&mut self, code: &Code, number: usize) -> Option<(FuncId, usize)> {
+        if let Some(kernel) = &code.kernel {
+            return Some((self.kernel(kernel, &format!("kernel{number}"))?, 1));
+        }
         let pieces = pieces(&code.ops);
         let plan = Plan::new(code, &pieces, self.input);
         let mut functions = Vec::new();
@@ -293,6 +300,54 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// One loop over the members of a family.
+    fn kernel(&mut self, kernel: &Kernel, name: &str) -> Option<FuncId> {
+        let first_constant = self.input.first_constant;
+        let constant = |address: Address| match address & REGION_MASK {
+            CONSTANT => first_constant + (address & !REGION_MASK),
+            _ => address,
+        };
+        let ops: Vec<Op> = kernel.ops.iter().map(|op| op.map(constant)).collect();
+        let code = Code { private: TEMPORARY..TEMPORARY + kernel.temporaries, ..Code::default() };
+        let plan = Plan::new(&Code { ops: ops.clone(), ..code }, std::slice::from_ref(&(0..ops.len())), self.input);
+        // A hole is read and written through its pointer; nothing else in the loop has the same address.
+        self.define(name, |this, builder, block| {
+            let (values, runtime) = (builder.block_params(block)[0], builder.block_params(block)[1]);
+            let counter = builder.declare_var(types::I64);
+            let zero = builder.ins().iconst(types::I64, 0);
+            builder.def_var(counter, zero);
+            let (header, exit) = (builder.create_block(), builder.create_block());
+            builder.ins().jump(header, &[]);
+            builder.switch_to_block(header);
+            let member = builder.use_var(counter);
+            let pointers = (0..kernel.holes).map(|hole| pointer(builder, kernel, hole, member, values)).collect();
+            let mut emitter = Emitter {
+                compiler: this,
+                builder: &mut *builder,
+                plan: &plan,
+                number: 0,
+                values,
+                runtime,
+                known: FxHashMap::default(),
+                variables: FxHashMap::default(),
+                numbers: FxHashMap::default(),
+                functions: FxHashMap::default(),
+                added: Vec::new(),
+                open: Vec::new(),
+                loops: Vec::new(),
+                holes: pointers,
+            };
+            ops.iter().for_each(|op| emitter.operation(op));
+            let one = builder.ins().iconst(types::I64, 1);
+            let next = builder.ins().iadd(member, one);
+            builder.def_var(counter, next);
+            let end = builder.ins().iconst(types::I64, i64::from(kernel.members));
+            let more = builder.ins().icmp(IntCC::UnsignedLessThan, next, end);
+            builder.ins().brif(more, header, &[], exit, &[]);
+            builder.switch_to_block(exit);
+        })
+    }
+
     fn piece(&mut self, ops: &[Op], plan: &Plan, number: usize, name: &str) -> Option<FuncId> {
         self.define(name, |this, builder, block| {
             let (values, runtime) = (builder.block_params(block)[0], builder.block_params(block)[1]);
@@ -310,10 +365,36 @@ impl<'a> Compiler<'a> {
                 added: Vec::new(),
                 open: Vec::new(),
                 loops: Vec::new(),
+                holes: Vec::new(),
             };
             ops.iter().for_each(|op| emitter.operation(op));
         })
     }
+}
+
+/// Where a hole lies for the member of this round: by its stride where addresses are evenly spaced, else by the table.
+fn pointer(builder: &mut FunctionBuilder<'_>, kernel: &Kernel, hole: u32, member: Value, values: Value) -> Value {
+    let row = kernel.row(hole);
+    let first = i64::from(row[0]);
+    let stride = row.get(1).map_or(0, |&second| i64::from(second) - first);
+    let even = row.iter().zip(0i64..).all(|(&address, k)| i64::from(address) == first + k * stride);
+    if even {
+        let start = builder.ins().iconst(types::I64, first * 8);
+        let start = builder.ins().iadd(values, start);
+        let step = builder.ins().iconst(types::I64, stride * 8);
+        let offset = builder.ins().imul(member, step);
+        return builder.ins().iadd(start, offset);
+    }
+    // The table belongs to the code of the program, which `Machine` keeps.
+    let table = builder.ins().iconst(types::I64, row.as_ptr() as i64);
+    let four = builder.ins().iconst(types::I64, 4);
+    let place = builder.ins().imul(member, four);
+    let place = builder.ins().iadd(table, place);
+    let address = builder.ins().load(types::I32, MemFlagsData::trusted(), place, 0);
+    let address = builder.ins().uextend(types::I64, address);
+    let eight = builder.ins().iconst(types::I64, 8);
+    let bytes = builder.ins().imul(address, eight);
+    builder.ins().iadd(values, bytes)
 }
 
 /// Ranges of operations that no branch crosses.
@@ -440,6 +521,8 @@ struct Emitter<'e, 'f, 'c, 'a> {
     open: Vec<Branch>,
     /// Header and exit of the open loops.
     loops: Vec<(Block, Block)>,
+    /// Pointers of the holes of a kernel; fixed addresses are their numbers then.
+    holes: Vec<Value>,
 }
 
 impl Emitter<'_, '_, '_, '_> {
@@ -542,11 +625,20 @@ impl Emitter<'_, '_, '_, '_> {
     }
 
     fn load(&mut self, address: Address) -> Value {
-        self.builder.ins().load(types::F64, MemFlagsData::trusted(), self.values, offset_of(address))
+        let (pointer, offset) = self.place(address);
+        self.builder.ins().load(types::F64, MemFlagsData::trusted(), pointer, offset)
+    }
+
+    fn place(&self, address: Address) -> (Value, i32) {
+        match self.holes.get(address as usize) {
+            Some(&pointer) => (pointer, 0),
+            None => (self.values, offset_of(address)),
+        }
     }
 
     fn store(&mut self, address: Address, value: Value) {
-        self.builder.ins().store(MemFlagsData::trusted(), value, self.values, offset_of(address));
+        let (pointer, offset) = self.place(address);
+        self.builder.ins().store(MemFlagsData::trusted(), value, pointer, offset);
     }
 
     fn read_known(&mut self, address: Address) -> Known {

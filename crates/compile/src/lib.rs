@@ -53,6 +53,7 @@ mod culprit;
 mod differentiate;
 mod eliminate;
 mod failure;
+mod family;
 mod interpret;
 mod jit;
 mod layout;

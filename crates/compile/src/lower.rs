@@ -131,6 +131,8 @@ pub struct Mode {
     pub live: bool,
     /// `homotopy` mixes by lambda; otherwise it is its first argument.
     pub homotopy: bool,
+    /// Both branches of every `If` are evaluated and one is selected.
+    pub branchless: bool,
 }
 
 /// `target := value`, of a variable or an address.
@@ -351,7 +353,7 @@ impl Lowering<'_> {
     }
 
     fn is_dear(&self, then: ExprId, otherwise: ExprId) -> bool {
-        self.fact(then).cost.saturating_add(self.fact(otherwise).cost) > BRANCH_COST
+        !self.mode.branchless && self.fact(then).cost.saturating_add(self.fact(otherwise).cost) > BRANCH_COST
     }
 
     fn new_region(&mut self, parent: u32) -> u32 {

@@ -456,7 +456,11 @@ impl Program {
         if values.len() >= self.length && self.machine.run(chunk, values, &mut runtime) {
             return;
         }
-        interpret::run(&self.chunks[chunk].ops, values, &mut runtime);
+        let code = &self.chunks[chunk];
+        match &code.kernel {
+            Some(kernel) => kernel.run(values, self.regions.constants, self.regions.temporaries),
+            None => interpret::run(&code.ops, values, &mut runtime),
+        }
     }
 }
 

@@ -16,6 +16,11 @@ const STATES: usize = 3;
 /// what jumps, fails or makes events.
 fn program(choices: &[Choice], rough: bool) -> (Program, Vec<VarId>) {
     let mut m = Maker::new();
+    let states = equations(&mut m, choices, rough);
+    (Program::new(m.schedule).unwrap(), states)
+}
+
+fn equations(m: &mut Maker, choices: &[Choice], rough: bool) -> Vec<VarId> {
     let pairs: Vec<_> = (0..STATES).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
     let mut pool: Vec<ExprId> = pairs.iter().map(|pair| m.var(pair.0)).collect();
     let p = m.real("p", Role::Parameter, 0.7);
@@ -110,7 +115,7 @@ fn program(choices: &[Choice], rough: bool) -> (Program, Vec<VarId>) {
     for (k, &(_, derivative)) in pairs.iter().enumerate() {
         m.assign(derivative, pool[end - 1 - k], Timing::Continuous);
     }
-    (Program::new(m.schedule).unwrap(), pairs.iter().map(|pair| pair.0).collect())
+    pairs.iter().map(|pair| pair.0).collect()
 }
 
 fn derivatives(program: &Program, memory: &mut Memory, states: &[f64]) -> Option<Vec<f64>> {
@@ -199,5 +204,40 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn members_of_a_family_are_evaluated_like_single_equations(
+        choices in choices(),
+        x in proptest::array::uniform3(-2.0..2.0f64),
+        time in 0.0..1.5f64,
+    ) {
+        const COPIES: usize = 70;
+        let (single, _) = program(&choices, true);
+        let mut m = Maker::new();
+        (0..COPIES).for_each(|_| drop(equations(&mut m, &choices, true)));
+        let many = Program::new(m.schedule).unwrap();
+        let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());
+        let mut evaluate = |program: &Program, copies: usize| {
+            let mut memory = program.memory();
+            memory.set_time(time);
+            program.write_states(&mut memory, &x.repeat(copies));
+            let run = program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(()));
+            let mut values = vec![0.0; STATES * copies];
+            program.read_derivatives(&memory, &mut values);
+            let mut entries = vec![0.0; program.ode_pattern.entries()];
+            program.ode_jacobian(&mut memory, &mut entries, &mut solve).unwrap();
+            // What fails stops at the first bad result; which one that is depends on the order.
+            run.ok().map(|()| (bits(&values), bits(&entries)))
+        };
+        let expected = evaluate(&single, 1).map(|(values, entries)| (values.repeat(COPIES), entries.repeat(COPIES)));
+        prop_assert_eq!(&expected, &evaluate(&many, COPIES));
+        many.compile();
+        prop_assert!(many.is_compiled());
+        prop_assert_eq!(&expected, &evaluate(&many, COPIES));
     }
 }

@@ -32,6 +32,9 @@ impl Dependencies {
 
     /// Follows code; false when the budget is spent.
     pub fn follow(&mut self, code: &Code, calls: &[CallEntry]) -> bool {
+        if let Some(kernel) = &code.kernel {
+            return (0..kernel.members as usize).all(|member| self.follow(&kernel.member(member), calls));
+        }
         self.temporaries.clear();
         for op in &code.ops {
             match *op {

@@ -29,6 +29,8 @@ impl Program {
                     let rows = data.pattern.rows as usize;
                     self.read_outputs(memory, &mut out[column * rows..(column + 1) * rows]);
                 }
+                // Leaves no tangent of inner variables behind.
+                self.execute(chunk, memory);
             }
         }
         Ok(())

@@ -235,3 +235,41 @@ fn relations_in_time_know_their_next_instant() {
     assert_eq!(steps.iter().map(|s| (s.1, s.2)).collect::<Vec<_>>(), [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 2.0)]);
     assert!(steps.iter().zip([0.1, 0.15, 0.2, 0.3]).all(|(s, t)| (s.0 - t).abs() < 1e-15), "{steps:?}");
 }
+
+#[test]
+fn equations_of_one_shape_become_one_kernel() {
+    let mut m = Maker::new();
+    let n = 100;
+    let pairs: Vec<_> = (0..n).map(|k| m.state(&format!("x{k}"), k as f64)).collect();
+    let (a, two) = (m.real("a", Role::Parameter, 3.0), m.number(2.0));
+    let a = m.var(a);
+    for k in 0..n {
+        let x = m.var(pairs[k].0);
+        let left = m.var(pairs[k.saturating_sub(1)].0);
+        let right = m.var(pairs[(k + 1).min(n - 1)].0);
+        let twice = m.mul(two, x);
+        let sum = m.add(left, right);
+        let difference = m.sub(sum, twice);
+        let value = m.mul(a, difference);
+        let value = if k == 50 { m.builtin(Builtin::Log, &[value]) } else { value };
+        m.assign(pairs[k].1, value, Timing::Continuous);
+    }
+    let program = Program::new(m.schedule).unwrap();
+    let text = program.print(&program.sections.dynamics);
+    assert!(text.contains("kernel of 97"), "{text}");
+    let mut memory = program.memory();
+    let squares: Vec<f64> = (0..n).map(|k| (k * k) as f64).collect();
+    program.write_states(&mut memory, &squares);
+    program.run(&program.sections.dynamics, &mut memory, &mut no_systems).unwrap();
+    assert_eq!(program.value(&memory, pairs[20].1), 6.0);
+    let mut entries = vec![0.0; program.ode_pattern.entries()];
+    program.ode_jacobian(&mut memory, &mut entries, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
+    let start = program.ode_pattern.column_starts[20] as usize;
+    assert_eq!(program.ode_pattern.column(20), [19, 20, 21]);
+    assert_eq!(entries[start..start + 3], [3.0, -6.0, 3.0]);
+    assert_eq!(program.ode_colours.len(), 3);
+    // A member that fails is named.
+    memory.values[program.layout.slot(pairs[7].0) as usize] = f64::INFINITY;
+    let failure = program.run(&program.sections.dynamics, &mut memory, &mut no_systems).unwrap_err();
+    assert_eq!(failure.message(program.model()), "the value of x7 is not finite");
+}
