@@ -7,11 +7,15 @@
 //! events decides.
 
 use crate::bdf::Bdf;
+use crate::dop853::Dop853;
 use crate::error::StepError;
 use crate::esdirk::Esdirk;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+use crate::runge_kutta::Explicit;
 use crate::tsit5::Tsit5;
 
+/// Below this the explicit method of order eight needs less than the one of order five.
+const TIGHT_TOLERANCE: f64 = 2e-8;
 /// With fewer multistep steps than this between events, the one-step method is cheaper.
 const STEPS_FOR_MULTISTEP: f64 = 30.0;
 /// Below this product of step and Jacobian norm an explicit method can take the same step.
@@ -27,7 +31,7 @@ enum Active {
 }
 
 pub struct Auto {
-    explicit: Tsit5,
+    explicit: Box<dyn Explicit>,
     one_step: Esdirk,
     multistep: Bdf,
     active: Active,
@@ -42,8 +46,13 @@ pub struct Auto {
 
 impl Auto {
     pub fn new(size: usize, options: Options) -> Self {
+        let explicit: Box<dyn Explicit> = if options.relative_tolerance < TIGHT_TOLERANCE {
+            Box::new(Dop853::new(size, options.clone()))
+        } else {
+            Box::new(Tsit5::new(size, options.clone()))
+        };
         Auto {
-            explicit: Tsit5::new(size, options.clone()),
+            explicit,
             one_step: Esdirk::new(size, options.clone()),
             multistep: Bdf::new(size, options),
             active: Active::Explicit,
@@ -63,7 +72,7 @@ impl Auto {
 
     fn current(&self) -> &dyn Integrator {
         match self.active {
-            Active::Explicit => &self.explicit,
+            Active::Explicit => &*self.explicit,
             Active::OneStep => &self.one_step,
             Active::Multistep => &self.multistep,
         }
@@ -71,7 +80,7 @@ impl Auto {
 
     fn current_mut(&mut self) -> &mut dyn Integrator {
         match self.active {
-            Active::Explicit => &mut self.explicit,
+            Active::Explicit => &mut *self.explicit,
             Active::OneStep => &mut self.one_step,
             Active::Multistep => &mut self.multistep,
         }

@@ -13,8 +13,9 @@ use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
-use crate::tsit5::step_towards;
-use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, smallest_step, worst_component};
+use crate::weights::{
+    Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, worst_component,
+};
 
 const MAX_ITERATIONS: usize = 4;
 /// Fraction of the error tolerance that the iteration error may take.

@@ -12,8 +12,7 @@ use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Options, Statistics, Step};
 use crate::order_control::OrderControl;
 use crate::sparse::Pattern;
-use crate::tsit5::step_towards;
-use crate::weights::{Failure, all_finite, norm, set_weights, smallest_step, worst_component};
+use crate::weights::{Failure, all_finite, norm, set_weights, smallest_step, step_towards, worst_component};
 
 /// An implicit system of differential and algebraic equations, as many as unknowns.
 pub trait DaeProblem {

@@ -10,9 +10,8 @@ use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
-use crate::tsit5::step_towards;
 use crate::weights::{
-    Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, worst_component,
+    Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, worst_component,
 };
 
 const STAGES: usize = 6;

@@ -2,6 +2,7 @@
 
 use crate::auto::Auto;
 use crate::bdf::Bdf;
+use crate::dop853::Dop853;
 use crate::esdirk::Esdirk;
 use crate::fixed_step::{FixedStep, Scheme};
 use crate::ode::{Integrator, Options};
@@ -13,6 +14,7 @@ pub enum Method {
     #[default]
     Auto,
     Tsit5,
+    Dop853,
     Esdirk,
     Bdf,
     Rosenbrock,
@@ -23,9 +25,10 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 10] = [
         Method::Auto,
         Method::Tsit5,
+        Method::Dop853,
         Method::Esdirk,
         Method::Bdf,
         Method::Rosenbrock,
@@ -39,6 +42,7 @@ impl Method {
         match self {
             Method::Auto => "auto",
             Method::Tsit5 => "tsit5",
+            Method::Dop853 => "dop853",
             Method::Esdirk => "esdirk",
             Method::Bdf => "bdf",
             Method::Rosenbrock => "rosenbrock",
@@ -61,6 +65,7 @@ impl Method {
         match self {
             Method::Auto => Box::new(Auto::new(size, options)),
             Method::Tsit5 => Box::new(Tsit5::new(size, options)),
+            Method::Dop853 => Box::new(Dop853::new(size, options)),
             Method::Esdirk => Box::new(Esdirk::new(size, options)),
             Method::Bdf => Box::new(Bdf::new(size, options)),
             Method::Rosenbrock => Box::new(Rosenbrock::new(size, options)),

@@ -174,6 +174,18 @@ impl StepController {
     }
 }
 
+/// The step to take: exactly to the limit when that is near, and two equal steps rather than a tiny last one.
+pub(crate) fn step_towards(t: f64, h: f64, t_limit: f64) -> (f64, f64) {
+    let remaining = t_limit - t;
+    if h >= remaining * (1.0 - 1e-9) {
+        (remaining, t_limit)
+    } else if 2.0 * h > remaining {
+        (0.5 * remaining, t + 0.5 * remaining)
+    } else {
+        (h, t + h)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

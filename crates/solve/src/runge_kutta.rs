@@ -1,0 +1,369 @@
+//! The driver of explicit Runge–Kutta pairs: stages, error estimate, step control, dense output, and the detection of
+//! stiffness. The formulas are in files of their own.
+//!
+//! Stiffness is detected as in DOPRI5 (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.2): the
+//! last two stages, both at the end of the step, estimate the dominant eigenvalue.
+
+use crate::error::StepError;
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::weights::{
+    Failure, StepController, evaluate, initial_step, norm, set_weights, set_weights_of_both, smallest_step,
+    step_towards, worst_component,
+};
+use std::marker::PhantomData;
+
+/// Beyond this product of step and eigenvalue the step is limited by stability, not by accuracy.
+const STABILITY_LIMIT: f64 = 2.2;
+/// From here on an implicit method would probably take longer steps.
+const SUSPICION_LIMIT: f64 = 1.0;
+
+/// The coefficients of a pair whose last stage is the slope at the end of the step, and the first of the next one.
+pub trait Formula {
+    const NAME: &'static str;
+    /// Order of the solution.
+    const ORDER: usize;
+    const NODES: &'static [f64];
+    /// Row s holds the weights of the stages before stage s. Row `LAST` gives the solution; rows behind it are for dense
+    /// output only.
+    const ROWS: &'static [&'static [f64]];
+    const LAST: usize;
+
+    /// Norm of the error of a step of length `h`, the exponent of h in it being [`Self::ORDER`].
+    fn error(slopes: &[Vec<f64>], h: f64, weights: &[f64], scratch: &mut [f64]) -> f64;
+
+    /// Weights of the slopes at a fraction of the step.
+    fn dense(fraction: f64, weights: &mut [f64; MAX_STAGES]);
+}
+
+pub const MAX_STAGES: usize = 16;
+
+pub struct RungeKutta<F: Formula> {
+    options: Options,
+    t: f64,
+    t_old: f64,
+    h: f64,
+    h_used: f64,
+    x: Vec<f64>,
+    x_old: Vec<f64>,
+    slopes: Vec<Vec<f64>>,
+    stage: Vec<f64>,
+    error: Vec<f64>,
+    weights: Vec<f64>,
+    controller: StepController,
+    statistics: Statistics,
+    stiffness: f64,
+    slope_is_current: bool,
+    resume: Resume,
+    formula: PhantomData<F>,
+}
+
+impl<F: Formula> RungeKutta<F> {
+    pub fn new(size: usize, options: Options) -> Self {
+        let zeros = || vec![0.0; size];
+        RungeKutta {
+            options,
+            t: 0.0,
+            t_old: 0.0,
+            h: 0.0,
+            h_used: 0.0,
+            x: zeros(),
+            x_old: zeros(),
+            slopes: F::ROWS.iter().map(|_| zeros()).collect(),
+            stage: zeros(),
+            error: zeros(),
+            weights: zeros(),
+            controller: StepController::new(F::ORDER),
+            statistics: Statistics::default(),
+            stiffness: 0.0,
+            slope_is_current: false,
+            resume: Resume::new(size),
+            formula: PhantomData,
+        }
+    }
+
+    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
+    fn begin_again(&mut self, problem: &mut dyn OdeProblem, t: f64, x: Option<&[f64]>) -> Result<(), StepError> {
+        self.statistics.restarts += 1;
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
+        self.resume.clear();
+        self.controller.reset();
+        self.evaluate_first_slope(problem)
+    }
+
+    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+        if self.h_used == 0.0 || !(t >= self.t_old && t < self.t) {
+            return false;
+        }
+        let mut scratch = std::mem::take(&mut self.stage);
+        self.interpolate(t, &mut scratch);
+        self.stage = scratch;
+        self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
+        if norm(&self.stage, &self.weights) > SAME_STATE {
+            return false;
+        }
+        if evaluate(problem, t, x, &mut self.stage, &mut self.statistics).is_err() {
+            return false;
+        }
+        let fraction = (t - self.t_old) / self.h_used;
+        let (mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES]);
+        F::dense(fraction + 1e-4, &mut ahead);
+        F::dense(fraction - 1e-4, &mut behind);
+        for (s, slope) in self.slopes.iter().enumerate() {
+            let weight = (ahead[s] - behind[s]) / 2e-4;
+            for (y, k) in self.stage.iter_mut().zip(slope) {
+                *y -= weight * k;
+            }
+        }
+        if self.h_used * norm(&self.stage, &self.weights) > SAME_SLOPE {
+            return false;
+        }
+        if evaluate(problem, self.t, &self.x, &mut self.stage, &mut self.statistics).is_err() {
+            return false;
+        }
+        self.stage.iter_mut().zip(&self.slopes[F::LAST]).for_each(|(y, k)| *y -= k);
+        self.h_used * norm(&self.stage, &self.weights) <= SAME_END
+    }
+
+    fn evaluate_first_slope(&mut self, problem: &mut dyn OdeProblem) -> Result<(), StepError> {
+        evaluate(problem, self.t, &self.x, &mut self.slopes[0], &mut self.statistics)
+            .map_err(|failure| failure.at(self.t, self.h))?;
+        self.slope_is_current = true;
+        Ok(())
+    }
+
+    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
+        for s in 1..=F::LAST {
+            self.evaluate_stage(problem, s, h, t_new)?;
+            if s + 1 == F::LAST {
+                self.error.copy_from_slice(&self.stage);
+            }
+        }
+        set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
+        self.watch_stiffness(h);
+        Ok(F::error(&self.slopes, h, &self.weights, &mut self.error))
+    }
+
+    fn evaluate_stage(&mut self, problem: &mut dyn OdeProblem, s: usize, h: f64, t_new: f64) -> Result<(), Failure> {
+        let (known, rest) = self.slopes.split_at_mut(s);
+        self.stage.copy_from_slice(&self.x);
+        for (slope, a) in known.iter().zip(F::ROWS[s]) {
+            if *a == 0.0 {
+                continue;
+            }
+            let scaled = a * h;
+            for (y, k) in self.stage.iter_mut().zip(slope) {
+                *y += scaled * k;
+            }
+        }
+        let time = if F::NODES[s] == 1.0 { t_new } else { self.t + F::NODES[s] * h };
+        evaluate(problem, time, &self.stage, &mut rest[0], &mut self.statistics)
+    }
+
+    /// `error` holds the last stage but one and `stage` the last: both at the end of the step.
+    fn watch_stiffness(&mut self, h: f64) {
+        let mut distance = 0.0;
+        let mut change = 0.0;
+        let (last, before) = (&self.slopes[F::LAST], &self.slopes[F::LAST - 1]);
+        for i in 0..self.stage.len() {
+            let w = self.weights[i];
+            let d = (self.stage[i] - self.error[i]) * w;
+            distance += d * d;
+            let slope = (last[i] - before[i]) * w;
+            change += slope * slope;
+        }
+        let product = if distance > 0.0 { h * (change / distance).sqrt() } else { 0.0 };
+        if product > STABILITY_LIMIT {
+            self.stiffness += 1.0;
+        } else if product > SUSPICION_LIMIT {
+            self.stiffness += 0.25;
+        } else {
+            self.stiffness = (self.stiffness - 1.0).max(0.0);
+        }
+    }
+
+    /// The stages that only dense output needs. They lie inside the step, where all others could be evaluated; if one
+    /// cannot, the step is tried again shorter.
+    fn complete(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
+        if F::ROWS.len() == F::LAST + 1 {
+            return Ok(());
+        }
+        self.error.copy_from_slice(&self.stage);
+        for s in F::LAST + 1..F::ROWS.len() {
+            self.evaluate_stage(problem, s, h, t_new)?;
+        }
+        self.stage.copy_from_slice(&self.error);
+        Ok(())
+    }
+
+    fn accept(&mut self, h: f64, t_new: f64, error: f64) {
+        self.t_old = self.t;
+        self.t = t_new;
+        self.h_used = h;
+        std::mem::swap(&mut self.x_old, &mut self.x);
+        self.x.copy_from_slice(&self.stage);
+        self.slope_is_current = false;
+        let factor = self.controller.accepted(error);
+        // A step cut short by the limit says nothing against the longer one that was planned.
+        self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
+        self.statistics.steps += 1;
+    }
+}
+
+/// What the automatic choice asks of an explicit method.
+pub trait Explicit: Integrator {
+    /// True when the recent steps were limited by stability: an implicit method would take longer ones.
+    fn is_stiff(&self) -> bool;
+
+    /// The step the controller would take next.
+    fn next_step(&self) -> f64;
+}
+
+impl<F: Formula> Explicit for RungeKutta<F> {
+    fn is_stiff(&self) -> bool {
+        self.stiffness >= 15.0
+    }
+
+    fn next_step(&self) -> f64 {
+        self.h
+    }
+}
+
+impl<F: Formula> DenseOutput for RungeKutta<F> {
+    fn time(&self) -> f64 {
+        self.resume.time().unwrap_or(self.t)
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        if t >= self.t || self.h_used == 0.0 {
+            out.copy_from_slice(&self.x);
+            return;
+        }
+        let mut weights = [0.0; MAX_STAGES];
+        F::dense((t - self.t_old) / self.h_used, &mut weights);
+        out.copy_from_slice(&self.x_old);
+        for (slope, weight) in self.slopes.iter().zip(weights) {
+            let scaled = self.h_used * weight;
+            for (o, k) in out.iter_mut().zip(slope) {
+                *o += scaled * k;
+            }
+        }
+    }
+}
+
+impl<F: Formula> Integrator for RungeKutta<F> {
+    fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.resume.clear();
+        self.x.copy_from_slice(x);
+        self.x_old.copy_from_slice(x);
+        self.controller.reset();
+        self.stiffness = 0.0;
+        self.evaluate_first_slope(problem)?;
+        self.h = match h0 {
+            Some(h) if h > 0.0 => h,
+            _ => {
+                set_weights(&self.options, &self.x, &mut self.weights);
+                let (first, second) = self.slopes.split_at_mut(1);
+                initial_step(
+                    problem,
+                    t,
+                    &self.x,
+                    &first[0],
+                    F::ORDER,
+                    &self.weights,
+                    &mut self.stage,
+                    &mut second[0],
+                    &mut self.statistics,
+                )
+            }
+        };
+        Ok(())
+    }
+
+    fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        if let Some(t_old) = self.resume.take() {
+            if self.t <= t_limit {
+                return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
+            }
+            self.begin_again(problem, t_old, None)?;
+        }
+        if !self.slope_is_current {
+            // The last stage of the previous step was evaluated at its end.
+            if self.h_used != 0.0 {
+                let (first, rest) = self.slopes.split_at_mut(1);
+                first[0].copy_from_slice(&rest[F::LAST - 1]);
+                self.slope_is_current = true;
+            } else {
+                self.evaluate_first_slope(problem)?;
+            }
+        }
+        let mut last_failure = None;
+        loop {
+            self.h = self.h.min(self.options.max_step);
+            let (h, t_new) = step_towards(self.t, self.h, t_limit);
+            if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
+                let component = worst_component(&self.error, &self.weights);
+                return Err(match last_failure {
+                    Some(failure) => Failure::at(failure, self.t, h),
+                    None => StepError::StepTooSmall { t: self.t, h, component },
+                });
+            }
+            let attempt = self.attempt(problem, h, t_new).and_then(|error| {
+                if error <= 1.0 {
+                    self.complete(problem, h, t_new)?;
+                }
+                Ok(error)
+            });
+            match attempt {
+                Ok(error) if error <= 1.0 => {
+                    self.accept(h, t_new, error);
+                    return Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit });
+                }
+                Ok(error) => {
+                    self.statistics.rejected += 1;
+                    last_failure = None;
+                    self.h = h * self.controller.rejected(error);
+                }
+                Err(failure) if failure.recoverable() => {
+                    self.statistics.failed += 1;
+                    last_failure = Some(failure);
+                    self.h = h * 0.25;
+                }
+                Err(failure) => return Err(failure.at(self.t, h)),
+            }
+        }
+    }
+
+    fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
+        if self.step_remains_valid(problem, t, x) {
+            self.resume.set(t, x);
+            return Ok(());
+        }
+        self.begin_again(problem, t, Some(x))
+    }
+
+    fn reset(&mut self, size: usize) {
+        let statistics = self.statistics;
+        *self = RungeKutta::new(size, self.options.clone());
+        self.statistics = statistics;
+    }
+
+    fn state(&self) -> &[f64] {
+        if self.resume.time().is_some() { self.resume.state() } else { &self.x }
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    fn name(&self) -> &'static str {
+        F::NAME
+    }
+}
