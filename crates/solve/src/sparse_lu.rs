@@ -14,8 +14,8 @@ use crate::sparse::Pattern;
 const NONE: u32 = u32::MAX;
 /// The diagonal is taken as pivot when it is at least this fraction of the largest candidate.
 const DIAGONAL_PREFERENCE: f64 = 1e-3;
-/// Growth of the multipliers at which fixed pivots are no longer trusted.
-const GROWTH_LIMIT: f64 = 1e8;
+/// Growth of the multipliers, beyond those of the pivoted factorisation, at which fixed pivots are no longer trusted.
+const GROWTH_LIMIT: f64 = 1e3;
 
 /// A triangular factor by columns: pivot position and value, side by side because columns are short.
 #[derive(Clone, Debug, Default)]
