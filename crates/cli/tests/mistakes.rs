@@ -154,13 +154,13 @@ end P;
 ",
         1,
         expect![[r#"
-            error[over-determined]: an equation contains no unknown that it could determine; the counts agree (1 equations, 1 unknowns)
+            error[over-determined]: an equation contains no unknown that it could determine; the counts agree (1 equation, 1 unknown)
                --> model.mo:11:5 (in component `R2`)
                 |
              11 |     p.i + n.i = 0;
                 |     ^^^^^^^^^^^^^
                = help: remove one of these equations, or make something in them an unknown
-            error[under-determined]: no equation determines `R2.p.v`; the counts agree (1 equations, 1 unknowns)
+            error[under-determined]: no equation determines `R2.p.v`; the counts agree (1 equation, 1 unknown)
               --> model.mo:3:10
                |
              3 |     Real v;
@@ -314,6 +314,18 @@ fn a_file_that_is_not_there() {
     let run = gyrator(&folder, &["check", "circuit.mo"]);
     expect![[r#"
         error: there is no file `circuit.mo`
+    "#]]
+    .assert_eq(&run.stderr);
+    assert_eq!(run.status, 2);
+}
+
+#[test]
+fn what_is_no_model() {
+    let folder = Folder::new("no-model");
+    folder.write("circuit.dym", "");
+    let run = gyrator(&folder, &["check", "circuit.dym"]);
+    expect![[r#"
+        error: `circuit.dym` is neither a file that ends in `.mo` nor a folder with `package.mo`
     "#]]
     .assert_eq(&run.stderr);
     assert_eq!(run.status, 2);

@@ -26,8 +26,9 @@ impl Target {
     pub fn find(libraries: &mut Libraries, target: &str, model: Option<&str>) -> Result<Self, TargetError> {
         let path = Path::new(target);
         if libraries.files.exists(path) {
-            if let Some(ending) = foreign_ending(path) {
-                let message = format!("`{target}`: files ending in `.{ending}` cannot be read; a model ends in `.mo`");
+            let is_text = path.extension().is_some_and(|ending| ending == "mo");
+            if !is_text && !libraries.files.exists(&path.join("package.mo")) {
+                let message = format!("`{target}` is neither a file that ends in `.mo` nor a folder with `package.mo`");
                 return Err(TargetError::Call(message));
             }
             let names = libraries.add_file(path);
@@ -70,11 +71,6 @@ impl Target {
             ))),
         }
     }
-}
-
-fn foreign_ending(path: &Path) -> Option<&str> {
-    let ending = path.extension()?.to_str()?;
-    ["dym", "bond", "csv", "mat", "parquet", "txt", "json"].contains(&ending).then_some(ending)
 }
 
 /// `Modelica.Blocks.Examples.PID_Controller`.

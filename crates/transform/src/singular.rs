@@ -86,11 +86,16 @@ fn balance(equations: usize, unknowns: usize) -> String {
         1 => "one equation".to_string(),
         _ => format!("{count} equations"),
     };
+    let counts = format!("({}, {})", counted(equations, "equation"), counted(unknowns, "unknown"));
     match equations.cmp(&unknowns) {
-        std::cmp::Ordering::Equal => format!("the counts agree ({equations} equations, {unknowns} unknowns)"),
-        std::cmp::Ordering::Greater => format!("{number} too many ({equations} equations, {unknowns} unknowns)"),
-        std::cmp::Ordering::Less => format!("{number} too few ({equations} equations, {unknowns} unknowns)"),
+        std::cmp::Ordering::Equal => format!("the counts agree {counts}"),
+        std::cmp::Ordering::Greater => format!("{number} too many {counts}"),
+        std::cmp::Ordering::Less => format!("{number} too few {counts}"),
     }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 fn over_determined(
