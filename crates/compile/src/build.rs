@@ -9,7 +9,7 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
 use crate::differentiate::{Gradient, Seeds, differentiate};
-use crate::family::{Kernel, Part, kernel, split};
+use crate::family::{Family, Kernel, Part, kernel, split};
 use crate::jit::Machine;
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lookup::LookupCall;
@@ -180,13 +180,10 @@ impl Builder<'_> {
         let mut section = Section::new();
         for part in split(self.model, self.layout, mode, statements) {
             match part {
-                Part::Family(members) => {
-                    if let Some(chunk) = self.family(&members, mode)? {
-                        section.push(Step::Code(chunk));
-                        continue;
-                    }
-                    self.plain(&members, mode, &mut section)?;
-                }
+                Part::Family(family) => match self.family(&family, mode)? {
+                    Some(chunk) => section.push(Step::Code(chunk)),
+                    None => self.plain(&family.members, mode, &mut section)?,
+                },
                 Part::Plain(statements) => self.plain(&statements, mode, &mut section)?,
             }
         }
@@ -201,10 +198,11 @@ impl Builder<'_> {
     }
 
     /// One kernel for statements of one shape.
-    fn family(&mut self, members: &[Statement], mode: Mode) -> Result<Option<ChunkId>, Diagnostic> {
+    fn family(&mut self, family: &Family, mode: Mode) -> Result<Option<ChunkId>, Diagnostic> {
+        let members = &family.members;
         let mode = Mode { branchless: true, ..mode };
         let first = lower(self.model, self.layout, &mut self.pool, mode, &members[..1])?;
-        let Some(kernel) = kernel(self.model, self.layout, members, &first) else { return Ok(None) };
+        let Some(kernel) = kernel(family, &first) else { return Ok(None) };
         let checked = members.iter().filter(|member| member.checked);
         let code = Code {
             temporaries: kernel.scratch(),
@@ -262,6 +260,11 @@ impl Builder<'_> {
 
     /// Dynamics and outputs with frozen relations, events with live ones.
     fn blocks(&mut self, sections: &mut Sections) -> Result<(), Diagnostic> {
+        // Without relations and discrete variables an event evaluates what is evaluated anyway.
+        let smooth = self.layout.relations.is_empty()
+            && self.schedule.blocks.iter().all(|block| match block {
+                Block::Assign { timing, .. } | Block::System { timing, .. } => *timing != Timing::Event,
+            });
         let mut runs: [(Vec<Statement>, Section); 3] = Default::default();
         let modes = [FROZEN, FROZEN, LIVE];
         for block in &self.schedule.blocks {
@@ -269,7 +272,7 @@ impl Builder<'_> {
                 Block::Assign { assignment, timing } => (Some(assignment), None, *timing),
                 Block::System { system, timing } => (None, Some(self.system(system, LIVE)?), *timing),
             };
-            let takes_part = [timing == Timing::Continuous, timing == Timing::Output, true];
+            let takes_part = [timing == Timing::Continuous, timing == Timing::Output, !smooth];
             for k in (0..3).filter(|&k| takes_part[k]) {
                 if let Some(assignment) = assignment {
                     let statement = self.statement(assignment, true);
@@ -289,7 +292,7 @@ impl Builder<'_> {
         let [(_, dynamics), (_, outputs), (_, events)] = runs;
         sections.dynamics = dynamics;
         sections.outputs = outputs;
-        sections.events = events;
+        sections.events = if smooth { [&sections.dynamics[..], &sections.outputs].concat() } else { events };
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //! but for addresses are found here by their keys; the code of one of them serves all. The interpreter then runs an
 //! operation for a block of members at once, and machine code is one loop.
 
-use dae::{Builtin, ExprId, Node, VariableType};
+use dae::{Builtin, ExprId, Exprs, Node, VariableType};
 use rustc_hash::FxHashMap;
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, TEMPORARY};
@@ -32,7 +32,13 @@ pub struct Kernel {
 /// How a run of statements is made into code.
 pub enum Part {
     Plain(Vec<Statement>),
-    Family(Vec<Statement>),
+    Family(Family),
+}
+
+/// Statements of one shape and the addresses each of them has in the holes, the target last.
+pub struct Family {
+    pub members: Vec<Statement>,
+    addresses: Vec<Address>,
 }
 
 /// Orders statements by levels and finds families among those of a level. Without families the order stays.
@@ -45,14 +51,21 @@ pub fn split(model: &dae::Model, layout: &Layout, mode: Mode, statements: &[Stat
     let mut kinds = Vec::with_capacity(statements.len());
     let mut levels: Vec<u32> = Vec::with_capacity(statements.len());
     let mut level_of: FxHashMap<Address, u32> = FxHashMap::default();
+    let mut walk = Walk::default();
+    // The addresses of all statements, one after the other, and where those of each begin.
+    let (mut addresses, mut starts) = (Vec::new(), Vec::with_capacity(statements.len() + 1));
     for statement in statements {
-        let shape = shape(model, layout, mode, statement);
+        let shape = shape(model, layout, mode, statement, &mut walk);
+        starts.push(addresses.len());
+        addresses.extend_from_slice(&shape.reads);
+        addresses.push(statement.target.slot);
         let level = shape.reads.iter().filter_map(|read| level_of.get(read)).max().map_or(0, |level| level + 1);
         level_of.insert(statement.target.slot, level);
         levels.push(level);
         let next = keys.len() as u32;
         kinds.push(shape.key.map(|key| *keys.entry(key).or_insert(next)));
     }
+    starts.push(addresses.len());
     let mut groups: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
     for (position, (&level, kind)) in levels.iter().zip(&kinds).enumerate() {
         if let Some(kind) = kind {
@@ -78,7 +91,8 @@ pub fn split(model: &dae::Model, layout: &Layout, mode: Mode, statements: &[Stat
             parts.push(Part::Plain(pick(&rest[done..end])));
             done = end;
         }
-        parts.push(Part::Family(pick(&members)));
+        let own = members.iter().flat_map(|&member| &addresses[starts[member]..starts[member + 1]]);
+        parts.push(Part::Family(Family { addresses: own.copied().collect(), members: pick(&members) }));
     }
     if done < rest.len() {
         parts.push(Part::Plain(pick(&rest[done..])));
@@ -92,18 +106,34 @@ struct Shape {
     reads: Vec<Address>,
 }
 
-/// The addresses of a statement in the order in which they are met, target last, each once.
-fn holes(model: &dae::Model, layout: &Layout, statement: &Statement) -> Vec<Address> {
-    let mut holes = Vec::new();
-    for id in model.exprs.postorder(&[statement.value]) {
-        if let Some(place) = leaf(layout, model.exprs.node(id))
-            && !holes.contains(&place.slot)
-        {
-            holes.push(place.slot);
+/// Scratch space for looking at one expression after the other.
+#[derive(Default)]
+struct Walk {
+    stack: Vec<(ExprId, bool)>,
+    order: Vec<ExprId>,
+    /// Where each expression stands in the order.
+    positions: FxHashMap<ExprId, u64>,
+}
+
+impl Walk {
+    /// The expressions below a root, children first.
+    fn visit(&mut self, exprs: &Exprs, root: ExprId) {
+        self.order.clear();
+        self.positions.clear();
+        self.stack.push((root, false));
+        while let Some((id, done)) = self.stack.pop() {
+            if done {
+                if self.positions.insert(id, self.order.len() as u64).is_none() {
+                    self.order.push(id);
+                }
+            } else if !self.positions.contains_key(&id) {
+                self.stack.push((id, true));
+                let start = self.stack.len();
+                exprs.for_each_child(id, |child| self.stack.push((child, false)));
+                self.stack[start..].reverse();
+            }
         }
     }
-    holes.push(statement.target.slot);
-    holes
 }
 
 fn leaf(layout: &Layout, node: Node) -> Option<Place> {
@@ -118,15 +148,14 @@ fn leaf(layout: &Layout, node: Node) -> Option<Place> {
     }
 }
 
-fn shape(model: &dae::Model, layout: &Layout, mode: Mode, statement: &Statement) -> Shape {
+fn shape(model: &dae::Model, layout: &Layout, mode: Mode, statement: &Statement, walk: &mut Walk) -> Shape {
     let mut shape = Shape { key: None, reads: Vec::new() };
     let mut key: Vec<u64> = vec![u64::from(statement.target.negated) | u64::from(statement.checked) << 1];
-    let mut local: FxHashMap<ExprId, u64> = FxHashMap::default();
     let mut eligible = true;
-    let order = model.exprs.postorder(&[statement.value]);
-    for (position, id) in (0u64..).zip(order) {
+    walk.visit(&model.exprs, statement.value);
+    let at = |child: ExprId| walk.positions.get(&child).copied().unwrap_or(u64::MAX);
+    for &id in &walk.order {
         let node = model.exprs.node(id);
-        let at = |child: ExprId| local.get(&child).copied().unwrap_or(u64::MAX);
         match node {
             Node::Real(value) => key.extend([1, value.to_bits()]),
             Node::Integer(value) => key.extend([2, value as u64]),
@@ -170,7 +199,6 @@ fn shape(model: &dae::Model, layout: &Layout, mode: Mode, statement: &Statement)
             }
             _ => eligible = false,
         }
-        local.insert(id, position);
     }
     eligible &= !shape.reads.contains(&statement.target.slot);
     shape.key = eligible.then_some(key);
@@ -185,8 +213,10 @@ fn is_pair(op: Builtin) -> bool {
 }
 
 /// The kernel of a family from the code of its first member.
-pub fn kernel(model: &dae::Model, layout: &Layout, members: &[Statement], first: &Code) -> Option<Kernel> {
-    let rows = holes(model, layout, members.first()?);
+pub fn kernel(family: &Family, first: &Code) -> Option<Kernel> {
+    let members = family.members.len();
+    let holes = family.addresses.len() / members;
+    let rows = family.addresses.get(..holes)?;
     let number: FxHashMap<Address, u32> = rows.iter().zip(0u32..).map(|(&address, hole)| (address, hole)).collect();
     let mut fits = true;
     let ops = first.ops.iter().map(|op| {
@@ -202,17 +232,13 @@ pub fn kernel(model: &dae::Model, layout: &Layout, members: &[Statement], first:
     if !fits || ops.iter().any(|op| matches!(op, Op::If { .. } | Op::Call { .. } | Op::Delay { .. })) {
         return None;
     }
-    let mut table = vec![0; rows.len() * members.len()];
-    for (member, statement) in members.iter().enumerate() {
-        let own = holes(model, layout, statement);
-        if own.len() != rows.len() {
-            return None;
-        }
-        for (hole, address) in own.into_iter().enumerate() {
-            table[hole * members.len() + member] = address;
+    let mut table = vec![0; holes * members];
+    for (member, own) in family.addresses.chunks_exact(holes).enumerate() {
+        for (hole, &address) in own.iter().enumerate() {
+            table[hole * members + member] = address;
         }
     }
-    Some(Kernel { ops, temporaries: first.temporaries, holes: rows.len() as u32, members: members.len() as u32, table })
+    Some(Kernel { ops, temporaries: first.temporaries, holes: holes as u32, members: members as u32, table })
 }
 
 impl Kernel {

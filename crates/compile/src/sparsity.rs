@@ -32,12 +32,25 @@ impl Dependencies {
 
     /// Follows code; false when the budget is spent.
     pub fn follow(&mut self, code: &Code, calls: &[CallEntry]) -> bool {
-        if let Some(kernel) = &code.kernel {
-            return (0..kernel.members as usize).all(|member| self.follow(&kernel.member(member), calls));
+        match &code.kernel {
+            Some(kernel) => {
+                for member in 0..kernel.members as usize {
+                    let resolve = |address: Address| match address & REGION_MASK {
+                        0 => kernel.address(address, member),
+                        _ => address,
+                    };
+                    self.follow_operations(&kernel.ops, calls, &resolve);
+                }
+            }
+            None => self.follow_operations(&code.ops, calls, &|address| address),
         }
+        self.spent < BUDGET
+    }
+
+    fn follow_operations(&mut self, ops: &[Op], calls: &[CallEntry], resolve: &dyn Fn(Address) -> Address) {
         self.temporaries.clear();
-        for op in &code.ops {
-            match *op {
+        for op in ops {
+            match op.map(resolve) {
                 Op::Move { to, a } | Op::Unary { to, a, .. } => {
                     let set = self.get(a);
                     self.set(to, set);
@@ -59,7 +72,6 @@ impl Dependencies {
                 _ => {}
             }
         }
-        self.spent < BUDGET
     }
 
     /// Follows a simultaneous system: every unknown depends on all that any residual depends on.
