@@ -100,7 +100,8 @@ pub enum Builtin {
     ClockEvent,
     /// `Clock(c, solverMethod)`: the second argument is a String constant.
     ClockSolver,
-    /// `sample(u, clock)`
+    /// `sample(u, clock)`; with a third argument `true`, the value `u` of an equation inside `when clock then`, itself on
+    /// that clock.
     SampleClocked,
     /// `hold(u)`
     Hold,

@@ -106,10 +106,11 @@ impl Reader {
             }
             Some(Token::Name(word)) if word == "when" => line.when(span),
             Some(Token::Name(word))
-                if matches!(
-                    word.as_str(),
-                    "parameter" | "constant" | "discrete" | "input" | "Real" | "Integer" | "Boolean"
-                ) =>
+                if tokens.get(1) != Some(&Token::Symbol("("))
+                    && matches!(
+                        word.as_str(),
+                        "parameter" | "constant" | "discrete" | "input" | "Real" | "Integer" | "Boolean" | "Clock"
+                    ) =>
             {
                 line.declaration(span)
             }
@@ -209,6 +210,7 @@ impl Line<'_> {
                     "Real" => ty = VariableType::Real,
                     "Integer" => ty = VariableType::Integer,
                     "Boolean" => ty = VariableType::Boolean,
+                    "Clock" => ty = VariableType::Clock,
                     _ => break,
                 },
                 _ => return Err("expected a name".into()),
@@ -387,6 +389,28 @@ impl Line<'_> {
         }
     }
 
+    /// `Clock(interval)`, `Clock(count, resolution)`, `Clock(condition)`.
+    fn clock_constructor(&self, arguments: &[ExprId]) -> Builtin {
+        use crate::expr::Node;
+        match (arguments.first().map(|&first| self.reader.model.exprs.node(first)), arguments.len()) {
+            (None, _) => Builtin::ClockInferred,
+            (Some(Node::Compare { .. } | Node::And(..) | Node::Or(..) | Node::Not(_)), _) => Builtin::ClockEvent,
+            (_, 1) => Builtin::ClockReal,
+            _ => Builtin::ClockRational,
+        }
+    }
+
+    fn is_clock(&self, expression: ExprId) -> bool {
+        use crate::expr::Node;
+        match self.reader.model.exprs.node(expression) {
+            Node::Var(variable) => self.reader.model.variables[variable].ty == VariableType::Clock,
+            Node::Builtin(op, _) => {
+                matches!(op, Builtin::ClockInferred | Builtin::ClockReal | Builtin::ClockRational | Builtin::ClockEvent)
+            }
+            _ => false,
+        }
+    }
+
     /// The same expression with relations that make no events.
     fn without_events(&mut self, root: ExprId) -> ExprId {
         let exprs = &mut self.reader.model.exprs;
@@ -439,6 +463,15 @@ impl Line<'_> {
             return Ok(self.without_events(arguments[0]));
         }
         let op = match name {
+            "Clock" => self.clock_constructor(&arguments),
+            "sample" if arguments.len() == 1 || self.is_clock(arguments[1]) => Builtin::SampleClocked,
+            "hold" => Builtin::Hold,
+            "subSample" => Builtin::SubSample,
+            "superSample" => Builtin::SuperSample,
+            "shiftSample" => Builtin::ShiftSample,
+            "backSample" => Builtin::BackSample,
+            "interval" => Builtin::Interval,
+            "firstTick" => Builtin::FirstTick,
             "sin" => Builtin::Sin,
             "cos" => Builtin::Cos,
             "tan" => Builtin::Tan,

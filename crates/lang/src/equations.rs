@@ -676,8 +676,9 @@ impl Expander<'_> {
         self.list(body, &mut part)?;
         out.actions.append(&mut part.actions);
         for pair in part.equations {
-            // The value is taken at the ticks of the clock: a sample without effect on the value ties them together.
-            let right = self.exprs().builtin(Builtin::SampleClocked, &[pair.right, clock]);
+            // A sample with a third argument has no effect on the value: it ties it to the ticks of the clock.
+            let marker = self.exprs().boolean(true);
+            let right = self.exprs().builtin(Builtin::SampleClocked, &[pair.right, clock, marker]);
             let _ = span;
             out.equations.push(Pair { right, ..pair });
         }

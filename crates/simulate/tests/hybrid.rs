@@ -138,7 +138,8 @@ fn an_event_that_never_rests_shows_its_cycle() {
         then a becomes false
         then b becomes false
         then a becomes true
-        then b becomes true"#]].assert_eq(&format!("{}\n{}", diagnostic.message, diagnostic.notes.join("\n")));
+        then b becomes true"#]]
+    .assert_eq(&format!("{}\n{}", diagnostic.message, diagnostic.notes.join("\n")));
 }
 
 #[test]

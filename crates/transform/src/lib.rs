@@ -1,7 +1,7 @@
 //! From a flat hybrid DAE to a schedule: which equation determines which unknown, in which order, and how each
 //! simultaneous system is solved.
 //!
-//! The passes, in order: parameters, aliases, index reduction with choice of states, sorting into blocks, the initial
+//! The passes, in order: clocks, parameters, aliases, index reduction with choice of states, sorting into blocks, the initial
 //! problem. Each has a file of its own; `Work` is what they hand on.
 
 use base::{Diagnostic, IdVec};
@@ -10,6 +10,7 @@ use dae::{Model, VarId, Variability};
 mod aliases;
 mod blocks;
 mod cancellation;
+mod clocks;
 mod constants;
 mod derivatives;
 mod discrete;
@@ -37,7 +38,8 @@ use system::{Problem, System};
 use work::Work;
 
 /// Sorts and solves a model as far as that can be done before the run.
-pub fn transform(model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
+pub fn transform(mut model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
+    clocks::translate(&mut model)?;
     let work = Work::new(model);
     // Equations that were substituted into each other no longer look like what somebody wrote.
     let as_written = unbalanced(&work);
