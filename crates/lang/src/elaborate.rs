@@ -14,6 +14,7 @@ use crate::flat::{Flat, Indices};
 use crate::functions::{FunctionEntry, Identity, Signature};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::DefId;
+use crate::lookup::Resolved;
 use crate::symbolic::{Mode, Symbolic};
 use crate::typed::{Base, EnumerationType, Expr, FunctionKey, RecordField, RecordType, Statement, Type};
 
@@ -49,6 +50,7 @@ pub struct Elaborator {
     pub(crate) constants_only: bool,
     pub(crate) record_sizes: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
     pub(crate) taken_apart: Option<TakenApart>,
+    index_types: FxHashMap<CompId, Arc<Vec<Option<Base>>>>,
     pub(crate) inline_depth: usize,
     pub(crate) clauses: u32,
     pub(crate) sections: u32,
@@ -119,6 +121,7 @@ impl Elaborator {
             constants_only: false,
             record_sizes: FxHashMap::default(),
             taken_apart: None,
+            index_types: FxHashMap::default(),
             inline_depth: 0,
             clauses: 0,
             sections: 0,
@@ -191,6 +194,31 @@ impl Elaborator {
         });
         self.enumerations.insert(definition, made.clone());
         made
+    }
+
+    /// For each dimension of a component the enumeration or Boolean that it is declared with.
+    pub(crate) fn index_types(&mut self, component: CompId) -> Arc<Vec<Option<Base>>> {
+        if let Some(known) = self.index_types.get(&component) {
+            return known.clone();
+        }
+        let dimensions = self.instances.dimensions(component).unwrap_or_default();
+        let mut types = Vec::with_capacity(dimensions.len());
+        for dimension in &dimensions {
+            let class = match &dimension.subscript {
+                ast::Subscript::Expr(text) => match &text.kind {
+                    ast::ExprKind::Ref(name) => match self.instances.lookup_reference(dimension.scope, name) {
+                        Ok(Resolved::Class(class)) => Some(class),
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                ast::Subscript::All(_) => None,
+            };
+            types.push(class.and_then(|class| self.simple_base(class)));
+        }
+        let types = Arc::new(types);
+        self.index_types.insert(component, Arc::clone(&types));
+        types
     }
 
     /// The predefined type or enumeration that a class stands for.

@@ -74,14 +74,34 @@ impl Typer<'_> {
                     expressions_of(body, &mut used);
                 }
                 let (body, iterators) = self.with_iterators(iterators, &used, |typer| typer.equations(body));
+                for iterator in &iterators {
+                    if iterator.range.variability > Variability::Parameter {
+                        let diagnostic =
+                            Diagnostic::error("variability", "the range of a for-equation must not change")
+                                .at(iterator.range.span, "this varies")
+                                .specification("8.3.2");
+                        self.report(diagnostic);
+                    }
+                }
                 if body.is_empty() { None } else { Some(TypedEquationKind::For { iterators, body }) }
             }
-            ast::EquationKind::When { branches } => Some(TypedEquationKind::When {
-                branches: branches
+            ast::EquationKind::When { branches } => {
+                if self.in_when {
+                    self.misplaced_when(text.span);
+                    return None;
+                }
+                let branches = branches
                     .iter()
-                    .map(|(condition, body)| (self.when_condition(condition), self.equations(body)))
-                    .collect(),
-            }),
+                    .map(|(condition, body)| {
+                        let condition = self.when_condition(condition);
+                        self.in_when = true;
+                        let body = self.equations(body);
+                        self.in_when = false;
+                        (condition, body)
+                    })
+                    .collect();
+                Some(TypedEquationKind::When { branches })
+            }
             ast::EquationKind::Call(call) => {
                 if let ast::ExprKind::Call { function, .. } = &call.kind
                     && is_graph_operator(function)
@@ -400,7 +420,9 @@ impl Expander<'_> {
                     return Ok(());
                 }
                 let message = self.scalar(message)?;
-                ActionKind::Assert { holds, message, warning: self.is_warning(level.as_ref())? }
+                let warning = self.is_warning(level.as_ref())?;
+                self.check_assertion(holds, message, warning, span)?;
+                ActionKind::Assert { holds, message, warning }
             }
             StatementKind::Terminate(message) => ActionKind::Terminate { message: self.scalar(message)? },
             StatementKind::Reinit(target, value) => {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Name, Span};
+use dae::Variability;
 use syntax::ast;
 
 use crate::elaborate::{Elaborator, TakenApart, ValueState};
@@ -439,6 +440,9 @@ impl Elaborator {
             .rev()
             .map(|rank| ty.with_rank(rank))
             .find(|wanted| fits(&typed.ty, wanted) && (typed.ty.rank == wanted.rank || typed.ty.is_unknown()));
+        if attribute == "" {
+            typer.check_variability(component, ty, &typed);
+        }
         let scalar = ty.with_rank(0);
         let typed = match wanted {
             Some(wanted) => convert(typed, &wanted),
@@ -489,5 +493,33 @@ impl Elaborator {
                     .at(text.span, ""),
             )),
         }
+    }
+}
+
+impl Typer<'_> {
+    /// The value of a component must not vary more than the component (3.8.5).
+    fn check_variability(&mut self, component: CompId, ty: &Type, value: &Expr) {
+        if value.ty.is_unknown() || matches!(ty.base, Base::Record(_) | Base::Object(_)) {
+            return;
+        }
+        let declared = self.elaborator.component_variability(component, ty);
+        if value.variability <= declared {
+            return;
+        }
+        let word = |variability| match variability {
+            Variability::Constant => "constant",
+            Variability::Parameter => "a parameter",
+            Variability::Discrete => "discrete",
+            Variability::Continuous => "continuous",
+        };
+        let name = self.elaborator.instances.path(component);
+        let diagnostic = Diagnostic::error(
+            "variability",
+            format!("`{name}` is {}, and its value is {}", word(declared), word(value.variability)),
+        )
+        .at(value.span, format!("this is {}", word(value.variability)))
+        .at(self.elaborator.instances.span(component), format!("declared {}", word(declared)))
+        .specification("3.8.5");
+        self.report(diagnostic);
     }
 }

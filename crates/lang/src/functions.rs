@@ -211,6 +211,9 @@ impl Elaborator {
             SignatureInput { name: *name, ty: ty.clone(), default: default.clone(), local, span: *span }
         };
         let fields: Vec<SignatureInput> = components.iter().map(|&component| field(component)).collect();
+        if kind != SignatureKind::Record {
+            self.check_function_components(class, &components)?;
+        }
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
         let mut output_locals = Vec::new();
@@ -250,6 +253,28 @@ impl Elaborator {
             components: map,
             impure,
         })
+    }
+
+    /// Public variables of a function are inputs and outputs, protected ones are neither (12.2).
+    fn check_function_components(&mut self, class: ClassId, components: &[CompId]) -> Outcome<()> {
+        for &component in components {
+            let node = self.instances.component(component);
+            let direction = node.type_prefixes.direction;
+            let inside = direction == ast::Direction::None;
+            let variability = node.type_prefixes.variability;
+            let constant = matches!(variability, ast::Variability::Parameter | ast::Variability::Constant);
+            if node.prefixes.protected == inside || (inside && constant) {
+                continue;
+            }
+            let (name, function) = (node.name, self.instances.class_name(class));
+            let what = if inside { "must be protected, or an input or output" } else { "cannot be protected" };
+            return Err(Box::new(
+                Diagnostic::error("function-variable", format!("`{name}` of the function `{function}` {what}"))
+                    .at(self.instances.span(component), "declared here")
+                    .specification("12.2"),
+            ));
+        }
+        Ok(())
     }
 
     /// `function f_x = der(f, x)` takes what `f` takes (12.7.2).
@@ -326,6 +351,15 @@ impl Elaborator {
         let mut signatures = Vec::new();
         for class in classes {
             match self.signature(class) {
+                Ok(signature) if operator == "'constructor'" && signature.outputs.len() != 1 => {
+                    let diagnostic = Diagnostic::error(
+                        "constructor-results",
+                        format!("the constructor `{}` must have one output", signature.name),
+                    )
+                    .at(self.instances.definition(class).name.span, "declared here")
+                    .specification("14.3");
+                    self.report(diagnostic);
+                }
                 Ok(signature) => signatures.push(signature),
                 Err(diagnostic) => self.report(*diagnostic),
             }
@@ -413,7 +447,17 @@ impl Elaborator {
             let mut typer = Typer::new(self, part, Place::Function);
             typer.locals = locals;
             typer.components = signature.components.clone();
+            typer.inputs = signature.inputs.iter().map(|input| input.local).collect();
             for section in composition.algorithms.iter().filter(|section| !section.initial) {
+                if found {
+                    let diagnostic = Diagnostic::error(
+                        "several-algorithms",
+                        format!("the function `{}` has more than one algorithm", signature.name),
+                    )
+                    .at(section.span, "a further one")
+                    .specification("12.2");
+                    typer.report(diagnostic);
+                }
                 found = true;
                 statements.extend(typer.statements(&section.statements));
             }

@@ -127,7 +127,7 @@ impl Expander<'_> {
             return Ok(vec![path]);
         }
         let constant = signature.kind == SignatureKind::Function
-            && !signature.impure
+            && (!signature.impure || self.mode == Mode::Evaluate)
             && self.mode != Mode::Shape
             && values.iter().all(|value| self.is_literal(value));
         let mut why = None;
@@ -263,6 +263,10 @@ impl Expander<'_> {
         }
         let declared = self.declared_shapes(typed, &known);
         let Err(diagnostic) = declared else { return declared };
+        let literal = known.iter().all(|value| self.is_literal(value));
+        if literal && let Ok(outputs) = self.evaluate_call(typed.signature.key, &known, span) {
+            return Ok(outputs.iter().map(|output| value_shape(self.elaborator, output)).collect());
+        }
         if let Some(outputs) = self.inline(typed, &known) {
             return Ok(outputs.iter().map(|output| value_shape(self.elaborator, output)).collect());
         }

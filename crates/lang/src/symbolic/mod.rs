@@ -266,8 +266,49 @@ impl<'e> Expander<'e> {
                 self.set_local(local, Some(value.clone()));
                 Ok(value)
             }
-            None => Err(self.located(Diagnostic::error("no-value", "this has no value yet").at(span, ""))),
+            None => match self.without_elements(local) {
+                Some(empty) => Ok(empty),
+                None => Err(self.located(Diagnostic::error("no-value", "this has no value yet").at(span, ""))),
+            },
         }
+    }
+
+    /// An array of a function with sizes given by `:` begins without elements (12.4.5).
+    fn without_elements(&mut self, local: LocalId) -> Option<Symbolic> {
+        let function = self.function.clone()?;
+        let sizes = &function.locals.get(local)?.sizes;
+        if sizes.iter().all(Option::is_some) {
+            return None;
+        }
+        let mut known = Sizes::new();
+        for size in sizes {
+            known.push(match size {
+                Some(size) => self.size(size).ok()?,
+                None => 0,
+            });
+        }
+        Some(Symbolic::array(known, Vec::new()))
+    }
+
+    /// Arguments that are known now must lie where the function is defined.
+    fn check_domain(&mut self, op: Builtin, scalars: &[ExprId], span: Span) -> Outcome<()> {
+        let Some(&first) = scalars.first() else { return Ok(()) };
+        let Some(value) = self.exprs().as_real(first) else { return Ok(()) };
+        let (name, defined) = match op {
+            Builtin::Asin => ("asin", (-1.0..=1.0).contains(&value)),
+            Builtin::Acos => ("acos", (-1.0..=1.0).contains(&value)),
+            Builtin::Log => ("log", value > 0.0),
+            Builtin::Log10 => ("log10", value > 0.0),
+            Builtin::Sqrt => ("sqrt", value >= 0.0),
+            _ => return Ok(()),
+        };
+        if defined || self.mode == Mode::Shape || self.path_condition.is_some() {
+            return Ok(());
+        }
+        let diagnostic = Diagnostic::error("outside-domain", format!("`{name}` is not defined for {value}"))
+            .at(span, "")
+            .specification("3.7.3");
+        Err(self.located(diagnostic))
     }
 
     pub fn set_local(&mut self, local: LocalId, value: Option<Symbolic>) {
@@ -619,6 +660,7 @@ impl<'e> Expander<'e> {
         let shape = values.iter().find(|value| !value.sizes().is_empty());
         let Some(shape) = shape else {
             let scalars: Vec<ExprId> = values.iter().filter_map(Symbolic::scalar).collect();
+            self.check_domain(op, &scalars, span)?;
             return Ok(Symbolic::Scalar(self.exprs().builtin(op, &scalars)));
         };
         if let Some(odd) = values.iter().find(|v| !v.sizes().is_empty() && v.sizes() != shape.sizes()) {

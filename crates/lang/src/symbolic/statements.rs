@@ -130,6 +130,7 @@ impl Expander<'_> {
                 self.only_in_sections(span)?;
                 let message = self.scalar(message)?;
                 let warning = self.is_warning(level.as_ref())?;
+                self.check_assertion(holds, message, warning, span)?;
                 self.push_action(ActionKind::Assert { holds, message, warning }, span);
             }
             StatementKind::Terminate(message) => {
@@ -165,6 +166,17 @@ impl Expander<'_> {
 
     pub(crate) fn push_action(&mut self, kind: ActionKind, span: Span) {
         self.actions.push((self.path_condition, kind, span));
+    }
+
+    /// An assertion that never holds is an error already now.
+    pub(crate) fn check_assertion(&mut self, holds: ExprId, message: ExprId, warning: bool, span: Span) -> Outcome<()> {
+        if warning || self.path_condition.is_some() || self.exprs().as_boolean(holds) != Some(false) {
+            return Ok(());
+        }
+        let text = self.exprs().as_string(message).unwrap_or("its condition is false");
+        let diagnostic =
+            Diagnostic::error("assertion", format!("an assertion fails: {text}")).at(span, "").specification("8.3.7");
+        Err(self.located(diagnostic))
     }
 
     pub(crate) fn is_warning(&mut self, level: Option<&Expr>) -> Outcome<bool> {

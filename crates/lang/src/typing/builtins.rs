@@ -374,18 +374,15 @@ impl Typer<'_> {
 
     fn size(&mut self, mut args: Vec<Expr>, span: Span) -> Expr {
         // The sizes of an instance never change.
-        let variability = if self.place == Place::Model { Variability::Parameter } else { Variability::Continuous };
+        let own = args.first().map_or(Variability::Parameter, |array| array.variability);
+        let variability = if self.place == Place::Model { own.min(Variability::Parameter) } else { own };
         match args.as_mut_slice() {
-            [array] => {
-                let rank = array.ty.rank;
-                let _ = rank;
-                Expr {
-                    kind: Kind::Whole(ArrayFunction::Size, args),
-                    ty: Type::new(Base::Integer, 1),
-                    variability,
-                    span,
-                }
-            }
+            [_] => Expr {
+                kind: Kind::Whole(ArrayFunction::Size, args),
+                ty: Type::new(Base::Integer, 1),
+                variability,
+                span,
+            },
             [array, dimension] => {
                 if let Kind::Integer(k) = dimension.kind {
                     if k < 1 || k as usize > array.ty.rank {
@@ -591,7 +588,11 @@ impl Typer<'_> {
         match (name.as_str(), count) {
             ("der", 1) => {
                 let only = args.swap_remove(0);
-                if !only.ty.is_numeric() {
+                if only.variability == Variability::Discrete {
+                    let message = "`der` needs an expression that varies continuously, and this is discrete";
+                    return self.error(span, "variability", message);
+                }
+                if !matches!(only.ty.base, Base::Real) {
                     let message = format!("`der` needs Real values, not `{}`", only.ty.text());
                     return self.error(span, "type-mismatch", message);
                 }
@@ -634,6 +635,10 @@ impl Typer<'_> {
                 if count == 2 {
                     let maximum = args[1].clone();
                     args.push(maximum);
+                }
+                if args[2].variability > Variability::Parameter {
+                    let message = "the longest delay must be a parameter: give it as the third argument of `delay`";
+                    return self.error(args[2].span, "variability", message);
                 }
                 let rank = args[0].ty.rank;
                 let base = args[0].ty.base.clone();

@@ -317,12 +317,13 @@ impl Typer<'_> {
                 match &input.default {
                     Some(default) => {
                         let fresh = self.fresh_iterators(default, &signature.locals);
-                        let default = substitute(default, &|local| {
-                            if let Some(new) = fresh.get(&local) {
-                                return Some(new.clone());
-                            }
+                        let known = |local: LocalId| {
                             let position = signature.inputs.iter().position(|input| input.local == local)?;
                             values.get(position).cloned()
+                        };
+                        let default = substitute(default, &|local| {
+                            let value = fresh.get(&local).cloned().or_else(|| known(local));
+                            value.or_else(|| default_of(signature, local, &known, 8))
                         });
                         values.push(Expr { span, ..default });
                     }
@@ -419,8 +420,10 @@ impl Typer<'_> {
                 None => match &field.default {
                     Some(default) => {
                         let fresh = self.fresh_iterators(default, &signature.locals);
-                        let value =
-                            substitute(default, &|local| fresh.get(&local).or_else(|| known.get(&local)).cloned());
+                        let value = substitute(default, &|local| {
+                            let value = fresh.get(&local).or_else(|| known.get(&local)).cloned();
+                            value.or_else(|| default_of(signature, local, &|local| known.get(&local).cloned(), 8))
+                        });
                         known.insert(field.local, value.clone());
                         value
                     }
@@ -458,6 +461,18 @@ impl Typer<'_> {
         };
         Expr { kind, ty: ty.with_rank(rank), variability, span }
     }
+}
+
+/// The default of a field of a record that comes later in the text, over what is known.
+fn default_of(
+    signature: &Signature,
+    local: LocalId,
+    known: &dyn Fn(LocalId) -> Option<Expr>,
+    depth: usize,
+) -> Option<Expr> {
+    let field = signature.fields.iter().find(|field| field.local == local)?;
+    let default = field.default.as_ref().filter(|_| depth > 0)?;
+    Some(substitute(default, &|local| known(local).or_else(|| default_of(signature, local, known, depth - 1))))
 }
 
 fn quoted(names: &[&str]) -> String {

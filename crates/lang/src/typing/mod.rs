@@ -40,6 +40,11 @@ pub struct Typer<'e> {
     pub place: Place,
     /// In initial sections parameters without a value may be computed.
     pub initial: bool,
+    /// Inputs of the function, which cannot be assigned.
+    pub inputs: Vec<LocalId>,
+    /// How many loops, and whether a when clause, the statement stands in.
+    pub(crate) loops: usize,
+    pub(crate) in_when: bool,
     /// Variables of the function and iterators.
     pub locals: Locals,
     /// The components of a function class that are variables of the function.
@@ -62,6 +67,9 @@ impl<'e> Typer<'e> {
             scope,
             place,
             initial: false,
+            inputs: Vec::new(),
+            loops: 0,
+            in_when: false,
             locals: Locals::new(),
             components: FxHashMap::default(),
             visible: Vec::new(),

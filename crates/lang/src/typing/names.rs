@@ -22,6 +22,11 @@ impl Typer<'_> {
         }
     }
 
+    fn has_time(&self) -> bool {
+        use ast::ClassKind;
+        matches!(self.elaborator.instances.kind(self.scope), ClassKind::Model | ClassKind::Block | ClassKind::Class)
+    }
+
     pub(super) fn class_as_value(&mut self, class: ClassId, span: Span) -> Expr {
         let message = format!("`{}` is a class, not a value", self.elaborator.instances.class_name(class));
         self.error(span, "class-as-value", message)
@@ -44,6 +49,9 @@ impl Typer<'_> {
             Ok(Resolved::EnumerationLiteral { definition, index }) => {
                 let enumeration = self.elaborator.enumeration_type(definition);
                 literal(Kind::Enumeration(index as i64), Type::new(Base::Enumeration(enumeration), 0), span)
+            }
+            Ok(Resolved::Time) if !self.has_time() => {
+                self.error(span, "misplaced-time", "`time` is known in models and blocks only")
             }
             Ok(Resolved::Time) => Expr { kind: Kind::Time, ty: Type::REAL, variability: Variability::Continuous, span },
             Ok(Resolved::Unknown(diagnostic)) | Err(diagnostic) => {
@@ -163,6 +171,7 @@ impl Typer<'_> {
             }
             path.steps.push(Step { component, subscripts: Vec::new() });
             let subscripts = self.part_subscripts(&path, &part.subscripts);
+            self.check_index_types(component, &subscripts);
             rank += ty.rank - dropped(&subscripts);
             variability = subscripts.iter().fold(variability, |v, s| v.max(subscript_variability(s)));
             if let Some(last) = path.steps.last_mut() {
@@ -170,6 +179,24 @@ impl Typer<'_> {
             }
         }
         Expr { kind: Kind::Component(Box::new(path)), ty: Type::new(ty.base, rank), variability, span }
+    }
+
+    /// A dimension declared with an enumeration or Boolean has subscripts of that type (10.5.1).
+    fn check_index_types(&mut self, component: CompId, subscripts: &[Subscript]) {
+        if subscripts.is_empty() {
+            return;
+        }
+        let types = self.elaborator.index_types(component);
+        for (subscript, wanted) in subscripts.iter().zip(types.iter()) {
+            if let (Subscript::Expr(expr), Some(wanted)) = (subscript, wanted)
+                && expr.ty.base != *wanted
+                && !expr.ty.is_unknown()
+            {
+                let wanted = Type::new(wanted.clone(), 0).text();
+                let message = format!("this dimension has subscripts of type `{wanted}`, not `{}`", expr.ty.text());
+                self.error(expr.span, "type-mismatch", message);
+            }
+        }
     }
 
     fn part_subscripts(&mut self, path: &Reference, subscripts: &[ast::Subscript]) -> Vec<Subscript> {

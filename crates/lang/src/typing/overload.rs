@@ -186,7 +186,7 @@ impl Typer<'_> {
     /// `Complex(1, 2)`: the constructors first, then the record itself.
     pub(super) fn overloaded_constructor(&mut self, class: ClassId, arguments: Vec<Argument>, span: Span) -> Expr {
         let constructors = self.elaborator.operator_functions(class, Name::new("'constructor'"));
-        let matching = constructors.iter().find(|signature| {
+        let mut matching = constructors.iter().filter(|signature| {
             let mut given = vec![false; signature.inputs.len()];
             for (position, argument) in arguments.iter().enumerate() {
                 let at = match argument.name {
@@ -203,7 +203,12 @@ impl Typer<'_> {
             }
             signature.inputs.iter().zip(&given).all(|(input, given)| *given || input.default.is_some())
         });
-        let signature = match matching {
+        let first = matching.next();
+        if let (Some(first), Some(second)) = (first, matching.next()) {
+            let message = format!("both `{}` and `{}` take these arguments", first.name, second.name);
+            return self.error(span, "ambiguous-call", message);
+        }
+        let signature = match first {
             Some(signature) => signature.clone(),
             None => match self.elaborator.signature(class) {
                 Ok(signature) => signature,

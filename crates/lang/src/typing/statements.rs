@@ -42,27 +42,63 @@ impl Typer<'_> {
                 }
                 let targets: Vec<ast::Expr> = used;
                 let references: Vec<&ast::Expr> = targets.iter().collect();
-                let (body, iterators) = self.with_iterators(iterators, &references, |typer| typer.statements(body));
+                let (body, iterators) = self.with_iterators(iterators, &references, |typer| typer.loop_body(body));
                 StatementKind::For { iterators, body }
             }
             ast::StatementKind::While { condition, body } => {
-                StatementKind::While { condition: self.condition(condition), body: self.statements(body) }
+                StatementKind::While { condition: self.condition(condition), body: self.loop_body(body) }
             }
             ast::StatementKind::When { branches } => {
                 if self.place == Place::Function {
                     self.error(text.span, "when-in-function", "a function cannot contain `when`");
                     return None;
                 }
+                if self.in_when || self.loops > 0 {
+                    self.misplaced_when(text.span);
+                    return None;
+                }
                 let branches = branches
                     .iter()
-                    .map(|(condition, body)| (self.when_condition(condition), self.statements(body)))
+                    .map(|(condition, body)| {
+                        let condition = self.when_condition(condition);
+                        self.in_when = true;
+                        let body = self.statements(body);
+                        self.in_when = false;
+                        (condition, body)
+                    })
                     .collect();
                 StatementKind::When { branches }
             }
-            ast::StatementKind::Break => StatementKind::Break,
-            ast::StatementKind::Return => StatementKind::Return,
+            ast::StatementKind::Break => {
+                if self.loops == 0 {
+                    self.error(text.span, "misplaced-break", "`break` may only stand in a loop");
+                    return None;
+                }
+                StatementKind::Break
+            }
+            ast::StatementKind::Return => {
+                if self.place == Place::Model {
+                    self.error(text.span, "misplaced-return", "`return` may only stand in a function");
+                    return None;
+                }
+                StatementKind::Return
+            }
             ast::StatementKind::Call(call) => self.call_statement(call, text.span)?,
         })
+    }
+
+    fn loop_body(&mut self, body: &[ast::Statement]) -> Vec<Statement> {
+        self.loops += 1;
+        let body = self.statements(body);
+        self.loops -= 1;
+        body
+    }
+
+    pub(crate) fn misplaced_when(&mut self, span: Span) {
+        let diagnostic = Diagnostic::error("nested-when", "a when clause cannot stand in another or in a loop")
+            .at(span, "")
+            .specification("11.2.7");
+        self.report(diagnostic);
     }
 
     /// The condition of a when clause: a scalar or vector of Booleans, or a clock (8.3.5, 16.6).
@@ -99,7 +135,15 @@ impl Typer<'_> {
             Kind::Component(_) if target.variability <= Variability::Parameter && !self.initial => {
                 return self.error(reference.span, "not-assignable", "a parameter or constant cannot be assigned");
             }
-            Kind::Component(_) | Kind::Local(_) | Kind::Index(..) | Kind::Field(..) => {}
+            Kind::Component(_) | Kind::Local(_) | Kind::Index(..) | Kind::Field(..) => {
+                if let Some(local) = target_local(&target)
+                    && self.inputs.contains(&local)
+                {
+                    let name = self.locals[local].name;
+                    let message = format!("the input `{name}` of a function cannot be assigned");
+                    return self.error(reference.span, "not-assignable", message);
+                }
+            }
             _ => return self.error(reference.span, "not-assignable", "this cannot be assigned"),
         }
         target
@@ -182,6 +226,10 @@ impl Typer<'_> {
                     }
                     return None;
                 }
+                if target.variability != Variability::Continuous || !matches!(target.ty.base, Base::Real) {
+                    self.error(target.span, "not-a-state", "`reinit` needs a continuous Real variable");
+                    return None;
+                }
                 let value = self.expect(value, &target.ty, "the new value");
                 Some(StatementKind::Reinit(target, value))
             }
@@ -218,6 +266,18 @@ impl Typer<'_> {
                 self.error(span, "missing-argument", format!("the argument `{name}` is missing"));
                 None
             }
+        }
+    }
+}
+
+/// The variable of a function of which a target is a part.
+fn target_local(target: &Expr) -> Option<dae::function::LocalId> {
+    let mut current = target;
+    loop {
+        match &current.kind {
+            Kind::Local(local) => return Some(*local),
+            Kind::Index(base, _) | Kind::Field(base, _) => current = base,
+            _ => return None,
         }
     }
 }
