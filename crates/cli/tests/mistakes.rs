@@ -262,6 +262,29 @@ end Tank;
 }
 
 #[test]
+fn a_division_by_a_parameter_that_is_zero() {
+    told(
+        "parameter",
+        &["simulate", "-q"],
+        "model Tank
+  parameter Real area = 0;
+  Real speed;
+equation
+  speed = 2/area;
+end Tank;
+",
+        1,
+        expect![[r#"
+            error[evaluation-failed]: 2 / 0 has no finite value, when speed was computed
+              --> model.mo:5:3
+               |
+             5 |   speed = 2/area;
+               |   ^^^^^^^^^^^^^^ in this equation
+        "#]],
+    );
+}
+
+#[test]
 fn an_unknown_library() {
     told(
         "library",

@@ -144,8 +144,10 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn sections(&mut self) -> Result<Sections, Diagnostic> {
         let mut sections = Sections::default();
+        // A parameter that nobody uses may be infinite; a variable that follows from parameters may not.
+        let parameters = self.schedule.parameters.iter();
         let parameters: Vec<Statement> =
-            self.schedule.parameters.iter().map(|assignment| self.statement(assignment, false)).collect();
+            parameters.map(|assignment| self.statement(assignment, assignment.equation.is_some())).collect();
         sections.parameters = self.straight(&parameters, FROZEN)?;
         sections.starts = self.starts()?;
         sections.samples = self.samples()?;
