@@ -9,7 +9,18 @@ use crate::work::Work;
 
 pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     give_bindings(work);
-    let order = sort(work)?;
+    let order = loop {
+        match sort(work) {
+            Ok(order) => break order,
+            Err(cycles) => {
+                // A choice such as `if use_T then f(h) else g` is a cycle only as long as it is open.
+                let closed = cycles.iter().map(|path| close_choices(work, path)).filter(|&closed| closed).count();
+                if closed == 0 {
+                    return Err(cycles.iter().map(|path| cycle(work, path)).collect());
+                }
+            }
+        }
+    };
     let mut folding = Memo::default();
     let mut valuing = Memo::default();
     for variable in order {
@@ -83,7 +94,7 @@ fn depends_on_free(work: &Work, expr: ExprId) -> bool {
 }
 
 /// Depth first over the bindings, without recursion; a parameter that is met again on its own path is a cycle.
-fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Diagnostic>> {
+fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Vec<VarId>>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,
@@ -117,13 +128,50 @@ fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Diagnostic>> {
                     }
                     State::Open => {
                         let path: Vec<VarId> = stack.iter().map(|(v, _)| *v).skip_while(|v| *v != next).collect();
-                        problems.push(cycle(work, &path));
+                        problems.push(path);
                     }
                 },
             }
         }
     }
     if problems.is_empty() { Ok(order) } else { Err(problems) }
+}
+
+/// Puts the values of parameters that are not Real, where they are known, into the bindings of a cycle; tells whether
+/// that changed any. The values become part of the structure.
+fn close_choices(work: &mut Work, path: &[VarId]) -> bool {
+    let mut changed = false;
+    for &variable in path {
+        let Some(binding) = work.model.variables[variable].binding else { continue };
+        let needed = work.model.exprs.dependencies(&[binding]).variables;
+        let known: Vec<(VarId, ExprId)> = needed.into_iter().filter_map(|v| Some((v, choice(work, v)?))).collect();
+        let value = |v: VarId| known.iter().find(|(known, _)| *known == v).map(|(_, value)| *value);
+        let closed = work.model.exprs.substitute(&[binding], &mut Memo::default(), value)[0];
+        if closed != binding {
+            work.model.variables[variable].binding = Some(closed);
+            known.iter().for_each(|&(v, _)| work.model.variables[v].structural = true);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The literal value of a parameter that is not Real, through parameters that are bound to others.
+fn choice(work: &Work, mut variable: VarId) -> Option<ExprId> {
+    // A chain of bindings cannot be longer than the list of variables.
+    for _ in 0..work.model.variables.len() {
+        let declared = &work.model.variables[variable];
+        if declared.ty == VariableType::Real || !work.is_parameter(variable) || work.free[variable] {
+            return None;
+        }
+        let binding = declared.binding?;
+        if work.model.exprs.is_literal(binding) {
+            return Some(binding);
+        }
+        let Node::Var(next) = work.model.exprs.node(binding) else { return None };
+        variable = next;
+    }
+    None
 }
 
 fn needs(work: &Work, variable: VarId) -> Vec<VarId> {
