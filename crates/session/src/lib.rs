@@ -15,5 +15,5 @@ pub use page::page;
 pub use pipeline::{Failed, Request, Session};
 pub use simulate::{Ending, EventLog, EventLogFormat, Options as RunOptions, Outcome, Watcher};
 pub use stage::{Seconds, Stage};
-pub use summary::{BlockSummary, Differentiated, Events, Flat, Statistics, Status, Structure, Summary};
+pub use summary::{BlockSummary, Differentiated, Events, Flat, StateSet, Statistics, Status, Structure, Summary};
 pub use target::{Target, TargetError};

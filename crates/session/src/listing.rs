@@ -8,6 +8,8 @@ use dae::{EqId, ExprId, Model, OriginKind, VarId};
 use serde::Serialize;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, SystemKind, Timing};
 
+use crate::summary::StateSet;
+
 /// How formulas are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notation {
@@ -20,6 +22,8 @@ pub enum Notation {
 pub struct Listing {
     pub model: String,
     pub states: Vec<StateLine>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub state_sets: Vec<StateSet>,
     pub dummy_states: Vec<String>,
     pub differentiated: Vec<DifferentiatedLine>,
     pub parameters: Vec<AssignmentLine>,
@@ -102,6 +106,7 @@ impl Listing {
         Self {
             model: schedule.model.name.clone(),
             states: schedule.states.iter().map(state).collect(),
+            state_sets: schedule.state_sets.iter().map(|set| StateSet::of(&schedule.model, set)).collect(),
             dummy_states: schedule.summary.dummy_states.iter().map(|&variable| maker.name(variable)).collect(),
             differentiated: schedule.summary.differentiated.iter().map(differentiated).collect(),
             parameters: maker.assignments(&schedule.parameters),
@@ -116,6 +121,9 @@ impl Listing {
         if !self.states.is_empty() {
             let names: Vec<&str> = self.states.iter().map(|state| state.name.as_str()).collect();
             let _ = writeln!(out, "\nstates: {}", names.join(", "));
+        }
+        for set in &self.state_sets {
+            let _ = writeln!(out, "chosen during the run: {set}");
         }
         if !self.dummy_states.is_empty() {
             let _ = writeln!(out, "no longer states: {}", self.dummy_states.join(", "));

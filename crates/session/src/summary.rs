@@ -1,6 +1,6 @@
 //! The machine-readable summary of a run (`--json`): what scripts outside of the project rely on.
 
-use dae::{Causality, EquationRole, Model, Node, Variability};
+use dae::{Causality, EquationRole, Model, Node, VarId, Variability};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use transform::{Block, Schedule, SystemKind};
@@ -67,10 +67,23 @@ impl Flat {
 pub struct Structure {
     pub aliases: usize,
     pub states: Vec<String>,
+    /// The candidates of states that are chosen during the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub state_sets: Vec<StateSet>,
+    /// The states of the model itself: candidates stand in place of what is chosen from them.
+    #[serde(skip)]
+    pub physical_states: Vec<String>,
     pub dummy_states: Vec<String>,
     pub differentiated: Vec<Differentiated>,
     pub blocks: Vec<BlockSummary>,
     pub events: Events,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct StateSet {
+    /// How many of the candidates are states at a time.
+    pub states: usize,
+    pub candidates: Vec<String>,
 }
 
 #[derive(Clone, Serialize, Debug)]
@@ -129,11 +142,33 @@ impl Structure {
         Self {
             aliases: summary.aliases,
             states: schedule.states.iter().map(|state| model.variable_name(state.variable)).collect(),
+            state_sets: schedule.state_sets.iter().map(|set| StateSet::of(model, set)).collect(),
+            physical_states: physical_states(schedule),
             dummy_states: summary.dummy_states.iter().map(|&variable| model.variable_name(variable)).collect(),
             differentiated: summary.differentiated.iter().map(differentiated).collect(),
             blocks: schedule.blocks.iter().map(|block| BlockSummary::of(model, block)).collect(),
             events: Events::of(model),
         }
+    }
+}
+
+fn physical_states(schedule: &Schedule) -> Vec<String> {
+    let chosen: FxHashSet<VarId> = schedule.state_sets.iter().flat_map(|set| set.states.iter().copied()).collect();
+    let plain = schedule.states.iter().map(|state| state.variable).filter(|state| !chosen.contains(state));
+    let candidates = schedule.state_sets.iter().flat_map(|set| set.candidates.iter().copied());
+    plain.chain(candidates).map(|variable| schedule.model.variable_name(variable)).collect()
+}
+
+impl StateSet {
+    pub fn of(model: &Model, set: &transform::StateSet) -> Self {
+        let candidates = set.candidates.iter().map(|&candidate| model.variable_name(candidate)).collect();
+        Self { states: set.states.len(), candidates }
+    }
+}
+
+impl std::fmt::Display for StateSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}", self.states, self.candidates.join(", "))
     }
 }
 

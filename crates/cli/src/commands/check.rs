@@ -42,6 +42,7 @@ fn report(call: &Call) -> String {
         [] => "  no states".to_owned(),
         states => format!("  {}: {}", count(states.len(), "state"), shortened(states)),
     });
+    lines.extend(structure.state_sets.iter().map(|set| format!("  chosen during the run: {set}")));
     if !structure.dummy_states.is_empty() {
         lines.push(format!("  no longer states: {}", shortened(&structure.dummy_states)));
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 
 use results::plot::{Figure, terminal};
 use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
-use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
+use session::{
+    Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status, Structure,
+};
 
 use super::plot::{pattern, screen};
 use crate::arguments::{Simulate, Subject};
@@ -42,7 +44,7 @@ impl Run<'_> {
         let model = call.flatten()?;
         let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
         let schedule = call.structure(model)?;
-        self.states = call.structure.iter().flat_map(|structure| structure.states.iter().cloned()).collect();
+        self.states = call.structure.iter().flat_map(|structure| structure.physical_states.iter().cloned()).collect();
         let drawn = self.names_to_draw(&schedule.model)?;
         let program = call.session.compile(schedule)?;
         call.tell();
