@@ -13,7 +13,7 @@ use syntax::ast;
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
 use crate::symbolic::{Expander, Mode, Symbolic, WhenMaker};
-use crate::typed::{Statement, StatementKind};
+use crate::typed::{Locals, Statement, StatementKind};
 use crate::typing::{Place, Typer};
 
 /// Statements that one section may execute.
@@ -28,7 +28,8 @@ impl Elaborator {
             None => {
                 let mut typer = Typer::new(self, frame.class, Place::Model);
                 typer.initial = section.initial;
-                let typed = Arc::new(typer.statements(&section.statements));
+                let statements = typer.statements(&section.statements);
+                let typed = Arc::new((statements, std::mem::take(&mut typer.locals)));
                 self.typed_algorithms.insert(key, typed.clone());
                 typed
             }
@@ -41,7 +42,7 @@ impl Elaborator {
     fn algorithm(
         &mut self,
         frame: &Frame,
-        statements: &[Statement],
+        (statements, locals): &(Vec<Statement>, Locals),
         section: &ast::AlgorithmSection,
         path: PathId,
     ) -> Outcome<()> {
@@ -49,7 +50,7 @@ impl Elaborator {
         let first = match self.run_section(frame, statements, path, FxHashMap::default(), probe) {
             Ok(first) => first,
             Err(diagnostic) => {
-                return match self.outlined_section(frame, statements, section, path) {
+                return match self.outlined_section(frame, (statements, locals), section, path) {
                     Some(()) => Ok(()),
                     None => Err(diagnostic),
                 };
@@ -111,7 +112,7 @@ impl Elaborator {
     }
 
     /// The value of a variable when the section begins (11.1.2): the left limit of a discrete one, else its start value.
-    fn value_before(&mut self, variable: VarId, assigned_in_when: bool) -> ExprId {
+    pub(crate) fn value_before(&mut self, variable: VarId, assigned_in_when: bool) -> ExprId {
         let declared = &self.flat.model.variables[variable];
         let discrete = assigned_in_when || declared.variability <= Variability::Discrete;
         let (start, ty) = (declared.attributes.start, declared.ty);

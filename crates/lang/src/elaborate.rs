@@ -16,7 +16,7 @@ use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances,
 use crate::library::DefId;
 use crate::lookup::Resolved;
 use crate::symbolic::{Mode, Symbolic};
-use crate::typed::{Base, EnumerationType, Expr, FunctionKey, RecordField, RecordType, Statement, Type};
+use crate::typed::{Base, EnumerationType, Expr, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
 
 pub struct Elaborator {
     pub instances: Instances,
@@ -39,7 +39,7 @@ pub struct Elaborator {
     pub(crate) record_values: FxHashMap<(CompId, Indices), Symbolic>,
     pub(crate) text_functions: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,
     pub(crate) typed_equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
-    pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<Vec<Statement>>>,
+    pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
     pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,

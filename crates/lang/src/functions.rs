@@ -390,8 +390,9 @@ impl Elaborator {
         let before = self.error_count();
         let made = self.type_function(key).and_then(|typed| {
             if self.error_count() > before {
-                let name = self.functions[key].signature.name;
-                return Err(Box::new(Diagnostic::error("wrong-function", format!("the function `{name}` is wrong"))));
+                // What is wrong with it was said when it was typed.
+                let span = self.instances.definition(typed.signature.class).name.span;
+                return Err(self.failed_above(span));
             }
             Ok(Arc::new(typed))
         });

@@ -287,7 +287,10 @@ impl Instances {
     }
 
     pub(crate) fn report(&mut self, diagnostic: Box<Diagnostic>) {
-        if !self.diagnostics.contains(&diagnostic) {
+        let same = |known: &Diagnostic| {
+            known.code == diagnostic.code && known.message == diagnostic.message && known.labels == diagnostic.labels
+        };
+        if !self.diagnostics.iter().any(same) {
             self.diagnostics.push(*diagnostic);
         }
     }

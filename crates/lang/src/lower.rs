@@ -209,6 +209,36 @@ impl Elaborator {
     }
 }
 
+impl Elaborator {
+    /// An algorithm section as a function: its inputs and outputs among its variables.
+    pub(crate) fn lower_section(
+        &mut self,
+        name: Name,
+        class: ClassId,
+        locals: &Locals,
+        (inputs, outputs): (&[LocalId], &[LocalId]),
+        body: &[Statement],
+        span: Span,
+    ) -> Outcome<FunctionId> {
+        let mut lowering = Lowering { elaborator: self, class };
+        let locals = lowering.locals(locals)?;
+        let body = Body::Algorithm(lowering.statements(body)?);
+        let function = Function {
+            name,
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            locals,
+            body,
+            pure: true,
+            inline: Inline::Never,
+            derivatives: Vec::new(),
+            inverses: Vec::new(),
+            span,
+        };
+        Ok(self.flat.model.functions.push(Arc::new(function)))
+    }
+}
+
 struct Lowering<'e> {
     elaborator: &'e mut Elaborator,
     class: ClassId,

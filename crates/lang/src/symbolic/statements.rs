@@ -260,12 +260,16 @@ impl Expander<'_> {
     }
 
     fn join_stops(&mut self, test: ExprId, then: Option<ExprId>, otherwise: Option<ExprId>) -> Option<ExprId> {
-        if then.is_none() && otherwise.is_none() {
-            return None;
-        }
-        let never = self.exprs().boolean(false);
-        let joined = self.exprs().if_(test, then.unwrap_or(never), otherwise.unwrap_or(never));
-        Some(joined).filter(|&joined| joined != never)
+        let joined = match (then, otherwise) {
+            (None, None) => return None,
+            (Some(then), None) => self.exprs().and(test, then),
+            (None, Some(otherwise)) => {
+                let not = self.exprs().not(test);
+                self.exprs().and(not, otherwise)
+            }
+            (Some(then), Some(otherwise)) => self.exprs().if_(test, then, otherwise),
+        };
+        if self.exprs().as_boolean(joined) == Some(false) { None } else { Some(joined) }
     }
 
     fn merge(&mut self, test: ExprId, then: State, span: Span) -> Outcome<()> {

@@ -495,88 +495,129 @@ pub fn result_type(outputs: &[(Name, Type)]) -> Type {
 
 /// The expression with variables of a function replaced.
 pub fn substitute(expr: &Expr, value: &dyn Fn(LocalId) -> Option<Expr>) -> Expr {
-    if let Kind::Local(local) = expr.kind
-        && let Some(new) = value(local)
-    {
+    rewrite(expr, &mut |expr| match expr.kind {
+        Kind::Local(local) => value(local),
+        _ => None,
+    })
+}
+
+/// The expression with parts replaced: `change` gives what stands for a part, or `None` to look inside it.
+pub fn rewrite(expr: &Expr, change: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
+    if let Some(new) = change(expr) {
         return new;
     }
-    let sub = |e: &Expr| substitute(e, value);
-    let boxed = |e: &Expr| Box::new(substitute(e, value));
-    let list = |items: &[Expr]| -> Vec<Expr> { items.iter().map(sub).collect() };
-    let subscripts = |items: &[Subscript]| -> Vec<Subscript> {
+    let mut rewriting = Rewriting { change };
+    let kind = rewriting.kind(expr);
+    Expr { kind, ty: expr.ty.clone(), variability: expr.variability, span: expr.span }
+}
+
+struct Rewriting<'a> {
+    change: &'a mut dyn FnMut(&Expr) -> Option<Expr>,
+}
+
+impl Rewriting<'_> {
+    fn sub(&mut self, expr: &Expr) -> Expr {
+        rewrite(expr, self.change)
+    }
+
+    fn boxed(&mut self, expr: &Expr) -> Box<Expr> {
+        Box::new(self.sub(expr))
+    }
+
+    fn list(&mut self, items: &[Expr]) -> Vec<Expr> {
+        items.iter().map(|item| self.sub(item)).collect()
+    }
+
+    fn subscripts(&mut self, items: &[Subscript]) -> Vec<Subscript> {
         items
             .iter()
-            .map(|s| match s {
+            .map(|item| match item {
                 Subscript::All => Subscript::All,
-                Subscript::Expr(e) => Subscript::Expr(sub(e)),
+                Subscript::Expr(expr) => Subscript::Expr(self.sub(expr)),
             })
             .collect()
-    };
-    let reference = |r: &Reference| {
-        let steps = r.steps.iter();
-        Box::new(Reference {
-            steps: steps.map(|s| Step { component: s.component, subscripts: subscripts(&s.subscripts) }).collect(),
-        })
-    };
-    let iterators = |items: &[Iterator]| -> Vec<Iterator> {
-        let renamed = |local| match value(local) {
-            Some(Expr { kind: Kind::Local(new), .. }) => new,
-            _ => local,
-        };
-        items.iter().map(|i| Iterator { local: renamed(i.local), range: sub(&i.range) }).collect()
-    };
-    let kind = match &expr.kind {
-        Kind::Component(r) => Kind::Component(reference(r)),
-        Kind::Index(a, s) => Kind::Index(boxed(a), subscripts(s)),
-        Kind::Field(a, at) => Kind::Field(boxed(a), *at),
-        Kind::SizeOf(a, at) => Kind::SizeOf(boxed(a), *at),
-        Kind::SizeOfPart(r, at) => Kind::SizeOfPart(reference(r), *at),
-        Kind::ToReal(a) => Kind::ToReal(boxed(a)),
-        Kind::Reorder(a, order) => Kind::Reorder(boxed(a), order.clone()),
-        Kind::Neg(a) => Kind::Neg(boxed(a)),
-        Kind::Not(a) => Kind::Not(boxed(a)),
-        Kind::Arithmetic(op, a, b) => Kind::Arithmetic(*op, boxed(a), boxed(b)),
-        Kind::Elementwise(op, a, b) => Kind::Elementwise(*op, boxed(a), boxed(b)),
-        Kind::Product { times, plus, left, right } => {
-            Kind::Product { times: *times, plus: *plus, left: boxed(left), right: boxed(right) }
+    }
+
+    fn reference(&mut self, reference: &Reference) -> Box<Reference> {
+        let steps = reference
+            .steps
+            .iter()
+            .map(|step| Step { component: step.component, subscripts: self.subscripts(&step.subscripts) })
+            .collect();
+        Box::new(Reference { steps })
+    }
+
+    /// An iterator that stands for another one is renamed where it is declared as well.
+    fn iterators(&mut self, items: &[Iterator]) -> Vec<Iterator> {
+        items
+            .iter()
+            .map(|iterator| {
+                let range = self.sub(&iterator.range);
+                let own = Expr { kind: Kind::Local(iterator.local), ..range.clone() };
+                let local = match (self.change)(&own) {
+                    Some(Expr { kind: Kind::Local(new), .. }) => new,
+                    _ => iterator.local,
+                };
+                Iterator { local, range }
+            })
+            .collect()
+    }
+
+    fn kind(&mut self, expr: &Expr) -> Kind {
+        match &expr.kind {
+            Kind::Component(r) => Kind::Component(self.reference(r)),
+            Kind::Index(a, s) => Kind::Index(self.boxed(a), self.subscripts(s)),
+            Kind::Field(a, at) => Kind::Field(self.boxed(a), *at),
+            Kind::SizeOf(a, at) => Kind::SizeOf(self.boxed(a), *at),
+            Kind::SizeOfPart(r, at) => Kind::SizeOfPart(self.reference(r), *at),
+            Kind::ToReal(a) => Kind::ToReal(self.boxed(a)),
+            Kind::Reorder(a, order) => Kind::Reorder(self.boxed(a), order.clone()),
+            Kind::Neg(a) => Kind::Neg(self.boxed(a)),
+            Kind::Not(a) => Kind::Not(self.boxed(a)),
+            Kind::Arithmetic(op, a, b) => Kind::Arithmetic(*op, self.boxed(a), self.boxed(b)),
+            Kind::Elementwise(op, a, b) => Kind::Elementwise(*op, self.boxed(a), self.boxed(b)),
+            Kind::Product { times, plus, left, right } => {
+                Kind::Product { times: *times, plus: *plus, left: self.boxed(left), right: self.boxed(right) }
+            }
+            Kind::RecordSum { plus, zero, array } => {
+                Kind::RecordSum { plus: *plus, zero: zero.as_ref().map(|z| self.boxed(z)), array: self.boxed(array) }
+            }
+            Kind::And(a, b) => Kind::And(self.boxed(a), self.boxed(b)),
+            Kind::Or(a, b) => Kind::Or(self.boxed(a), self.boxed(b)),
+            Kind::Compare(op, a, b) => Kind::Compare(*op, self.boxed(a), self.boxed(b)),
+            Kind::If(c, a, b) => Kind::If(self.boxed(c), self.boxed(a), self.boxed(b)),
+            Kind::Array(items) => Kind::Array(self.list(items)),
+            Kind::Matrix(rows) => Kind::Matrix(rows.iter().map(|row| self.list(row)).collect()),
+            Kind::Range(a, step, b) => Kind::Range(self.boxed(a), step.as_ref().map(|s| self.boxed(s)), self.boxed(b)),
+            Kind::ArrayFor { element, iterators: i } => {
+                Kind::ArrayFor { element: self.boxed(element), iterators: self.iterators(i) }
+            }
+            Kind::Reduction { op, element, iterators: i } => {
+                Kind::Reduction { op: *op, element: self.boxed(element), iterators: self.iterators(i) }
+            }
+            Kind::Record(record, fields) => Kind::Record(record.clone(), self.list(fields)),
+            Kind::Builtin(op, items) => Kind::Builtin(*op, self.list(items)),
+            Kind::Whole(op, items) => Kind::Whole(*op, self.list(items)),
+            Kind::Call(key, items) => Kind::Call(*key, self.list(items)),
+            Kind::CallLocal(local, items) => Kind::CallLocal(*local, self.list(items)),
+            Kind::FunctionValue(key, given) => {
+                Kind::FunctionValue(*key, given.iter().map(|(at, e)| (*at, self.sub(e))).collect())
+            }
+            Kind::Vectorized { function, arguments, over } => {
+                Kind::Vectorized { function: *function, arguments: self.list(arguments), over: over.clone() }
+            }
+            Kind::Output(a, at) => Kind::Output(self.boxed(a), *at),
+            Kind::Operator(op, items) => Kind::Operator(*op, self.list(items)),
+            Kind::Real(_)
+            | Kind::Integer(_)
+            | Kind::Boolean(_)
+            | Kind::String(_)
+            | Kind::Enumeration(_)
+            | Kind::Time
+            | Kind::Local(_)
+            | Kind::Error => expr.kind.clone(),
         }
-        Kind::RecordSum { plus, zero, array } => {
-            Kind::RecordSum { plus: *plus, zero: zero.as_ref().map(|z| boxed(z)), array: boxed(array) }
-        }
-        Kind::And(a, b) => Kind::And(boxed(a), boxed(b)),
-        Kind::Or(a, b) => Kind::Or(boxed(a), boxed(b)),
-        Kind::Compare(op, a, b) => Kind::Compare(*op, boxed(a), boxed(b)),
-        Kind::If(c, a, b) => Kind::If(boxed(c), boxed(a), boxed(b)),
-        Kind::Array(items) => Kind::Array(list(items)),
-        Kind::Matrix(rows) => Kind::Matrix(rows.iter().map(|row| list(row)).collect()),
-        Kind::Range(a, step, b) => Kind::Range(boxed(a), step.as_ref().map(|s| boxed(s)), boxed(b)),
-        Kind::ArrayFor { element, iterators: i } => Kind::ArrayFor { element: boxed(element), iterators: iterators(i) },
-        Kind::Reduction { op, element, iterators: i } => {
-            Kind::Reduction { op: *op, element: boxed(element), iterators: iterators(i) }
-        }
-        Kind::Record(record, fields) => Kind::Record(record.clone(), list(fields)),
-        Kind::Builtin(op, items) => Kind::Builtin(*op, list(items)),
-        Kind::Whole(op, items) => Kind::Whole(*op, list(items)),
-        Kind::Call(key, items) => Kind::Call(*key, list(items)),
-        Kind::CallLocal(local, items) => Kind::CallLocal(*local, list(items)),
-        Kind::FunctionValue(key, given) => {
-            Kind::FunctionValue(*key, given.iter().map(|(at, e)| (*at, sub(e))).collect())
-        }
-        Kind::Vectorized { function, arguments, over } => {
-            Kind::Vectorized { function: *function, arguments: list(arguments), over: over.clone() }
-        }
-        Kind::Output(a, at) => Kind::Output(boxed(a), *at),
-        Kind::Operator(op, items) => Kind::Operator(*op, list(items)),
-        Kind::Real(_)
-        | Kind::Integer(_)
-        | Kind::Boolean(_)
-        | Kind::String(_)
-        | Kind::Enumeration(_)
-        | Kind::Time
-        | Kind::Local(_)
-        | Kind::Error => expr.kind.clone(),
-    };
-    Expr { kind, ty: expr.ty.clone(), variability: expr.variability, span: expr.span }
+    }
 }
 
 /// Calls `visit` for the expression and all below it, those above first.

@@ -4,7 +4,7 @@
 //! A mistake is reported once and leaves an expression of unknown type, which fits everywhere.
 
 mod builtins;
-pub use calls::walk;
+pub use calls::{rewrite, walk};
 mod calls;
 mod names;
 mod operators;
