@@ -44,6 +44,8 @@ pub struct Clockwork {
     /// What `next` found; it changes at events only.
     known: Option<(f64, bool)>,
     instants: Vec<f64>,
+    /// The instant at which relations that were zero have been left behind.
+    left: Option<f64>,
     /// When jumps of delayed expressions arrive, in order.
     jumps: VecDeque<f64>,
     delayed: Vec<f64>,
@@ -71,6 +73,7 @@ impl Clockwork {
             tickers: program.layout.samples.iter().map(ticker).collect(),
             known: None,
             instants: vec![f64::INFINITY; program.time_relations.len()],
+            left: None,
             jumps: VecDeque::new(),
             delayed: Vec::new(),
         }
@@ -88,7 +91,7 @@ impl Clockwork {
         }
         let jump = self.jumps.front().copied().unwrap_or(f64::INFINITY);
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
-        let relation = next_crossing(program, memory, &mut self.instants);
+        let relation = self.next_crossing(program, memory);
         let next = if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
@@ -96,6 +99,27 @@ impl Clockwork {
         };
         self.known = Some(next);
         next
+    }
+
+    /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to
+    /// leave. That is tried once an instant: a relation in a branch that is not evaluated never leaves.
+    fn next_crossing(&mut self, program: &Program, memory: &mut Memory) -> f64 {
+        if self.instants.is_empty() {
+            return f64::INFINITY;
+        }
+        program.time_events(memory, &mut self.instants);
+        let now = memory.time();
+        let untried = self.left != Some(now);
+        let leaving = program.time_relations.iter().any(|&id| {
+            let relation = &program.layout.relations[id];
+            let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
+            compares && memory.values[relation.state as usize] == 0.0
+        });
+        if leaving && untried {
+            self.left = Some(now);
+            return now;
+        }
+        self.instants.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     /// Raises the flags of the samples that are due at `time`; whether there are any.
@@ -158,21 +182,4 @@ impl Clockwork {
             memory.values[sample.flag as usize] = 0.0;
         }
     }
-}
-
-/// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to leave.
-fn next_crossing(program: &Program, memory: &mut Memory, instants: &mut [f64]) -> f64 {
-    if instants.is_empty() {
-        return f64::INFINITY;
-    }
-    program.time_events(memory, instants);
-    let now = memory.time();
-    let mut next = f64::INFINITY;
-    for (&id, &mut instant) in program.time_relations.iter().zip(instants) {
-        let relation = &program.layout.relations[id];
-        let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
-        let leaving = compares && memory.values[relation.state as usize] == 0.0;
-        next = next.min(if leaving { now } else { instant });
-    }
-    next
 }

@@ -99,3 +99,16 @@ fn ideal_diode_rectifier() {
     }
     assert_close(run.end("uc"), 0.456011, 1e-6);
 }
+
+#[test]
+fn a_relation_on_time_in_a_branch_that_is_not_evaluated_makes_no_endless_events() {
+    let text = "discrete Real n
+        Boolean never
+        never = n > 100
+        y = if never then (if time > 0 then sqrt(n) else 2) else 1
+        when sample(0.1, 0.1) then n = pre(n) + 1";
+    let run = run(text, &until(1.05, 1e-6));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    assert_eq!(run.end("n"), 10.0);
+    assert!(run.outcome.statistics.time_events < 25, "{}", run.log);
+}
