@@ -49,6 +49,8 @@ impl Elaborator {
         // The first run finds out what is assigned; the second starts from the values these variables have before.
         let first = match self.run_section(frame, statements, path, FxHashMap::default(), probe) {
             Ok(first) => first,
+            // What is wrong stays wrong; only what is not known yet is left to run time.
+            Err(diagnostic) if !matches!(diagnostic.code, "too-long" | "not-constant") => return Err(diagnostic),
             Err(diagnostic) => {
                 return match self.outlined_section(frame, (statements, locals), section, path) {
                     Some(()) => Ok(()),

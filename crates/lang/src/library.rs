@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name, SourceMap, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 base::id_type!(
@@ -94,6 +94,8 @@ pub struct Libraries {
     /// By the address of the syntax node, which the definition keeps alive.
     by_address: FxHashMap<usize, DefId>,
     search_path: Vec<PathBuf>,
+    /// Names that are not found in the search path, so that its folders are not listed for them again.
+    absent: FxHashSet<Name>,
     /// Of reading and parsing.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -113,6 +115,7 @@ impl Libraries {
             definitions: IdVec::new(),
             by_address: FxHashMap::default(),
             search_path: Vec::new(),
+            absent: FxHashSet::default(),
             diagnostics: Vec::new(),
         }
     }
@@ -139,6 +142,7 @@ impl Libraries {
             self.insert_source(Self::ROOT, name, ClassSource::Path(folder.to_owned()));
         }
         self.search_path.push(folder.to_owned());
+        self.absent.clear();
     }
 
     /// Reads a file of the user (or the folder of a package) and returns the names of its top-level classes in order.
@@ -337,6 +341,9 @@ impl Libraries {
 
     /// Looks for a top-level class in the folders given.
     fn find_library(&mut self, name: Name) -> Option<ClassSource> {
+        if self.absent.contains(&name) {
+            return None;
+        }
         for folder in &self.search_path {
             let mut best: Option<(String, PathBuf)> = None;
             for (entry, is_folder) in self.files.list(folder) {
@@ -357,6 +364,7 @@ impl Libraries {
                 return Some(ClassSource::Path(path));
             }
         }
+        self.absent.insert(name);
         None
     }
 
