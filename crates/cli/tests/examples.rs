@@ -47,7 +47,8 @@ impl Result {
     fn of(name: &str, more: &[&str]) -> Self {
         let file = std::env::temp_dir().join(format!("gyrator-{}-{}-{}.csv", name, more.len(), std::process::id()));
         let path = example(name);
-        let mut arguments = vec!["simulate", path.to_str().expect("a path"), "--output", file.to_str().expect("a path")];
+        let mut arguments =
+            vec!["simulate", path.to_str().expect("a path"), "--output", file.to_str().expect("a path")];
         arguments.extend(more);
         let (status, _, stderr) = gyrator(&arguments);
         assert_eq!(status, 0, "{stderr}");

@@ -7,9 +7,7 @@ use std::sync::atomic::Ordering;
 
 use results::plot::{Figure, terminal};
 use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
-use session::{
-    Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status, Structure,
-};
+use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
 
 use super::plot::{pattern, screen};
 use crate::arguments::{Simulate, Subject};
