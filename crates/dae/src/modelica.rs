@@ -1,23 +1,25 @@
 //! A flat model as Modelica text: one class without components, connections or modifiers of structure.
 //!
 //! Full names become quoted identifiers, so the text is Modelica. Where an equation comes from stands behind it as a
-//! comment: the component, and the file and line when the caller knows the sources.
+//! comment: the component, and the file and line when the caller knows the sources. The conditions of when clauses,
+//! which are variables of the flat model, stand in the clauses again.
 
 use std::fmt::Write as _;
 
 use base::{SourceMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::expr::ExprId;
+use crate::expr::{ExprId, Node};
 use crate::function_text::function_text;
 use crate::model::{
-    Action, ActionKind, Attributes, Causality, Equation, Model, Origin, OriginKind, StateSelect, Variability, Variable,
-    VariableType,
+    Action, ActionKind, Causality, Equation, EquationRole, Model, Origin, OriginKind, StateSelect, VarId, Variability,
+    Variable, VariableType,
 };
 use crate::print::{Style, identifier, string};
 
 /// The whole text. With `sources` the comments name file and line.
 pub fn modelica_text(model: &Model, sources: Option<&SourceMap>) -> String {
-    let mut text = Text { model, sources, out: String::new() };
+    let mut text = Text { model, sources, out: String::new(), conditions: conditions(model) };
     text.model();
     text.out
 }
@@ -26,6 +28,75 @@ struct Text<'m> {
     model: &'m Model,
     sources: Option<&'m SourceMap>,
     out: String,
+    /// What the conditions of when clauses are equal to; they are not printed as variables.
+    conditions: FxHashMap<VarId, ExprId>,
+}
+
+/// The variables that `lang` made for conditions and that nothing but when clauses uses, with their values.
+fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
+    let mut found: FxHashMap<VarId, ExprId> = FxHashMap::default();
+    for equation in model.equations.values() {
+        if let (OriginKind::Auxiliary, Node::Var(variable)) = (&equation.origin.kind, model.exprs.node(equation.left)) {
+            found.insert(variable, equation.right);
+        }
+    }
+    let mut used: FxHashSet<VarId> = FxHashSet::default();
+    let mut uses = |roots: &[ExprId]| {
+        let dependencies = model.exprs.dependencies(roots);
+        used.extend(dependencies.variables.into_iter().chain(dependencies.pre));
+    };
+    let mut clauses: FxHashSet<VarId> = FxHashSet::default();
+    for equation in model.equations.values() {
+        match branches(model, equation) {
+            Some(branches) => {
+                clauses.extend(branches.iter().map(|(condition, _)| *condition));
+                branches.iter().for_each(|(_, value)| uses(&[*value]));
+            }
+            None => uses(&[equation.right]),
+        }
+    }
+    for action in model.actions.iter().chain(&model.initial_actions) {
+        match action.condition.map(|condition| (condition, edge(model, condition))) {
+            Some((_, Some(variable))) => drop(clauses.insert(variable)),
+            Some((condition, None)) => uses(&[condition]),
+            None => {}
+        }
+        match action.kind {
+            ActionKind::Reinit { value, .. } => uses(&[value]),
+            ActionKind::Assert { holds, message, .. } => uses(&[holds, message]),
+            ActionKind::Terminate { message } => uses(&[message]),
+            ActionKind::Call(call) => uses(&[call]),
+        }
+    }
+    model.initial_equations.iter().for_each(|equation| uses(&[equation.left, equation.right]));
+    found.retain(|variable, _| clauses.contains(variable) && !used.contains(variable));
+    found
+}
+
+/// `v and not pre(v)`.
+fn edge(model: &Model, condition: ExprId) -> Option<VarId> {
+    let Node::And(now, before) = model.exprs.node(condition) else { return None };
+    let Node::Not(before) = model.exprs.node(before) else { return None };
+    match (model.exprs.node(now), model.exprs.node(before)) {
+        (Node::Var(variable), Node::Pre(same)) if variable == same => Some(variable),
+        _ => None,
+    }
+}
+
+/// The branches of an equation of a when clause: conditions and values.
+fn branches(model: &Model, equation: &Equation) -> Option<Vec<(VarId, ExprId)>> {
+    if !matches!(equation.role, EquationRole::When(_)) {
+        return None;
+    }
+    let mut found = Vec::new();
+    let mut rest = equation.right;
+    while let Node::If { condition, then, otherwise } = model.exprs.node(rest) {
+        found.push((edge(model, condition)?, then));
+        rest = otherwise;
+    }
+    let is_rest = matches!((model.exprs.node(rest), model.exprs.node(equation.left)),
+        (Node::Pre(a), Node::Var(b)) if a == b);
+    (is_rest && !found.is_empty()).then_some(found)
 }
 
 impl Text<'_> {
@@ -34,7 +105,8 @@ impl Text<'_> {
         let name = identifier(model.name.rsplit('.').next().unwrap_or(&model.name));
         let description = model.description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
         let _ = writeln!(self.out, "model {name}{description}");
-        for enumeration in &model.enumerations {
+        let predefined = |name: &str| ["StateSelect", "AssertionLevel"].contains(&name);
+        for enumeration in model.enumerations.iter().filter(|known| !predefined(known.name.as_str())) {
             let literals: Vec<String> = enumeration.literals.iter().map(|literal| literal.to_string()).collect();
             let name = identifier(enumeration.name.as_str());
             let _ = writeln!(self.out, "  type {name} = enumeration({});", literals.join(", "));
@@ -43,7 +115,7 @@ impl Text<'_> {
             self.out.push_str(&function_text(&model.functions, function));
         }
         for (id, variable) in model.variables.iter() {
-            if variable.derivative_of.is_none() {
+            if variable.derivative_of.is_none() && !self.conditions.contains_key(&id) {
                 let name = model.variable_in(id, Style::EXACT);
                 self.variable(&name, variable);
             }
@@ -96,14 +168,24 @@ impl Text<'_> {
                 known.map_or_else(|| "Integer".to_owned(), |enumeration| identifier(enumeration.name.as_str()))
             }
         };
-        let attributes = self.attributes(&variable.attributes);
-        let binding = variable.binding.map(|value| format!(" = {}", self.expression(value))).unwrap_or_default();
+        let attributes = self.attributes(variable);
+        let enumeration = match variable.ty {
+            VariableType::Enumeration(index) => Some(index),
+            _ => None,
+        };
+        let value = |value| self.model.typed_in(value, enumeration, Style::EXACT);
+        let binding = variable.binding.map(|binding| format!(" = {}", value(binding))).unwrap_or_default();
         let description = &variable.attributes.description;
         let description = description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
         let _ = writeln!(self.out, "  {causality}{variability}{ty} {name}{attributes}{binding}{description};");
     }
 
-    fn attributes(&self, attributes: &Attributes) -> String {
+    fn attributes(&self, variable: &Variable) -> String {
+        let attributes = &variable.attributes;
+        let enumeration = match variable.ty {
+            VariableType::Enumeration(index) => Some(index),
+            _ => None,
+        };
         let mut given = Vec::new();
         for (name, value) in
             [("quantity", attributes.quantity), ("unit", attributes.unit), ("displayUnit", attributes.display_unit)]
@@ -117,7 +199,8 @@ impl Text<'_> {
             ("fixed", attributes.fixed),
             ("nominal", attributes.nominal),
         ] {
-            given.extend(value.map(|value| format!("{name} = {}", self.expression(value))));
+            let of = if name == "fixed" { None } else { enumeration };
+            given.extend(value.map(|value| format!("{name} = {}", self.model.typed_in(value, of, Style::EXACT))));
         }
         let state_select = match attributes.state_select {
             StateSelect::Default => None,
@@ -131,9 +214,41 @@ impl Text<'_> {
     }
 
     fn equation(&mut self, equation: &Equation) {
+        if let Node::Var(variable) = self.model.exprs.node(equation.left)
+            && self.conditions.contains_key(&variable)
+        {
+            return;
+        }
+        if let Some(branches) = branches(self.model, equation)
+            && branches.iter().all(|(condition, _)| self.conditions.contains_key(condition))
+        {
+            return self.when_equation(equation, &branches);
+        }
         let text = self.model.equation_in(equation, Style::EXACT);
         let origin = self.origin(&equation.origin);
         let _ = writeln!(self.out, "  {text};{origin}");
+    }
+
+    fn when_equation(&mut self, equation: &Equation, branches: &[(VarId, ExprId)]) {
+        let left = self.expression(equation.left);
+        let enumeration = self.model.enumeration_of(equation.left);
+        let mut text = String::new();
+        for (position, (condition, value)) in branches.iter().enumerate() {
+            let keyword = if position == 0 { "when" } else { " elsewhen" };
+            let condition = self.condition(*condition);
+            let value = self.model.typed_in(*value, enumeration, Style::EXACT);
+            let _ = write!(text, "{keyword} {condition} then {left} = {value};");
+        }
+        let origin = self.origin(&equation.origin);
+        let _ = writeln!(self.out, "  {text} end when;{origin}");
+    }
+
+    /// What stands behind `when`.
+    fn condition(&self, variable: VarId) -> String {
+        match self.conditions.get(&variable) {
+            Some(&value) => self.expression(value),
+            None => self.model.variable_in(variable, Style::EXACT),
+        }
     }
 
     fn action(&mut self, action: &Action) {
@@ -151,7 +266,13 @@ impl Text<'_> {
         let origin = self.origin(&action.origin);
         let line = match action.condition {
             None => format!("  {text};"),
-            Some(condition) => format!("  when {} then {text}; end when;", self.expression(condition)),
+            Some(condition) => {
+                let condition = match edge(self.model, condition) {
+                    Some(variable) => self.condition(variable),
+                    None => self.expression(condition),
+                };
+                format!("  when {condition} then {text}; end when;")
+            }
         };
         let _ = writeln!(self.out, "{line}{origin}");
     }
@@ -203,7 +324,6 @@ mod tests {
               parameter Real R = 100;
               Real x(start = 1, fixed = true);
               Boolean b;
-              Boolean when0;
               discrete Real n;
               Real y;
             initial equation
@@ -211,9 +331,8 @@ mod tests {
             equation
               der(x) = -x/R;
               b = x < 0.5;
-              when0 = b;
-              n = if when0 and not pre(when0) then pre(n) + 1 else pre(n);
-              when when0 and not pre(when0) then reinit(x, 1); end when;
+              when b then n = pre(n) + 1; end when;
+              when b then reinit(x, 1); end when;
             end Test;
         "#]]
         .assert_eq(&modelica_text(&model.unwrap(), None));

@@ -35,14 +35,41 @@ impl Model {
     }
 
     pub fn equation_in(&self, equation: &Equation, style: Style) -> String {
-        format!("{} = {}", self.expression_in(equation.left, style), self.expression_in(equation.right, style))
+        let enumeration = self.enumeration_of(equation.left).or_else(|| self.enumeration_of(equation.right));
+        let side = |expression| self.typed_in(expression, enumeration, style);
+        format!("{} = {}", side(equation.left), side(equation.right))
     }
 
     pub fn expression_in(&self, expression: ExprId, style: Style) -> String {
+        self.typed_in(expression, None, style)
+    }
+
+    /// The same for a value that is known to be of an enumeration: ordinals become literals.
+    pub fn typed_in(&self, expression: ExprId, enumeration: Option<u32>, style: Style) -> String {
         let mut printer = Printer { model: self, style, out: String::new(), stack: Vec::new() };
-        printer.push(expression, Strength::Whole);
+        printer.stack.push(Item::Expression(expression, Strength::Whole, enumeration));
         printer.run();
         printer.out
+    }
+
+    /// The enumeration whose values an expression has, as far as its variables tell.
+    pub fn enumeration_of(&self, expression: ExprId) -> Option<u32> {
+        let mut current = expression;
+        loop {
+            match self.exprs.node(current) {
+                Node::Var(variable) | Node::Pre(variable) | Node::Previous(variable) => {
+                    return match self.variables.get(variable)?.ty {
+                        VariableType::Enumeration(index) => Some(index),
+                        _ => None,
+                    };
+                }
+                Node::If { then, otherwise, .. } => {
+                    let is_literal = matches!(self.exprs.node(then), Node::Integer(_));
+                    current = if is_literal { otherwise } else { then };
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// The name of a variable as it stands in the text.
@@ -60,7 +87,13 @@ pub fn identifier(name: &str) -> String {
     let mut characters = name.chars();
     let plain = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|character| character.is_ascii_alphanumeric() || character == '_');
-    if plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
+    if plain || is_quoted(name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
+}
+
+/// Whether the whole name is one quoted identifier already.
+fn is_quoted(name: &str) -> bool {
+    let inside = name.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    inside.is_some_and(|inside| !inside.is_empty() && !inside.replace("\\'", "").contains('\''))
 }
 
 /// A number as it is written in Modelica: a Real always has a point or an exponent.
@@ -102,7 +135,8 @@ enum Strength {
 }
 
 enum Item {
-    Expression(ExprId, Strength),
+    /// With the least strength that needs no parentheses, and the enumeration it is a value of.
+    Expression(ExprId, Strength, Option<u32>),
     Text(&'static str),
     Owned(String),
 }
@@ -116,10 +150,6 @@ struct Printer<'m> {
 }
 
 impl Printer<'_> {
-    fn push(&mut self, expression: ExprId, least: Strength) {
-        self.stack.push(Item::Expression(expression, least));
-    }
-
     fn run(&mut self) {
         while let Some(item) = self.stack.pop() {
             if self.out.len() > self.style.limit {
@@ -129,16 +159,16 @@ impl Printer<'_> {
             match item {
                 Item::Text(text) => self.out.push_str(text),
                 Item::Owned(text) => self.out.push_str(&text),
-                Item::Expression(expression, least) => self.write(expression, least),
+                Item::Expression(expression, least, enumeration) => self.write(expression, least, enumeration),
             }
         }
     }
 
     /// Puts the parts of an expression on the stack, the last one first.
-    fn write(&mut self, expression: ExprId, least: Strength) {
+    fn write(&mut self, expression: ExprId, least: Strength, enumeration: Option<u32>) {
         let node = self.model.exprs.node(expression);
         let own = strength(node);
-        let mut parts = self.parts(node);
+        let mut parts = self.parts(node, enumeration);
         if own < least {
             parts.insert(0, Item::Text("("));
             parts.push(Item::Text(")"));
@@ -146,12 +176,13 @@ impl Printer<'_> {
         self.stack.extend(parts.into_iter().rev());
     }
 
-    fn parts(&self, node: Node) -> Vec<Item> {
-        use Item::{Expression as E, Text as T};
-        let binary = |a, left, sign, b, right| vec![E(a, left), T(sign), E(b, right)];
+    fn parts(&self, node: Node, enumeration: Option<u32>) -> Vec<Item> {
+        use Item::Text as T;
+        let part = |expression, least| Item::Expression(expression, least, None);
+        let binary = |a, left, sign, b, right| vec![part(a, left), T(sign), part(b, right)];
         match node {
             Node::Real(value) => vec![Item::Owned(self.number(value))],
-            Node::Integer(value) => vec![Item::Owned(value.to_string())],
+            Node::Integer(value) => vec![Item::Owned(self.integer(value, enumeration))],
             Node::Boolean(value) => vec![T(if value { "true" } else { "false" })],
             Node::String(text) => vec![Item::Owned(string(text.as_str()))],
             Node::Time => vec![T("time")],
@@ -159,17 +190,19 @@ impl Printer<'_> {
             Node::Der(variable) => vec![T("der("), self.name(variable), T(")")],
             Node::Pre(variable) => vec![T("pre("), self.name(variable), T(")")],
             Node::Previous(variable) => vec![T("previous("), self.name(variable), T(")")],
-            Node::Neg(a) => vec![T("-"), E(a, Strength::Product)],
+            Node::Neg(a) => vec![T("-"), part(a, Strength::Product)],
             Node::Add(a, b) => binary(a, Strength::Sum, " + ", b, Strength::Product),
             Node::Sub(a, b) => binary(a, Strength::Sum, " - ", b, Strength::Product),
             Node::Mul(a, b) => binary(a, Strength::Product, "*", b, Strength::Power),
             Node::Div(a, b) => binary(a, Strength::Product, "/", b, Strength::Power),
             Node::Pow(a, b) => binary(a, Strength::Primary, "^", b, Strength::Primary),
-            Node::Not(a) => vec![T("not "), E(a, Strength::Relation)],
+            Node::Not(a) => vec![T("not "), part(a, Strength::Relation)],
             Node::And(a, b) => binary(a, Strength::And, " and ", b, Strength::Not),
             Node::Or(a, b) => binary(a, Strength::Or, " or ", b, Strength::And),
             Node::Compare { op, event, left, right } => {
-                let parts = binary(left, Strength::Sum, relation(op), right, Strength::Sum);
+                let of = self.model.enumeration_of(left).or_else(|| self.model.enumeration_of(right));
+                let side = |expression| Item::Expression(expression, Strength::Sum, of);
+                let parts = vec![side(left), T(relation(op)), side(right)];
                 if self.style.exact && !event && (self.is_real(left) || self.is_real(right)) {
                     return std::iter::once(T("noEvent(")).chain(parts).chain([T(")")]).collect();
                 }
@@ -177,11 +210,11 @@ impl Printer<'_> {
             }
             Node::If { condition, then, otherwise } => vec![
                 T("if "),
-                E(condition, Strength::Or),
+                part(condition, Strength::Or),
                 T(" then "),
-                E(then, Strength::Or),
+                Item::Expression(then, Strength::Or, enumeration),
                 T(" else "),
-                E(otherwise, Strength::Whole),
+                Item::Expression(otherwise, Strength::Whole, enumeration),
             ],
             Node::Builtin(builtin, arguments) => {
                 let mut parts = vec![T(name_of(builtin)), T("(")];
@@ -195,6 +228,19 @@ impl Printer<'_> {
 
     fn name(&self, variable: VarId) -> Item {
         Item::Owned(self.model.variable_in(variable, self.style))
+    }
+
+    fn integer(&self, value: i64, enumeration: Option<u32>) -> String {
+        let known = enumeration.and_then(|index| self.model.enumerations.get(index as usize));
+        let literal = known.and_then(|known| {
+            let position = usize::try_from(value).ok()?.checked_sub(1)?;
+            Some((known.name.as_str(), known.literals.get(position)?))
+        });
+        match literal {
+            Some((name, literal)) if self.style.exact => format!("{}.{literal}", identifier(name)),
+            Some((name, literal)) => format!("{}.{literal}", name.rsplit('.').next().unwrap_or(name)),
+            None => value.to_string(),
+        }
     }
 
     fn number(&self, value: f64) -> String {
@@ -211,7 +257,7 @@ impl Printer<'_> {
             if !parts.is_empty() {
                 parts.push(Item::Text(", "));
             }
-            parts.push(Item::Expression(expression, Strength::Whole));
+            parts.push(Item::Expression(expression, Strength::Whole, None));
         }
         parts
     }
@@ -241,7 +287,11 @@ impl Printer<'_> {
                     parts.push(Item::Owned(format!(".{}", name.map_or("?", |local| local.name.as_str()))));
                 }
                 let ty = function.outputs.get(position).and_then(|&l| function.locals.get(l)).map(|local| &local.ty);
-                parts.push(Item::Owned(place_in(shape, ty, rest)));
+                let place = place_in(shape, ty, rest);
+                if !place.is_empty() {
+                    parts.insert(0, Item::Text("("));
+                    parts.push(Item::Owned(format!("){place}")));
+                }
                 break;
             }
             rest -= scalars;
