@@ -100,8 +100,8 @@ pub enum Builtin {
     ClockEvent,
     /// `Clock(c, solverMethod)`: the second argument is a String constant.
     ClockSolver,
-    /// `sample(u, clock)`; with a third argument `true`, the value `u` of an equation inside `when clock then`, itself on
-    /// that clock.
+    /// `sample(u, clock)`; with a third argument, the value `u` of an equation inside `when clock then`, itself on that
+    /// clock. The argument is the number of the clause: equations of one clause have one clock, even an inferred one.
     SampleClocked,
     /// `hold(u)`
     Hold,

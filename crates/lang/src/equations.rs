@@ -697,9 +697,12 @@ impl Expander<'_> {
         let mut part = Collected::default();
         self.list(body, &mut part)?;
         out.actions.append(&mut part.actions);
+        self.elaborator.clauses += 1;
+        let clause = i64::from(self.elaborator.clauses);
+        let marker = self.exprs().int(clause);
         for pair in part.equations {
-            // A sample with a third argument has no effect on the value: it ties it to the ticks of the clock.
-            let marker = self.exprs().boolean(true);
+            // A sample with a third argument has no effect on the value: it ties it to the ticks of the clock, and the
+            // equations of the clause to each other.
             let right = self.exprs().builtin(Builtin::SampleClocked, &[pair.right, clock, marker]);
             let _ = span;
             out.equations.push(Pair { right, ..pair });

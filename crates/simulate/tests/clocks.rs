@@ -112,3 +112,25 @@ fn simultaneous_equations_at_ticks() {
     assert_close(at(&run, "a", 0.6), 1.0, 1e-12);
     assert_close(at(&run, "b", 0.6), 0.5, 1e-12);
 }
+
+#[test]
+fn a_condition_that_depends_on_what_it_triggers() {
+    // The limit rises by one each time x passes it.
+    let text = "Real x(start = 0.5, fixed = true)
+        der(x) = 1
+        limit = previous(limit) + (if sample(x, Clock(x > hold(limit))) > 0 then 1 else 0)
+        Real limit(start = 1)";
+    let run = run(text, &until(3.0, 1e-9));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    for (time, expected) in [(0.4, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 4.0)] {
+        assert_eq!(at(&run, "limit", time), expected, "{}", run.log);
+    }
+}
+
+#[test]
+fn start_values_differ_before_the_first_tick() {
+    let text = "a = shiftSample(s, 2)\ns = sample(time + 1, Clock(0.1))\nb = a\nReal b(start = -1)\ny = hold(b)";
+    let run = run(text, &until(1.0, 1e-6));
+    assert_eq!((at(&run, "a", 0.15), at(&run, "y", 0.15)), (0.0, -1.0));
+    assert_close(at(&run, "y", 0.25), 1.2, 1e-12);
+}

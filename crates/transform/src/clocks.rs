@@ -69,6 +69,8 @@ struct Partitions {
     group_of_action: Vec<usize>,
     /// What `sample` takes from continuous time.
     sampled: Vec<ExprId>,
+    /// The first group of each clocked when clause.
+    clauses: FxHashMap<ExprId, usize>,
 }
 
 /// A clock; the expressions depend on parameters only.
@@ -100,6 +102,7 @@ impl Partitions {
             group_of_equation: FxHashMap::default(),
             group_of_action: Vec::new(),
             sampled: Vec::new(),
+            clauses: FxHashMap::default(),
         };
         for (id, equation) in model.equations.iter() {
             let group = this.group(model, &[equation.left, equation.right], false);
@@ -164,7 +167,9 @@ impl Partitions {
                 self.groups[group].is_clocked = true;
                 stack.extend(args.get(1));
                 // With a third argument it is an equation of a clocked when clause: the value is on the clock itself.
-                if args.len() > 2 {
+                if let Some(&clause) = args.get(2) {
+                    let first = *self.clauses.entry(clause).or_insert(group);
+                    self.union(self.variables + first, self.variables + group);
                     stack.push(value);
                     return None;
                 }
@@ -712,7 +717,9 @@ impl<'a> Translation<'a> {
         };
         let known = a.index().max(b.index()) < self.partitions.variables;
         let declared = &self.model.variables;
+        // Before the first tick each has its own start value.
         let equal = declared[a].ty == declared[b].ty
+            && declared[a].attributes.start == declared[b].attributes.start
             && declared[a].variability == Variability::Discrete
             && declared[b].variability == Variability::Discrete;
         known && equal && self.partitions.find(a.index()) == self.partitions.find(b.index())
@@ -802,12 +809,17 @@ impl<'a> Translation<'a> {
     }
 
     fn event(&mut self, condition: ExprId, factor: ExprId, shift: ExprId) -> ExprId {
-        let value = self.continuous(condition);
+        // The clock ticks in the iteration behind the one in which its condition rises: the condition may depend on what
+        // the partition computes (16.5.1).
+        let holds = self.variable("condition", VariableType::Boolean, None);
+        let (left, condition) = (self.model.exprs.var(holds), self.continuous(condition));
+        self.auxiliary(left, condition, EquationRole::Plain);
+        let value = self.model.exprs.pre(holds);
         let exprs = &self.model.exprs;
         if exprs.is_one(factor) && exprs.is_zero(shift) {
             return value;
         }
-        let rises = self.variable("condition", VariableType::Boolean, None);
+        let rises = self.variable("rise", VariableType::Boolean, None);
         let left = self.model.exprs.var(rises);
         self.auxiliary(left, value, EquationRole::Plain);
         let count = self.variable("rises", VariableType::Integer, None);
