@@ -8,6 +8,7 @@ pub mod evaluate_expr;
 pub mod expr;
 pub mod function;
 mod function_text;
+pub mod inline;
 mod latex;
 pub mod model;
 mod modelica;

@@ -627,7 +627,7 @@ impl Annotations {
             match (name.as_str(), value) {
                 ("Inline", Some(true)) => result.inline = Inline::Early,
                 ("Inline", Some(false)) => result.inline = Inline::Never,
-                ("LateInline", Some(true)) => result.inline = Inline::Late,
+                ("LateInline" | "InlineAfterIndexReduction", Some(true)) => result.inline = Inline::Late,
                 ("derivative" | "inverse", _) => result.has_derivative = true,
                 _ => {}
             }

@@ -78,8 +78,8 @@ impl Maker<'_> {
             })
             .collect();
         let level = match self.problem {
-            Problem::Dynamic => self.level(work, &pairs, levels),
             Problem::Initial => Level::Continuous,
+            _ => self.level(work, &pairs, levels),
         };
         for pair in &pairs {
             // What is declared discrete changes at events only, whatever it is computed from.

@@ -8,19 +8,20 @@
 
 use std::sync::Arc;
 
-use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, VarId};
+use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::structure::offsets::{Offsets, Signature};
+use crate::derivatives::at_order;
+use crate::structure::offsets::Offsets;
 use crate::structure::strong_components;
 use crate::system::System;
 use crate::work::Work;
 
 /// Replaces equations that hide a constraint; false if there are none.
-pub fn reveal(work: &mut Work, system: &System, signature: &Signature, offsets: &Offsets) -> bool {
-    let tight = signature.tight(&offsets.equations, &offsets.variables);
+pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets) -> bool {
+    let tight = &offsets.tight;
     let mut found = false;
-    for group in strong_components(&tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
+    for group in strong_components(tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
         let mut by_offset: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for &row in group {
             by_offset.entry(offsets.equations[row as usize]).or_default().push(row);
@@ -29,7 +30,7 @@ pub fn reveal(work: &mut Work, system: &System, signature: &Signature, offsets: 
         orders.sort_unstable();
         for order in orders {
             let leading = Leading { system, offsets, differentiated: order };
-            let rows: Vec<Row> = by_offset[&order].iter().filter_map(|&row| leading.row(work, &tight, row)).collect();
+            let rows: Vec<Row> = by_offset[&order].iter().filter_map(|&row| leading.row(work, tight, row)).collect();
             for combination in eliminate(rows) {
                 replace(work, &leading, combination);
                 found = true;
@@ -53,22 +54,20 @@ struct Leading<'a> {
 
 impl Leading<'_> {
     /// The leaf of the highest derivative of a column that occurs in equations of this offset.
-    fn leaf(&self, exprs: &mut Exprs, column: u32) -> ExprId {
-        let variable: VarId = self.system.columns[column as usize];
-        match self.offsets.variables[column as usize] - self.differentiated {
-            0 => exprs.var(variable),
-            _ => exprs.der(variable),
-        }
+    fn leaf(&self, work: &mut Work, column: u32) -> Option<ExprId> {
+        let order = self.offsets.variables[column as usize].checked_sub(self.differentiated)?;
+        let variable = at_order(work, self.system.columns[column as usize], order)?;
+        Some(work.model.exprs.var(variable))
     }
 
     /// `None` unless all leading unknowns have whole factors.
     fn row(&self, work: &mut Work, tight: &crate::structure::Incidence, row: u32) -> Option<Row> {
         let (left, right) = self.system.sides[row as usize];
-        let exprs = &mut work.model.exprs;
-        let mut residual = exprs.sub(left, right);
+        let mut residual = work.model.exprs.sub(left, right);
         let mut terms = Vec::new();
         for &column in tight.row(row as usize) {
-            let leaf = self.leaf(exprs, column);
+            let leaf = self.leaf(work, column)?;
+            let exprs = &mut work.model.exprs;
             let (factor, rest) = exprs.linear_coefficient(residual, leaf)?;
             let value = exprs.as_real(factor)?;
             if value.fract() != 0.0 || value.abs() > 1e6 {
@@ -161,8 +160,7 @@ fn replace(work: &mut Work, leading: &Leading, combination: Vec<(u32, i64)>) {
                 .matchable
                 .row(row as usize)
                 .iter()
-                .filter(|&&column| leading.offsets.variables[column as usize] >= leading.differentiated)
-                .map(|&column| leading.leaf(&mut work.model.exprs, column))
+                .filter_map(|&column| leading.leaf(work, column))
                 .collect();
             let exprs = &mut work.model.exprs;
             let residual = exprs.sub(left, right);

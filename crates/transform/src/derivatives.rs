@@ -1,16 +1,19 @@
 //! Index reduction: which equations have to be differentiated, the derivatives as variables of their own, and the
 //! differentiated equations (Pantelides 1988; Mattsson and Söderlind 1993).
+//!
+//! Calls are differentiated as calls, by their annotations, but what an equation holds is seen with calls written out.
 
 use base::Diagnostic;
-use dae::{EqId, Equation, ExprId, Memo, Node, Origin, OriginKind, VarId};
+use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, VarId, VariableType};
 
 use crate::cancellation;
-use crate::schedule::{State, StateSet};
+use crate::occurrences::{Leaf, Place, Scanner};
+use crate::schedule::{Role, State, StateSet};
 use crate::states;
-use crate::structure::Matching;
-use crate::structure::offsets::{OffsetMethod, Pantelides, Signature};
+use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
+use crate::structure::{Matching, NONE};
 use crate::system::{Problem, System};
-use crate::work::{Work, map_actions};
+use crate::work::{Sides, Work, map_actions};
 
 /// How often hidden constraints are looked for; each round can reveal those of the next level.
 const ATTEMPTS: usize = 8;
@@ -23,138 +26,173 @@ pub struct Reduced {
     pub variables: Vec<Vec<VarId>>,
     /// The order of the highest derivative of each unknown in the equations as they were written.
     pub written: Vec<u32>,
-    /// The equations' highest derivatives over the unknowns' highest derivatives.
-    pub signature: Signature,
-    pub offsets: crate::structure::offsets::Offsets,
+    pub offsets: Offsets,
 }
 
 /// Makes the system one in which every derivative that is left follows from states: no `der` is left in the equations,
-/// `work.active` holds the differentiated ones too, and the states are chosen.
+/// `work.active` holds the differentiated ones too, calls are written out, and the states are chosen.
 pub fn reduce(work: &mut Work) -> Result<(Vec<State>, Vec<StateSet>), Vec<Diagnostic>> {
-    if let Some(problems) = derivative_of_known(work) {
-        return Err(problems);
-    }
-    let mut attempts = 0;
-    let (system, signature, offsets) = loop {
-        let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
-        let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
-        let signature = Signature {
-            incidence: system.matchable.clone(),
-            orders: system.orders.clone(),
-            lowest: system.highest.clone(),
-        };
-        let Some(offsets) = Pantelides.offsets(&signature) else {
-            let matching = Matching::maximum(&system.matchable);
-            return Err(crate::singular::report(work, &system, &matching));
-        };
-        attempts += 1;
-        if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &signature, &offsets) {
-            break (system, signature, offsets);
-        }
-    };
+    name_all_derivatives(work)?;
+    let named = work.model.variables.len();
+    let (system, equations, offsets) = find_offsets(work)?;
     let mut reduced = Reduced {
-        equations: system.rows.iter().map(|&eq| vec![eq]).collect(),
+        equations,
         variables: system.columns.iter().map(|&variable| vec![variable]).collect(),
-        written: system.highest,
-        signature,
+        written: written_orders(work, &system, named),
         offsets,
     };
-    add_variables(work, &mut reduced);
-    name_derivatives(work);
-    add_equations(work, &mut reduced)?;
+    finish_chains(work, &mut reduced);
+    inline_all(work);
     Ok(states::choose(work, &reduced))
 }
 
-/// `der` of a parameter is zero, but of an input it is unknown.
-fn derivative_of_known(work: &Work) -> Option<Vec<Diagnostic>> {
-    let mut problems = Vec::new();
-    for &eq in &work.active {
-        let (left, right) = work.dynamic[eq];
-        let is_input =
-            |node: Node| matches!(node, Node::Der(v) if matches!(work.roles[v], crate::schedule::Role::Input));
-        if work.model.exprs.any(left, is_input) || work.model.exprs.any(right, is_input) {
-            let problem = Diagnostic::error("derivative-of-input", "the derivative of an input of the model is needed")
-                .hint("give the input a value inside the model, or filter it");
-            problems.push(work.at_equation(problem, eq, ""));
-        }
-    }
-    (!problems.is_empty()).then_some(problems)
-}
-
-fn add_variables(work: &mut Work, reduced: &mut Reduced) {
-    for (column, chain) in reduced.variables.iter_mut().enumerate() {
-        for order in 0..reduced.offsets.variables[column] {
-            let next = work.derivative_variable(chain[order as usize]);
-            chain.push(next);
-        }
-    }
-}
-
-/// Replaces `der(x)` by the variable of that derivative in all equations and actions.
-fn name_derivatives(work: &mut Work) {
+fn name_all_derivatives(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     let mut memo = Memo::default();
+    let mut problems = Vec::new();
     for index in 0..work.active.len() {
         let eq = work.active[index];
         let (left, right) = work.dynamic[eq];
-        let new = named(work, &mut memo, &[left, right]);
-        work.dynamic[eq] = (new[0], new[1]);
-        let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
-        let new = named(work, &mut memo, &[left, right]);
-        let equation = &mut work.model.equations[eq];
-        (equation.left, equation.right) = (new[0], new[1]);
+        let Equation { left: first, right: second, .. } = work.model.equations[eq];
+        match work.name_derivatives(&mut memo, &[left, right, first, second]) {
+            Ok(new) => {
+                work.dynamic[eq] = (new[0], new[1]);
+                let equation = &mut work.model.equations[eq];
+                (equation.left, equation.right) = (new[2], new[3]);
+            }
+            Err(input) => {
+                let name = work.model.variable_name(input);
+                let message = format!("the derivative of `{name}`, an input of the model, is not known");
+                let problem = Diagnostic::error("derivative-of-input", message)
+                    .hint("give the input a value inside the model, or filter it");
+                problems.push(work.at_equation(problem, eq, ""));
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
     }
     let mut initial_equations = std::mem::take(&mut work.model.initial_equations);
     for equation in &mut initial_equations {
-        let new = named(work, &mut memo, &[equation.left, equation.right]);
-        (equation.left, equation.right) = (new[0], new[1]);
+        if let Ok(new) = work.name_derivatives(&mut memo, &[equation.left, equation.right]) {
+            (equation.left, equation.right) = (new[0], new[1]);
+        }
     }
     work.model.initial_equations = initial_equations;
-    map_actions(work, |work, expr| named(work, &mut memo, &[expr])[0]);
+    map_actions(work, |work, expr| work.name_derivatives(&mut memo, &[expr]).map_or(expr, |new| new[0]));
+    Ok(())
 }
 
-/// Variables that have no derivative variable keep `der`: of a known one it is zero.
-fn named(work: &mut Work, memo: &mut Memo, roots: &[ExprId]) -> Vec<ExprId> {
-    let (derivative, roles) = (&work.derivative, &work.roles);
-    work.model.exprs.rewrite(roots, memo, |exprs, id, node| match node {
-        Node::Der(v) => match derivative[v] {
-            Some(variable) => exprs.var(variable),
-            None if matches!(roles[v], crate::schedule::Role::Constant | crate::schedule::Role::Parameter) => {
-                exprs.real(0.0)
-            }
-            None => id,
-        },
-        node => exprs.make(node),
-    })
-}
-
-fn add_equations(work: &mut Work, reduced: &mut Reduced) -> Result<(), Vec<Diagnostic>> {
-    let mut problems = Vec::new();
-    for row in 0..reduced.equations.len() {
-        let times = reduced.offsets.equations[row];
-        if times == 0 {
-            continue;
+/// The orders of the derivatives that the text itself names, by column.
+fn written_orders(work: &Work, system: &System, named: usize) -> Vec<u32> {
+    let order = |&column: &VarId| {
+        let mut order = 0;
+        let mut variable = column;
+        while let Some(next) = work.derivative[variable]
+            && base::Id::index(next) < named
+        {
+            order += 1;
+            variable = next;
         }
-        let first = reduced.equations[row][0];
-        work.summary.differentiated.push((first, times));
-        for _ in 0..times {
-            let last = reduced.equations[row][reduced.equations[row].len() - 1];
-            match differentiated(work, last) {
-                Ok(new) => reduced.equations[row].push(new),
+        order
+    };
+    system.columns.iter().map(order).collect()
+}
+
+/// The offsets, with the derivatives of equations made on the way; they are not active yet.
+fn find_offsets(work: &mut Work) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
+    let named = work.model.variables.len();
+    let mut attempts = 0;
+    loop {
+        let mut sides = Vec::with_capacity(work.active.len());
+        for index in 0..work.active.len() {
+            let pair = work.dynamic[work.active[index]];
+            sides.push(work.inlined(pair));
+        }
+        let system = System::new(work, Problem::Reduction, work.active.clone(), sides, |v| work.is_unknown(v));
+        let signature = Signature {
+            incidence: system.matchable.clone(),
+            orders: system.orders.clone(),
+            lowest: written_orders(work, &system, named),
+        };
+        let mut chains = Chains::new(&system);
+        let offsets = match Pantelides.run(&signature, &mut |row, times| chains.entries(work, &system, row, times)) {
+            Ok(offsets) => offsets,
+            Err(Refusal::NotDifferentiable) => return Err(chains.problems),
+            Err(Refusal::Singular) => {
+                let matching = Matching::maximum(&system.matchable);
+                return Err(crate::singular::report(work, &system, &matching));
+            }
+            Err(Refusal::Endless) => {
+                let message = "the equations have to be differentiated without end; some of them depend on each other";
+                return Err(vec![Diagnostic::error("endless-differentiation", message)]);
+            }
+        };
+        attempts += 1;
+        if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &offsets) {
+            return Ok((system, chains.equations, offsets));
+        }
+    }
+}
+
+/// Differentiates equations and tells what they hold then.
+struct Chains {
+    equations: Vec<Vec<EqId>>,
+    scanner: Option<Scanner>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Chains {
+    fn new(system: &System) -> Self {
+        let equations = system.rows.iter().map(|&eq| vec![eq]).collect();
+        Self { equations, scanner: None, problems: Vec::new() }
+    }
+
+    fn entries(&mut self, work: &mut Work, system: &System, row: u32, times: u32) -> Option<Entries> {
+        let chain = &mut self.equations[row as usize];
+        while chain.len() <= times as usize {
+            match differentiated(work, chain[chain.len() - 1]) {
+                Ok(new) => chain.push(new),
                 Err(problem) => {
-                    problems.push(*problem);
-                    break;
+                    self.problems.push(*problem);
+                    return None;
                 }
             }
         }
+        let (left, right) = work.inlined(work.dynamic[chain[times as usize]]);
+        let scanner = self.scanner.get_or_insert_with(|| Scanner::for_model(&work.model));
+        let mut entries: Entries = Vec::new();
+        scanner.scan(&work.model.exprs, &[left, right], |leaf, place| {
+            let (Leaf::Variable(variable), Place::Smooth) = (leaf, place) else { return };
+            let (base, order) = root_of(work, variable);
+            let column = system.column_of[base];
+            let declared = &work.model.variables[base];
+            if column == NONE || declared.ty != VariableType::Real || work.is_discrete(base) {
+                return;
+            }
+            match entries.iter_mut().find(|(known, _)| *known == column) {
+                Some((_, highest)) => *highest = order.max(*highest),
+                None => entries.push((column, order)),
+            }
+        });
+        Some(entries)
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Adds the time derivative of an equation.
+/// What a variable is a derivative of, and of which order.
+fn root_of(work: &Work, mut variable: VarId) -> (VarId, u32) {
+    let mut order = 0;
+    while let Some(of) = work.model.variables[variable].derivative_of {
+        order += 1;
+        variable = of;
+    }
+    (variable, order)
+}
+
+/// Adds the time derivative of an equation to the model.
 fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
     let (left, right) = work.dynamic[eq];
     let sides = work.time_derivative(left).and_then(|left| Ok((left, work.time_derivative(right)?)));
-    let (new_left, new_right) = match sides {
+    let (left, right) = match sides {
         Ok(sides) => sides,
         Err(reason) => {
             let equation = work.sides_text((left, right));
@@ -167,11 +205,61 @@ fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
             return Err(Box::new(work.at_equation(problem, eq, "")));
         }
     };
-    let Equation { origin: Origin { component, span, .. }, .. } = work.model.equations[eq].clone();
+    let Origin { component, span, .. } = work.model.equations[eq].origin.clone();
     let origin = Origin { component, span, kind: OriginKind::Derivative(eq) };
-    let role = dae::EquationRole::Plain;
-    let new = work.model.equations.push(Equation { left: new_left, right: new_right, role, origin });
-    work.dynamic.push((new_left, new_right));
-    work.active.push(new);
-    Ok(new)
+    work.dynamic.push((left, right));
+    Ok(work.model.equations.push(Equation { left, right, role: EquationRole::Plain, origin }))
+}
+
+/// Makes the derivatives that are needed part of the system, and the others not.
+fn finish_chains(work: &mut Work, reduced: &mut Reduced) {
+    for (column, chain) in reduced.variables.iter_mut().enumerate() {
+        for order in 0..reduced.offsets.variables[column] {
+            let next = work.derivative_variable(chain[order as usize]);
+            chain.push(next);
+        }
+        let mut last = chain[chain.len() - 1];
+        while let Some(unused) = work.derivative[last] {
+            work.roles[unused] = Role::Constant;
+            let zero = work.model.exprs.real(0.0);
+            let variable = &mut work.model.variables[unused];
+            variable.binding = Some(zero);
+            variable.hidden = true;
+            last = unused;
+        }
+    }
+    for (row, chain) in reduced.equations.iter_mut().enumerate() {
+        let times = reduced.offsets.equations[row];
+        chain.truncate(times as usize + 1);
+        if times > 0 {
+            work.summary.differentiated.push((chain[0], times));
+            work.active.extend_from_slice(&chain[1..]);
+        }
+    }
+}
+
+fn inline_all(work: &mut Work) {
+    let sides_of = |equation: &Equation| (equation.left, equation.right);
+    for index in 0..work.active.len() {
+        let eq = work.active[index];
+        work.dynamic[eq] = work.inlined(work.dynamic[eq]);
+        let (left, right): Sides = work.inlined(sides_of(&work.model.equations[eq]));
+        let equation = &mut work.model.equations[eq];
+        (equation.left, equation.right) = (left, right);
+    }
+    let mut initial_equations = std::mem::take(&mut work.model.initial_equations);
+    for equation in &mut initial_equations {
+        (equation.left, equation.right) = work.inlined(sides_of(equation));
+    }
+    work.model.initial_equations = initial_equations;
+}
+
+/// The unknown at an order of its chain of derivatives.
+pub fn at_order(work: &Work, variable: VarId, order: u32) -> Option<VarId> {
+    (0..order).try_fold(variable, |variable, _| work.derivative[variable])
+}
+
+/// `left - right`.
+pub fn residual(work: &mut Work, (left, right): Sides) -> ExprId {
+    work.model.exprs.sub(left, right)
 }

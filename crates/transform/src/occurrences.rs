@@ -2,7 +2,8 @@
 //! for.
 
 use base::Id;
-use dae::{Builtin, ExprId, Exprs, Node, VarId};
+use dae::{Builtin, CallSiteId, ExprId, Exprs, Model, Node, VarId};
+use rustc_hash::FxHashMap;
 
 /// How the value depends on a leaf. In ascending order of strength.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,9 +34,28 @@ pub struct Scanner {
     stamp: u32,
     seen: Vec<u32>,
     stacks: [Vec<ExprId>; 4],
+    /// Arguments of calls that count as constant when the call is differentiated (`noDerivative`): nothing is solved for
+    /// them.
+    silent: FxHashMap<CallSiteId, Vec<bool>>,
 }
 
 impl Scanner {
+    /// A scanner that knows the arguments of calls that nothing is solved for.
+    pub fn for_model(model: &Model) -> Self {
+        let mut silent = FxHashMap::default();
+        for (id, site) in model.exprs.call_sites().iter() {
+            let Some(function) = model.functions.get(site.function) else { continue };
+            let Some(annotation) = function.derivatives.iter().find(|a| !a.no_derivative.is_empty()) else { continue };
+            let mut mask = Vec::new();
+            for (position, shape) in site.inputs.iter().enumerate() {
+                let is_silent = annotation.no_derivative.contains(&(position as u32));
+                mask.extend(std::iter::repeat_n(is_silent, shape.scalars()));
+            }
+            silent.insert(id, mask);
+        }
+        Self { silent, ..Self::default() }
+    }
+
     /// Calls `visit` once for each leaf of `roots`, with the strongest place it has.
     pub fn scan(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Place)) {
         self.stamp += 1;
@@ -88,6 +108,12 @@ impl Scanner {
                 exprs.for_each_child(id, |child| self.push(place.min(Place::Step), child));
             }
             Node::Builtin(op, args) => self.open_builtin(exprs.arguments(args), op, place, visit),
+            Node::Call { site, args, .. } => {
+                for (index, &arg) in exprs.arguments(args).iter().enumerate() {
+                    let silent = self.silent.get(&site).is_some_and(|mask| mask.get(index) == Some(&true));
+                    self.push(if silent { place.min(Place::Step) } else { place }, arg);
+                }
+            }
             _ => exprs.for_each_child(id, |child| self.push(place, child)),
         }
     }

@@ -9,18 +9,7 @@ use crate::work::Work;
 
 pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     give_bindings(work);
-    let order = loop {
-        match sort(work) {
-            Ok(order) => break order,
-            Err(cycles) => {
-                // A choice such as `if use_T then f(h) else g` is a cycle only as long as it is open.
-                let closed = cycles.iter().map(|path| close_choices(work, path)).filter(|&closed| closed).count();
-                if closed == 0 {
-                    return Err(cycles.iter().map(|path| cycle(work, path)).collect());
-                }
-            }
-        }
-    };
+    let order = sorted(work)?;
     let mut folding = Memo::default();
     let mut valuing = Memo::default();
     for variable in order {
@@ -93,6 +82,73 @@ fn depends_on_free(work: &Work, expr: ExprId) -> bool {
     work.model.exprs.any(expr, |node| matches!(node, Node::Var(v) if work.free[v]))
 }
 
+/// The parameters in the order in which they can be computed. `a = if c then b else 1; b = if c then 2 else a` is no cycle once
+/// the value of c is known: where parameters seem to depend on each other, such alternatives are decided first.
+fn sorted(work: &mut Work) -> Result<Vec<VarId>, Vec<Diagnostic>> {
+    loop {
+        let cycles = match sort(work) {
+            Ok(order) => return Ok(order),
+            Err(cycles) => cycles,
+        };
+        let mut decided = false;
+        for variable in cycles.iter().flatten() {
+            decided |= decide_alternatives(work, *variable);
+        }
+        if !decided {
+            return Err(cycles.iter().map(|path| cycle(work, path)).collect());
+        }
+    }
+}
+
+/// Takes the branch of every `if` in the binding whose condition has a value.
+fn decide_alternatives(work: &mut Work, variable: VarId) -> bool {
+    let Some(binding) = work.model.variables[variable].binding else { return false };
+    let conditions: Vec<ExprId> = work.model.exprs.postorder(&[binding]);
+    let conditions: Vec<ExprId> = conditions
+        .into_iter()
+        .filter_map(|id| match work.model.exprs.node(id) {
+            Node::If { condition, .. } => Some(condition),
+            _ => None,
+        })
+        .collect();
+    let mut known = Memo::default();
+    for condition in conditions {
+        if let Some(value) = value_of(work, condition) {
+            known.insert(condition, value);
+        }
+    }
+    let new = work.model.exprs.rewrite(&[binding], &mut known, |exprs, _, node| exprs.make(node))[0];
+    work.model.variables[variable].binding = Some(new);
+    new != binding
+}
+
+/// The literal that an expression of parameters comes to, found from the bindings of what it needs.
+fn value_of(work: &mut Work, expr: ExprId) -> Option<ExprId> {
+    let mut values = Memo::default();
+    let mut stack = vec![expr];
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut order = Vec::new();
+    while let Some(id) = stack.pop() {
+        for variable in work.model.exprs.dependencies(&[id]).variables {
+            if work.is_parameter(variable) && !work.free[variable] && seen.insert(variable) {
+                order.push(variable);
+                stack.extend(work.model.variables[variable].binding);
+            }
+        }
+    }
+    // What is needed was found after what needs it, so going back meets it first, but for cycles, which stay open.
+    for &variable in order.iter().rev() {
+        let Some(binding) = work.model.variables[variable].binding else { continue };
+        let value = work.model.exprs.rewrite(&[binding], &mut values.clone(), |exprs, _, node| exprs.make(node))[0];
+        if work.model.exprs.is_literal(value) {
+            let leaf = work.model.exprs.var(variable);
+            values.insert(leaf, value);
+        }
+    }
+    let value = work.model.exprs.rewrite(&[expr], &mut values, |exprs, _, node| exprs.make(node))[0];
+    work.model.exprs.is_literal(value).then_some(value)
+}
+
 /// Depth first over the bindings, without recursion; a parameter that is met again on its own path is a cycle.
 fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Vec<VarId>>> {
     #[derive(Clone, Copy, PartialEq)]
@@ -104,7 +160,7 @@ fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Vec<VarId>>> {
     let count = work.model.variables.len();
     let mut state = vec![State::New; count];
     let mut order = Vec::new();
-    let mut problems = Vec::new();
+    let mut cycles = Vec::new();
     let mut stack: Vec<(VarId, Vec<VarId>)> = Vec::new();
     for root in work.model.variables.ids() {
         if !work.is_parameter(root) || state[root.index()] != State::New {
@@ -128,50 +184,13 @@ fn sort(work: &Work) -> Result<Vec<VarId>, Vec<Vec<VarId>>> {
                     }
                     State::Open => {
                         let path: Vec<VarId> = stack.iter().map(|(v, _)| *v).skip_while(|v| *v != next).collect();
-                        problems.push(path);
+                        cycles.push(path);
                     }
                 },
             }
         }
     }
-    if problems.is_empty() { Ok(order) } else { Err(problems) }
-}
-
-/// Puts the values of parameters that are not Real, where they are known, into the bindings of a cycle; tells whether
-/// that changed any. The values become part of the structure.
-fn close_choices(work: &mut Work, path: &[VarId]) -> bool {
-    let mut changed = false;
-    for &variable in path {
-        let Some(binding) = work.model.variables[variable].binding else { continue };
-        let needed = work.model.exprs.dependencies(&[binding]).variables;
-        let known: Vec<(VarId, ExprId)> = needed.into_iter().filter_map(|v| Some((v, choice(work, v)?))).collect();
-        let value = |v: VarId| known.iter().find(|(known, _)| *known == v).map(|(_, value)| *value);
-        let closed = work.model.exprs.substitute(&[binding], &mut Memo::default(), value)[0];
-        if closed != binding {
-            work.model.variables[variable].binding = Some(closed);
-            known.iter().for_each(|&(v, _)| work.model.variables[v].structural = true);
-            changed = true;
-        }
-    }
-    changed
-}
-
-/// The literal value of a parameter that is not Real, through parameters that are bound to others.
-fn choice(work: &Work, mut variable: VarId) -> Option<ExprId> {
-    // A chain of bindings cannot be longer than the list of variables.
-    for _ in 0..work.model.variables.len() {
-        let declared = &work.model.variables[variable];
-        if declared.ty == VariableType::Real || !work.is_parameter(variable) || work.free[variable] {
-            return None;
-        }
-        let binding = declared.binding?;
-        if work.model.exprs.is_literal(binding) {
-            return Some(binding);
-        }
-        let Node::Var(next) = work.model.exprs.node(binding) else { return None };
-        variable = next;
-    }
-    None
+    if cycles.is_empty() { Ok(order) } else { Err(cycles) }
 }
 
 fn needs(work: &Work, variable: VarId) -> Vec<VarId> {

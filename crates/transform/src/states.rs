@@ -16,7 +16,7 @@ use dae::{
 };
 use rustc_hash::FxHashSet;
 
-use crate::derivatives::Reduced;
+use crate::derivatives::{Reduced, residual};
 use crate::schedule::{Role, State, StateSet};
 use crate::structure::{NONE, strong_components};
 use crate::work::Work;
@@ -60,8 +60,8 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     if c.iter().all(|&times| times == 0) {
         return (integrated, open);
     }
-    let tight = reduced.signature.tight(c, d);
-    for group in strong_components(&tight, &reduced.offsets.matching).iter() {
+    let tight = &reduced.offsets.tight;
+    for group in strong_components(tight, &reduced.offsets.matching).iter() {
         let mut columns: Vec<u32> =
             group.iter().map(|&row| reduced.offsets.matching.column_of_row[row as usize]).collect();
         for level in 1.. {
@@ -79,7 +79,7 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
                 break;
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
-            let stage = Stage::new(work, reduced, &tight, &rows, columns);
+            let stage = Stage::new(work, reduced, tight, &rows, columns, level);
             columns = match stage.select() {
                 Selection::Static(chosen) => chosen,
                 Selection::Open { dependent } => {
@@ -207,6 +207,7 @@ impl Stage {
         tight: &crate::structure::Incidence,
         rows: &[u32],
         columns: Vec<u32>,
+        level: u32,
     ) -> Self {
         let mut entries = vec![Vec::new(); columns.len()];
         let local: rustc_hash::FxHashMap<u32, usize> =
@@ -214,7 +215,7 @@ impl Stage {
         for (index, &row) in rows.iter().enumerate() {
             for column in tight.row(row as usize) {
                 if let Some(&place) = local.get(column) {
-                    let (value, safe) = entry(work, reduced, row, *column);
+                    let (value, safe) = entry(work, reduced, row, *column, level);
                     entries[place].push((index as u32, value, safe));
                 }
             }
@@ -244,8 +245,12 @@ impl Stage {
     fn open(&self, work: &mut Work, reduced: &Reduced, rows: &[u32], dependent: &[usize], level: u32) -> Open {
         let others = (0..self.columns.len()).filter(|place| !dependent.contains(place));
         let columns: Vec<u32> = dependent.iter().copied().chain(others).map(|place| self.columns[place]).collect();
-        let jacobian =
-            rows.iter().map(|&row| columns.iter().map(|&c| slope(work, reduced, row, c)).collect()).collect();
+        let zero = work.model.exprs.real(0.0);
+        let mut jacobian = Vec::new();
+        for &row in rows {
+            let entries = columns.iter().map(|&column| slope(work, reduced, row, column, level).unwrap_or(zero));
+            jacobian.push(entries.collect());
+        }
         let pair = |&column: &u32| {
             let chain = &reduced.variables[column as usize];
             let order = chain.len() - 1 - level as usize;
@@ -335,22 +340,23 @@ impl Stage {
     }
 }
 
-/// The derivative of an equation by the highest derivative of an unknown in it; zero where there is none.
-fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32) -> ExprId {
-    let zero = work.model.exprs.real(0.0);
-    let (d, c) = (reduced.offsets.variables[column as usize], reduced.offsets.equations[row as usize]);
-    let variable = match d.checked_sub(c) {
-        Some(order) => reduced.variables[column as usize][order as usize],
-        None => return zero,
+/// The derivative of an equation by the highest derivative of an unknown in it, both lowered to a level; `None` where it
+/// cannot be made.
+fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u32) -> Option<ExprId> {
+    let (equations, variables) = (&reduced.equations[row as usize], &reduced.variables[column as usize]);
+    let (Some(time), Some(order)) =
+        (equations.len().checked_sub(level as usize), variables.len().checked_sub(level as usize))
+    else {
+        return Some(work.model.exprs.real(0.0));
     };
-    let (left, right) = work.dynamic[reduced.equations[row as usize][0]];
-    let residual = work.model.exprs.sub(left, right);
-    work.partial_derivative(residual, variable).unwrap_or(zero)
+    let sides = work.dynamic[equations[time]];
+    let residual = residual(work, sides);
+    work.partial_derivative(residual, variables[order])
 }
 
 /// Its number, where it is one, and whether it cannot vanish.
-fn entry(work: &mut Work, reduced: &Reduced, row: u32, column: u32) -> (Option<f64>, bool) {
-    let factor = slope(work, reduced, row, column);
+fn entry(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u32) -> (Option<f64>, bool) {
+    let Some(factor) = slope(work, reduced, row, column, level) else { return (None, false) };
     if let Some(value) = work.evaluate(factor) {
         return (Some(value), value != 0.0);
     }

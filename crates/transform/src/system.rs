@@ -29,6 +29,8 @@ pub struct System {
 /// Which problem the rows belong to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
+    /// A variable and its derivatives are one column.
+    Reduction,
     Dynamic,
     /// Discrete variables may follow from continuous ones.
     Initial,
@@ -44,11 +46,20 @@ impl System {
         unknown: impl Fn(VarId) -> bool,
     ) -> Self {
         let mut column_of = IdVec::filled(NONE, work.model.variables.len());
+        let mut order_of = IdVec::filled(0, work.model.variables.len());
         let mut columns = Vec::new();
         for variable in work.model.variables.ids() {
-            if unknown(variable) {
-                column_of[variable] = columns.len() as u32;
-                columns.push(variable);
+            // Derivatives stand behind what they are derivatives of.
+            match work.model.variables[variable].derivative_of {
+                Some(of) if problem == Problem::Reduction => {
+                    column_of[variable] = column_of[of];
+                    order_of[variable] = order_of[of] + 1;
+                }
+                _ if unknown(variable) => {
+                    column_of[variable] = columns.len() as u32;
+                    columns.push(variable);
+                }
+                _ => {}
             }
         }
         let mut builder = Builder {
@@ -56,7 +67,8 @@ impl System {
             problem,
             columns: &columns,
             column_of: &column_of,
-            scanner: Scanner::default(),
+            order_of: &order_of,
+            scanner: Scanner::for_model(&work.model),
             matchable: IncidenceBuilder::with_capacity(rows.len(), 3 * rows.len()),
             orders: Vec::with_capacity(3 * rows.len()),
             depends: IncidenceBuilder::with_capacity(rows.len(), 3 * rows.len()),
@@ -109,6 +121,7 @@ struct Builder<'a> {
     problem: Problem,
     columns: &'a [VarId],
     column_of: &'a IdVec<VarId, u32>,
+    order_of: &'a IdVec<VarId, u32>,
     scanner: Scanner,
     matchable: IncidenceBuilder,
     orders: Vec<u32>,
@@ -132,13 +145,10 @@ impl Builder<'_> {
     /// One entry for each column in the row, with its highest order among the strongest places.
     fn collect(&mut self, (left, right): Sides) {
         self.entries.clear();
-        let Self { scanner, work, column_of, entries, slot, highest, .. } = self;
+        let Self { scanner, work, column_of, order_of, entries, slot, highest, .. } = self;
         scanner.scan(&work.model.exprs, &[left, right], |leaf, place| {
-            let (variable, order) = match leaf {
-                Leaf::Variable(variable) => (variable, 0),
-                Leaf::Derivative(variable) => (variable, 1),
-                _ => return,
-            };
+            let Leaf::Variable(variable) = leaf else { return };
+            let order = order_of[variable];
             let column = column_of[variable];
             if column == NONE {
                 return;
@@ -173,7 +183,7 @@ impl Builder<'_> {
             },
             _ => NONE,
         };
-        if self.problem == Problem::Dynamic && matches!(self.work.model.equations[eq].role, EquationRole::When(_)) {
+        if self.problem != Problem::Initial && matches!(self.work.model.equations[eq].role, EquationRole::When(_)) {
             entries.retain(|entry| entry.column == column_of(left));
             return entries;
         }
@@ -192,7 +202,7 @@ impl Builder<'_> {
                 && self.work.model.variables[self.columns[entry.column as usize]].ty == VariableType::Real
         });
         let is_discrete = |entry: &Entry| self.work.is_discrete(self.columns[entry.column as usize]);
-        if self.problem == Problem::Dynamic && entries.iter().any(|entry| !is_discrete(entry)) {
+        if self.problem != Problem::Initial && entries.iter().any(|entry| !is_discrete(entry)) {
             entries.retain(|entry| !is_discrete(entry));
         }
         entries

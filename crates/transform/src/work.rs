@@ -2,6 +2,7 @@
 
 use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::{Differentiator, NotDifferentiable};
+use dae::inline::Inliner;
 use dae::{
     ActionKind, Causality, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, PathId, VarId, Variability, Variable,
     VariableType,
@@ -31,6 +32,7 @@ pub struct Work {
     /// The derivative variable of a variable.
     pub derivative: IdVec<VarId, Option<VarId>>,
     pub differentiator: Differentiator,
+    pub inliner: Inliner,
     pub summary: Summary,
 }
 
@@ -58,6 +60,7 @@ impl Work {
             value_memo: Memo::default(),
             derivative: IdVec::filled(None, count),
             differentiator: Differentiator::new(),
+            inliner: Inliner::new(),
             summary,
             model,
         }
@@ -109,13 +112,39 @@ impl Work {
         };
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
         let result = self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)?;
-        match self.model.exprs.dependencies(&[result]).derivatives.first() {
-            None => Ok(result),
-            Some(&unknown) => {
-                let name = self.model.variable_name(unknown);
-                Err(NotDifferentiable { function: None, reason: format!("the derivative of `{name}` is not known") })
+        self.name_derivatives(&mut Memo::default(), &[result]).map(|new| new[0]).map_err(|input| {
+            let name = self.model.variable_name(input);
+            let reason = format!("the derivative of `{name}`, an input of the model, is not known");
+            NotDifferentiable { function: None, reason }
+        })
+    }
+
+    /// Replaces `der(x)` by the variable of that derivative, added where it is missing. The derivative of what is known and
+    /// does not change is zero; that of an input is the error.
+    pub fn name_derivatives(&mut self, memo: &mut Memo, roots: &[ExprId]) -> Result<Vec<ExprId>, VarId> {
+        for variable in self.model.exprs.dependencies(roots).derivatives {
+            match self.roles[variable] {
+                Role::Input => return Err(variable),
+                Role::Algebraic | Role::State { .. } => {
+                    self.derivative_variable(variable);
+                }
+                _ => {}
             }
         }
+        let derivative = &self.derivative;
+        Ok(self.model.exprs.rewrite(roots, memo, |exprs, _, node| match node {
+            Node::Der(v) => match derivative[v] {
+                Some(variable) => exprs.var(variable),
+                None => exprs.real(0.0),
+            },
+            node => exprs.make(node),
+        }))
+    }
+
+    /// With calls written out that can be.
+    pub fn inlined(&mut self, (left, right): Sides) -> Sides {
+        let (exprs, functions) = (&mut self.model.exprs, &self.model.functions);
+        (self.inliner.expand(exprs, functions, left), self.inliner.expand(exprs, functions, right))
     }
 
     /// The derivative of an expression by one variable, where it can be made.

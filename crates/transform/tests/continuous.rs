@@ -511,3 +511,32 @@ fn a18_pendulum_exchanges_states() {
     assert_eq!(set.choose(&[-2.0, 0.0]), Some(vec![1]));
     assert_eq!(set.choose(&[0.0, 2.0]), Some(vec![0]));
 }
+
+#[test]
+fn parameters_that_depend_on_each_other() {
+    let schedule = schedule(
+        "parameter Boolean use = flag
+         parameter Boolean flag = true
+         parameter T = if use then 300 else h/4
+         parameter h = if use then 4*T else 1000
+         der(x) = h - T*x",
+    );
+    let computed: Vec<String> = schedule.parameters.iter().map(|p| schedule.model.variable_name(p.variable)).collect();
+    assert_eq!(computed, ["use", "h"]);
+    expect![[r#"
+        error[cyclic-parameters]: parameters depend on each other: b → a → b
+          --> test.mo:2:10
+           |
+         2 |          parameter b = a + 1
+           |          ^^^^^^^^^^^^^^^^^^^
+          ::: test.mo:1:1
+           |
+         1 | parameter a = 2*b
+           | -----------------
+           = see: Modelica specification, section 4.4.4
+    "#]].assert_eq(&problems(
+        "parameter a = 2*b
+         parameter b = a + 1
+         der(x) = a",
+    ));
+}

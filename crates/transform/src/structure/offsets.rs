@@ -6,6 +6,10 @@
 //! written here in terms of offsets: an edge is usable if it is tight, and a set of equations that cannot be matched
 //! over tight edges is differentiated as a whole. The system must have a perfect matching when orders are ignored;
 //! otherwise neither method ends, so both refuse.
+//!
+//! Formally a differentiated equation holds what the equation held, one order higher. Derivatives given by annotations may
+//! hold less or more (a rotation's derivative holds the angular velocity instead of the matrix), so `Pantelides::run` can
+//! be told what each differentiated equation really holds.
 
 use super::{Incidence, Matching, NONE};
 
@@ -41,7 +45,25 @@ pub struct Offsets {
     pub variables: Vec<u32>,
     /// Matches each equation, differentiated as often as its offset says, with a highest derivative.
     pub matching: Matching,
+    /// The highest derivatives in each equation, differentiated as often as its offset says.
+    pub tight: Incidence,
 }
+
+/// Why there are no offsets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    Singular,
+    /// An equation could not be differentiated.
+    NotDifferentiable,
+    /// Differentiation does not come to an end.
+    Endless,
+}
+
+/// More differentiations of one equation than any sensible model needs.
+const MOST_DIFFERENTIATIONS: u32 = 20;
+
+/// What an equation holds after so many differentiations: columns with the order of their highest derivatives.
+pub type Entries = Vec<(u32, u32)>;
 
 /// One way to find the offsets. `None` if the system is structurally singular.
 pub trait OffsetMethod {
@@ -52,18 +74,33 @@ pub struct Pantelides;
 
 impl OffsetMethod for Pantelides {
     fn offsets(&self, signature: &Signature) -> Option<Offsets> {
-        let incidence = &signature.incidence;
-        let regular = Matching::maximum(incidence);
-        if !regular.is_perfect() {
-            return None;
+        self.run(signature, &mut |row, times| {
+            let range = signature.incidence.range(row as usize);
+            Some(range.map(|entry| (signature.incidence.column_of(entry), signature.orders[entry] + times)).collect())
+        })
+        .ok()
+    }
+}
+
+impl Pantelides {
+    /// `differentiate` gives what an equation holds after so many differentiations.
+    pub fn run(
+        &self,
+        signature: &Signature,
+        differentiate: &mut dyn FnMut(u32, u32) -> Option<Entries>,
+    ) -> Result<Offsets, Refusal> {
+        if !Matching::maximum(&signature.incidence).is_perfect() {
+            return Err(Refusal::Singular);
         }
         let mut run = PantelidesRun::new(signature);
         run.start();
-        let open: Vec<u32> = run.matching.unmatched_rows().collect();
-        for row in open {
-            run.match_row(row);
+        run.open = run.matching.unmatched_rows().collect();
+        run.open.reverse();
+        while let Some(row) = run.open.pop() {
+            run.match_row(row, differentiate)?;
         }
-        Some(Offsets { equations: run.c, variables: run.d, matching: run.matching })
+        let tight = run.tight();
+        Ok(Offsets { equations: run.c, variables: run.d, matching: run.matching, tight })
     }
 }
 
@@ -78,6 +115,10 @@ struct PantelidesRun<'a> {
     cursor: Vec<u32>,
     coloured_rows: Vec<u32>,
     coloured_columns: Vec<u32>,
+    /// What differentiated equations hold.
+    actual: Vec<Option<Entries>>,
+    /// Rows to be matched.
+    open: Vec<u32>,
 }
 
 impl<'a> PantelidesRun<'a> {
@@ -99,6 +140,8 @@ impl<'a> PantelidesRun<'a> {
             cursor: vec![0; incidence.rows()],
             coloured_rows: Vec::new(),
             coloured_columns: Vec::new(),
+            actual: vec![None; incidence.rows()],
+            open: Vec::new(),
         }
     }
 
@@ -108,19 +151,72 @@ impl<'a> PantelidesRun<'a> {
         self.matching.extend(&tight);
     }
 
-    fn is_tight(&self, row: usize, entry: usize) -> bool {
-        let column = self.signature.incidence.column_of(entry) as usize;
-        self.signature.orders[entry] + self.c[row] == self.d[column]
+    /// The entry of a row at a position, if it is tight; the outer `None` behind the last.
+    fn entry(&self, row: usize, position: usize) -> Option<Option<u32>> {
+        let (column, order) = match &self.actual[row] {
+            Some(entries) => *entries.get(position)?,
+            None => {
+                let entry = self.signature.incidence.range(row).nth(position)?;
+                (self.signature.incidence.column_of(entry), self.signature.orders[entry])
+            }
+        };
+        Some((order == self.d[column as usize]).then_some(column))
     }
 
-    fn match_row(&mut self, row: u32) {
-        while !self.augment(row) {
-            for &row in &self.coloured_rows {
-                self.c[row as usize] += 1;
+    fn tight(&self) -> Incidence {
+        let mut builder = super::IncidenceBuilder::with_capacity(self.c.len(), self.signature.incidence.len());
+        for row in 0..self.c.len() {
+            builder.push_row((0..).map_while(|position| self.entry(row, position)).flatten());
+        }
+        builder.finish(self.d.len())
+    }
+
+    fn match_row(
+        &mut self,
+        row: u32,
+        differentiate: &mut dyn FnMut(u32, u32) -> Option<Entries>,
+    ) -> Result<(), Refusal> {
+        while self.matching.column_of_row[row as usize] == NONE && !self.augment(row) {
+            for index in 0..self.coloured_columns.len() {
+                self.d[self.coloured_columns[index] as usize] += 1;
             }
-            for &column in &self.coloured_columns {
-                self.d[column as usize] += 1;
+            let rows = self.coloured_rows.clone();
+            for &coloured in &rows {
+                self.c[coloured as usize] += 1;
+                let times = self.c[coloured as usize];
+                if times > MOST_DIFFERENTIATIONS {
+                    return Err(Refusal::Endless);
+                }
+                let entries = differentiate(coloured, times).ok_or(Refusal::NotDifferentiable)?;
+                for &(column, order) in &entries {
+                    if order > self.d[column as usize] {
+                        self.d[column as usize] = order;
+                        self.release(self.matching.row_of_column[column as usize]);
+                    }
+                }
+                self.actual[coloured as usize] = Some(entries);
             }
+            for coloured in rows {
+                let column = self.matching.column_of_row[coloured as usize];
+                let holds =
+                    (0..).map_while(|position| self.entry(coloured as usize, position)).flatten().any(|c| c == column);
+                if column != NONE && !holds {
+                    self.release(coloured);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a row's column away; it has to be matched again.
+    fn release(&mut self, row: u32) {
+        if row == NONE {
+            return;
+        }
+        let column = std::mem::replace(&mut self.matching.column_of_row[row as usize], NONE);
+        if column != NONE {
+            self.matching.row_of_column[column as usize] = NONE;
+            self.open.push(row);
         }
     }
 
@@ -159,18 +255,18 @@ impl<'a> PantelidesRun<'a> {
 
     /// The next tight column of the row that this search has not seen.
     fn next_column(&mut self, row: u32) -> Option<u32> {
-        let range = self.signature.incidence.range(row as usize);
-        while (self.cursor[row as usize] as usize) < range.len() {
-            let entry = range.start + self.cursor[row as usize] as usize;
+        loop {
+            let position = self.cursor[row as usize] as usize;
+            let entry = self.entry(row as usize, position)?;
             self.cursor[row as usize] += 1;
-            let column = self.signature.incidence.column_of(entry);
-            if self.column_mark[column as usize] != self.mark && self.is_tight(row as usize, entry) {
+            if let Some(column) = entry
+                && self.column_mark[column as usize] != self.mark
+            {
                 self.column_mark[column as usize] = self.mark;
                 self.coloured_columns.push(column);
                 return Some(column);
             }
         }
-        None
     }
 
     fn apply(&mut self, mut stack: Vec<u32>, free: u32) {
@@ -214,7 +310,8 @@ impl OffsetMethod for SigmaMethod {
                 *times = needed;
             }
             if !changed {
-                return Some(Offsets { equations: c, variables: d, matching });
+                let tight = signature.tight(&c, &d);
+                return Some(Offsets { equations: c, variables: d, matching, tight });
             }
         }
     }
