@@ -148,7 +148,8 @@ impl Builder<'_> {
         let parameters = self.schedule.parameters.iter();
         let parameters: Vec<Statement> =
             parameters.map(|assignment| self.statement(assignment, assignment.equation.is_some())).collect();
-        sections.parameters = self.straight(&parameters, FROZEN)?;
+        // Relations among parameters are decided when these are computed.
+        sections.parameters = self.straight(&parameters, LIVE)?;
         sections.starts = self.starts()?;
         sections.samples = self.samples()?;
         sections.initial = self.initial()?;
@@ -232,7 +233,7 @@ impl Builder<'_> {
                 statements.push(Statement { target: self.layout.place(id), value: start, origin, checked: true });
             }
         }
-        self.straight(&statements, FROZEN)
+        self.straight(&statements, LIVE)
     }
 
     fn samples(&mut self) -> Result<Section, Diagnostic> {
@@ -241,7 +242,7 @@ impl Builder<'_> {
             statements.push(Statement::to_slot(sample.start_value, sample.start, StatementOrigin::default()));
             statements.push(Statement::to_slot(sample.interval_value, sample.interval, StatementOrigin::default()));
         }
-        self.straight(&statements, FROZEN)
+        self.straight(&statements, LIVE)
     }
 
     fn initial(&mut self) -> Result<Section, Diagnostic> {

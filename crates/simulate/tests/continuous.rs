@@ -30,3 +30,15 @@ fn nonlinear_loop_through_a_vanishing_factor() {
         assert_close(z2 * z2, z3, 1e-8);
     }
 }
+
+#[test]
+fn relations_among_parameters() {
+    let text = "parameter p = 3
+        q = if p > 2 then 5 else 7
+        parameter r = if p > 1 then 2*p else 0
+        Real x(start = if r > 5 then 1 else 2, fixed = true)
+        der(x) = -q*x";
+    let run = run(text, &until(1.0, 1e-8));
+    assert_eq!((run.end("q"), run.column("x")[0]), (5.0, 1.0));
+    assert_close(run.end("x"), (-5.0f64).exp(), 1e-7);
+}
