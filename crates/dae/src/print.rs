@@ -247,7 +247,8 @@ impl Printer<'_> {
         if self.style.exact {
             return real(value);
         }
-        let text = format!("{value:?}");
+        // Adding zero takes the sign from a negative zero.
+        let text = format!("{:?}", value + 0.0);
         text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
     }
 

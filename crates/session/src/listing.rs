@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use base::{IdVec, SourceMap};
-use dae::{EqId, ExprId, Model, OriginKind, VarId};
+use dae::{EqId, ExprId, Model, OriginKind, VarId, Variability};
 use serde::Serialize;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, SystemKind, Timing};
 
@@ -30,6 +30,9 @@ pub struct Listing {
     pub initial: Vec<BlockLine>,
     pub blocks: Vec<BlockLine>,
     pub aliases: Vec<AliasLine>,
+    /// Variables whose value turned out never to change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constants: Vec<AssignmentLine>,
 }
 
 #[derive(Clone, Serialize, Debug)]
@@ -113,6 +116,7 @@ impl Listing {
             initial: schedule.initial.iter().map(|block| maker.block(block)).collect(),
             blocks: schedule.blocks.iter().map(|block| maker.block(block)).collect(),
             aliases: maker.aliases(&schedule.roles),
+            constants: maker.constants(&schedule.roles),
         }
     }
 
@@ -135,6 +139,7 @@ impl Listing {
             let times = if line.order == 1 { String::new() } else { format!(" ({} times)", line.order) };
             push_line(&mut out, 2, &format!("{}{times}", line.equation), &line.origin);
         }
+        push_assignments(&mut out, "constant although not declared so", &self.constants);
         push_assignments(&mut out, "parameters", &self.parameters);
         push_blocks(&mut out, "at the start", &self.initial);
         push_blocks(&mut out, "sorted equations", &self.blocks);
@@ -368,6 +373,17 @@ impl Maker<'_> {
             residuals: system.residuals.iter().zip(equations).map(residual).collect(),
             discrete: self.assignments(&system.discrete),
         }
+    }
+
+    fn constants(&self, roles: &IdVec<VarId, Role>) -> Vec<AssignmentLine> {
+        let declared_to_vary = |variable: &VarId| self.model.variables[*variable].variability > Variability::Parameter;
+        let found = roles.iter().filter(|(_, role)| matches!(role, Role::Constant)).map(|(variable, _)| variable);
+        let line = |variable: VarId| {
+            let value = self.text(self.model.variables[variable].binding?);
+            let (component, origin) = (String::new(), String::new());
+            Some(AssignmentLine { variable: self.name(variable), value, component, origin })
+        };
+        found.filter(declared_to_vary).filter_map(line).collect()
     }
 
     fn aliases(&self, roles: &IdVec<VarId, Role>) -> Vec<AliasLine> {
