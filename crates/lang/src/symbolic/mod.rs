@@ -429,6 +429,14 @@ impl<'e> Expander<'e> {
             return self.expand(if known { then } else { otherwise });
         }
         let structural = condition.variability <= Variability::Parameter && self.mode == Mode::Flat;
+        // Options of the model (not its numbers) are taken as they are now, so that the branch not taken leaves no trace.
+        if structural
+            && self.function.is_none()
+            && is_option(condition)
+            && let Ok(Some(known)) = self.evaluated_condition(condition)
+        {
+            return self.expand(if known { then } else { otherwise });
+        }
         let joined = self.join(test, then, otherwise, whole);
         if joined.is_err() && structural {
             // One branch makes no sense for the sizes of this instance: the condition chooses now.
@@ -781,6 +789,15 @@ impl<'e> Expander<'e> {
         }
         self.select(value, &chosen, span)
     }
+}
+
+/// A condition over Boolean, Integer, enumeration and String parameters alone.
+fn is_option(condition: &Expr) -> bool {
+    let mut only = true;
+    crate::typing::walk(condition, &mut |expr| {
+        only &= !matches!(expr.ty.base, Base::Real | Base::Record(_) | Base::Component | Base::Object(_));
+    });
+    only
 }
 
 /// Integer to Real: only literals look different.
