@@ -4,8 +4,8 @@
 //! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
 
 use base::IdVec;
-use dae::{ActionKind, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
-use rustc_hash::FxHashMap;
+use dae::{Action, ActionKind, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
+use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
 use crate::code::{Address, Rounding};
@@ -247,8 +247,13 @@ impl Layout {
     fn classify(&mut self, schedule: &Schedule) {
         let classes = classes(schedule);
         let class = |id: ExprId| classes.get(id).copied().unwrap_or(Class::Continuous);
-        for relation in self.relations.values_mut() {
-            relation.class = class(relation.residue);
+        // A relation of the initial problem alone is never looked at again, so it must not wait for its crossing.
+        let run_time = roots_of(&schedule.blocks, &schedule.model.actions);
+        let used: FxHashSet<RelationId> = (schedule.model.exprs.postorder(&run_time).iter())
+            .filter_map(|id| self.relation_of.get(id).copied())
+            .collect();
+        for (id, relation) in self.relations.iter_mut() {
+            relation.class = if used.contains(&id) { class(relation.residue) } else { Class::Discrete };
         }
     }
 }
@@ -287,7 +292,14 @@ fn places(schedule: &Schedule, take: &mut impl FnMut(u32) -> u32) -> IdVec<VarId
 /// Every expression that code is made from.
 pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
     let mut roots: Vec<ExprId> = schedule.parameters.iter().map(|assignment| assignment.value).collect();
-    for block in schedule.initial.iter().chain(&schedule.blocks) {
+    roots.extend(roots_of(&schedule.initial, &schedule.model.initial_actions));
+    roots.extend(roots_of(&schedule.blocks, &schedule.model.actions));
+    roots
+}
+
+fn roots_of(blocks: &[Block], actions: &[Action]) -> Vec<ExprId> {
+    let mut roots = Vec::new();
+    for block in blocks {
         match block {
             Block::Assign { assignment, .. } => roots.push(assignment.value),
             Block::System { system, .. } => {
@@ -296,7 +308,7 @@ pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
             }
         }
     }
-    for action in schedule.model.actions.iter().chain(&schedule.model.initial_actions) {
+    for action in actions {
         roots.extend(action.condition);
         match action.kind {
             ActionKind::Reinit { value, .. } => roots.push(value),

@@ -209,3 +209,10 @@ fn delay_of_a_smooth_signal() {
     assert_close(at(&run, "x", 1.0), 0.0, 1e-6);
     assert_close(run.end("x"), -0.5, 1e-5);
 }
+
+#[test]
+fn a_relation_of_the_initial_problem_alone_makes_no_event() {
+    let run = common::run("der(x) = -x\ninitial x = if time >= 0 then 1 else 2", &common::until(1.0, 1e-8));
+    common::assert_close(run.end("x"), (-1.0f64).exp(), 1e-6);
+    assert_eq!(run.outcome.statistics.time_events, 0);
+}
