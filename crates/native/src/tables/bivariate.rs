@@ -72,8 +72,14 @@ impl Table2 {
     }
 
     pub fn at(&self, inputs: [f64; 2]) -> Result<Surface, String> {
+        // Beyond the end of a grid constant segments become straight ones, in both directions.
+        let beyond = (0..2).any(|k| inputs[k] < self.minimum()[k] || inputs[k] > self.maximum()[k]);
+        let smoothness = match (self.smoothness, self.extrapolation) {
+            (Smoothness::Constant, Extrapolation::Linear) if beyond => Smoothness::Linear,
+            (smoothness, _) => smoothness,
+        };
         let basis = |k: usize| {
-            Basis::find(&self.grids[k], inputs[k], self.smoothness, self.extrapolation)
+            Basis::find(&self.grids[k], inputs[k], smoothness, self.extrapolation)
                 .ok_or_else(|| outside(inputs[k], self.minimum()[k], self.maximum()[k]))
         };
         let (a, b) = (basis(0)?, basis(1)?);
@@ -203,6 +209,7 @@ mod tests {
         assert_eq!(table(Smoothness::Linear, Extrapolation::Hold, f).at([9.0, 0.0]).unwrap().value, 4.0);
         assert_eq!(table(Smoothness::Linear, Extrapolation::Periodic, f).at([5.0, 0.0]).unwrap().value, 1.0);
         assert_eq!(table(Smoothness::Constant, Extrapolation::Hold, f).at([1.9, 2.9]).unwrap().value, 21.0);
+        assert_eq!(table(Smoothness::Constant, Extrapolation::Linear, f).at([0.5, 8.0]).unwrap().value, 80.5);
         assert!(table(Smoothness::Linear, Extrapolation::Never, f).at([5.0, 0.0]).is_err());
     }
 }
