@@ -58,6 +58,10 @@ pub struct Plot {
     /// A headline; without it, the name of the result file
     #[arg(long)]
     pub title: Option<String>,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 #[derive(Args, Debug)]

@@ -24,7 +24,11 @@ pub fn run(arguments: &Plot, style: Style) -> Result<(), Failure> {
     let result =
         results::read_selected(&arguments.result, &is_wanted).map_err(|error| Failure::call(error.to_string()))?;
     let place = format!("`{}`", arguments.result.display());
-    let variables = if all { first_that_change(&result) } else { chosen(&result, &wanted, &arguments.result, &place)? };
+    let variables = if all {
+        first_that_change(&result, arguments.quiet)
+    } else {
+        chosen(&result, &wanted, &arguments.result, &place)?
+    };
     if variables.is_empty() {
         return Err(Failure::call(format!("nothing to draw in {place}")));
     }
@@ -87,10 +91,10 @@ fn chosen<'a>(
     Ok(named.chain(matched).collect())
 }
 
-fn first_that_change(result: &Trajectories) -> Vec<&Trajectory> {
+fn first_that_change(result: &Trajectories, quiet: bool) -> Vec<&Trajectory> {
     let changes = |variable: &&Trajectory| variable.values.windows(2).any(|pair| pair[0] != pair[1]);
     let changing: Vec<_> = result.variables.iter().filter(changes).collect();
-    if changing.len() > UNASKED {
+    if changing.len() > UNASKED && !quiet {
         eprintln!("drawing {UNASKED} of {} variables; name those that you want", changing.len());
     }
     changing.into_iter().take(UNASKED).collect()
