@@ -238,7 +238,8 @@ fn finish_chains(work: &mut Work, reduced: &mut Reduced) {
     }
 }
 
-fn inline_all(work: &mut Work) {
+/// Writes calls out in all equations.
+pub fn inline_all(work: &mut Work) {
     let sides_of = |equation: &Equation| (equation.left, equation.right);
     for index in 0..work.active.len() {
         let eq = work.active[index];

@@ -40,13 +40,39 @@ use work::Work;
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     clocks::translate(&mut model)?;
+    let spare = has_partial_derivatives(&model).then(|| model.clone());
     let work = Work::new(model);
     // Equations that were substituted into each other no longer look like what somebody wrote.
     let as_written = unbalanced(&work);
-    sort(work).map_err(|problems| match as_written {
-        Some(as_written) if problems.iter().all(|problem| singular::CODES.contains(&problem.code)) => as_written,
+    let is_structural =
+        |problems: &[Diagnostic]| problems.iter().all(|problem| singular::CODES.contains(&problem.code));
+    let outcome = match (sort(work, Inlining::AfterReduction), spare) {
+        (Err(problems), Some(spare)) if is_structural(&problems) => {
+            sort(Work::new(spare), Inlining::BeforeReduction).map_err(|_| problems)
+        }
+        (outcome, _) => outcome,
+    };
+    outcome.map_err(|problems| match as_written {
+        Some(as_written) if is_structural(&problems) => as_written,
         _ => problems,
     })
+}
+
+/// When calls are written out.
+///
+/// Derivatives by annotation that leave arguments out (`noDerivative`) save work, but a constraint through such an argument
+/// looks different on each level, and then the choice of states can go wrong. Written out before, everything is
+/// differentiated by the rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inlining {
+    AfterReduction,
+    BeforeReduction,
+}
+
+fn has_partial_derivatives(model: &Model) -> bool {
+    let sites = model.exprs.call_sites().values();
+    let mut functions = sites.filter_map(|site| model.functions.get(site.function));
+    functions.any(|function| function.derivatives.iter().any(|annotation| !annotation.no_derivative.is_empty()))
 }
 
 /// What is wrong with a model that has too many or too few equations, in terms of the equations as they were written.
@@ -60,7 +86,7 @@ fn unbalanced(work: &Work) -> Option<Vec<Diagnostic>> {
     Some(singular::report(work, &system, &matching)).filter(|problems| !problems.is_empty())
 }
 
-fn sort(mut work: Work) -> Result<Schedule, Vec<Diagnostic>> {
+fn sort(mut work: Work, inlining: Inlining) -> Result<Schedule, Vec<Diagnostic>> {
     parameters::order(&mut work)?;
     let conflicts = discrete::conflicts(&work);
     if !conflicts.is_empty() {
@@ -68,6 +94,9 @@ fn sort(mut work: Work) -> Result<Schedule, Vec<Diagnostic>> {
     }
     aliases::eliminate(&mut work)?;
     constants::propagate(&mut work);
+    if inlining == Inlining::BeforeReduction {
+        derivatives::inline_all(&mut work);
+    }
     let (states, state_sets) = derivatives::reduce(&mut work)?;
     let mut blocks = dynamic_blocks(&mut work)?;
     output::mark(&work, &states, &mut blocks);

@@ -534,7 +534,8 @@ fn parameters_that_depend_on_each_other() {
          1 | parameter a = 2*b
            | -----------------
            = see: Modelica specification, section 4.4.4
-    "#]].assert_eq(&problems(
+    "#]]
+    .assert_eq(&problems(
         "parameter a = 2*b
          parameter b = a + 1
          der(x) = a",
