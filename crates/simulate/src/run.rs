@@ -289,7 +289,9 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             let (known, relation) = self.clockwork.next(self.program, &mut self.machine.memory);
             if known <= time || same_instant(known, time) {
-                // A relation that is zero now and about to leave: the event is due before any step.
+                // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
+                // rounding error later needs that later time, or it would never cross.
+                time = known.max(time);
                 if let Some(message) = self.event(time, Trigger { crossed: false, relation })? {
                     return Ok(Ending::Terminated { time, message });
                 }

@@ -216,3 +216,18 @@ fn a_relation_of_the_initial_problem_alone_makes_no_event() {
     common::assert_close(run.end("x"), (-1.0f64).exp(), 1e-6);
     assert_eq!(run.outcome.statistics.time_events, 0);
 }
+
+#[test]
+fn a_pulse_that_starts_at_the_instant_it_compares_with() {
+    let text = "discrete Real t0
+        when sample(0, 2) then t0 = time
+        Boolean y
+        y = time >= t0 and time < t0 + 1
+        s = if time >= 4 then 1 else 0
+        when not y then n = pre(n) + 1";
+    let run = run(text, &until(10.0, 1e-6));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    assert_eq!(run.end("n"), 5.0);
+    assert!(run.outcome.statistics.time_events < 30, "{}", run.log);
+    assert_eq!((at(&run, "y", 4.5), at(&run, "y", 5.5)), (1.0, 0.0));
+}
