@@ -68,6 +68,8 @@ pub struct Connected {
     pub cardinality: FxHashMap<(CompId, Indices), i64>,
     /// Nodes of the overconstrained graph that were chosen as roots.
     pub roots: FxHashSet<(CompId, Indices)>,
+    /// Parameters and constants of connected connectors, which must be equal.
+    pub equal_parameters: Vec<(VarId, VarId, base::Span)>,
     /// Nodes whose branch leads to a root first.
     pub rooted: FxHashSet<(CompId, Indices)>,
     /// The Boolean variables that say whether a block is the active state of its state machine.

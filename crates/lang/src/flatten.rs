@@ -11,7 +11,7 @@ use syntax::ast;
 use crate::connect;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
-use crate::instance::{ClassId, CompId, ComponentType, Frame, Instances, Outcome};
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::Libraries;
 use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
@@ -97,6 +97,9 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::make_variables(elaborator, &parts, &paths);
     connect::equations::make(elaborator, &collected, top, &parts);
     variables::bind_variables(elaborator, &parts);
+    variables::compare_connected(elaborator);
+    variables::check_cycles(elaborator);
+    variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
     elaborator.finish();
     result.flatten_time = middle.elapsed();
@@ -125,10 +128,15 @@ fn instantiate(
 
 /// Checks what can be checked on classes alone.
 fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
-    let mut seen = FxHashSet::default();
     for class in std::iter::once(top).chain(classes(parts)) {
         variables::check_modifiers(elaborator, class);
-        if seen.insert(elaborator.instances.class(class).def) {
+        restrictions::check_block(&mut elaborator.instances, class);
+    }
+    let mut seen = FxHashSet::default();
+    for class in elaborator.instances.expanded_classes() {
+        let node = elaborator.instances.class(class);
+        let predefined = node.builtin.is_some() && !matches!(node.builtin, Some(Builtin::Enumeration(_)));
+        if !predefined && seen.insert(node.def) {
             restrictions::check_class(&mut elaborator.instances, class);
         }
     }

@@ -3,7 +3,7 @@
 use base::{Diagnostic, Name};
 use syntax::ast;
 
-use crate::instance::{ClassId, CompId, Instances, Member, Outcome};
+use crate::instance::{ClassId, ClassMemberId, CompId, Instances, Member, Outcome};
 
 /// The inner component for an outer one. Where the model has none, one is made at its top (5.4: implicit inner).
 pub fn inner_of(instances: &mut Instances, component: CompId) -> Outcome<CompId> {
@@ -23,12 +23,40 @@ pub fn inner_of(instances: &mut Instances, component: CompId) -> Outcome<CompId>
             return instances.resolve_outer(found);
         }
         first = false;
-        match instances.class(class).owner {
-            Some(owner) => class = instances.component(owner).parent,
+        match above(instances, class) {
+            Some(next) => class = next,
             None => break class,
         }
     };
     implicit_inner(instances, component, top)
+}
+
+/// The class instance around one: that of which the component is an element whose type it is; for a class that is no
+/// component's type, that in which it is declared.
+fn above(instances: &Instances, class: ClassId) -> Option<ClassId> {
+    let node = instances.class(class);
+    match node.owner {
+        Some(owner) => Some(instances.component(owner).parent),
+        None => {
+            let scope = instances.class(node.scope?).instance;
+            // Packages hold no inner elements; the top of the model is a class in one.
+            (instances.class(scope).owner.is_some()).then_some(scope)
+        }
+    }
+}
+
+/// The inner class that an outer class declared in `class` stands for.
+pub fn inner_class(instances: &mut Instances, class: ClassId, name: Name) -> Option<ClassMemberId> {
+    let mut current = above(instances, instances.class(class).instance);
+    while let Some(class) = current {
+        if let Some(Member::Class(member)) = instances.member(class, name)
+            && instances.class_member(member).declaration.as_ref().is_some_and(|class| class.prefixes.inner)
+        {
+            return Some(member);
+        }
+        current = above(instances, class);
+    }
+    None
 }
 
 fn inner_member(instances: &mut Instances, class: ClassId, name: Name) -> Option<CompId> {
@@ -42,11 +70,25 @@ fn inner_member(instances: &mut Instances, class: ClassId, name: Name) -> Option
 fn implicit_inner(instances: &mut Instances, component: CompId, top: ClassId) -> Outcome<CompId> {
     let node = instances.component(component);
     let (name, path, span) = (node.name, instances.path(component), instances.span(component));
-    let known = instances.implicit_inner.get(&(top, name)).copied();
-    if let Some(known) = known {
+    let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+    let class = instances.lookup_type(scope, &type_name)?;
+    if let Some(&known) = instances.implicit_inner.get(&(top, name)) {
+        let other = instances.component(known);
+        let (scope, type_name) = (other.type_scope, other.declaration.type_name.clone());
+        let other = instances.lookup_type(scope, &type_name)?;
+        if instances.class(other).def != instances.class(class).def {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "missing-inner",
+                    format!("there is no inner `{name}`, and the outer ones differ in type"),
+                )
+                .at(span, format!("this one is of class `{}`", instances.class_name(class)))
+                .at(instances.span(known), format!("this one is of class `{}`", instances.class_name(other)))
+                .specification("5.4"),
+            ));
+        }
         return Ok(known);
     }
-    let class = instances.lookup_type(node.type_scope, &node.declaration.type_name.clone())?;
     if instances.definition(class).partial {
         return Err(Box::new(
             Diagnostic::error("missing-inner", format!("there is no inner `{name}` for the outer component `{path}`"))

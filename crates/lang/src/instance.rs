@@ -109,6 +109,8 @@ pub struct ClassMember {
     pub declaration: Option<Arc<ast::ClassDef>>,
     pub modifier: Arc<Modifier>,
     pub protected: bool,
+    /// What a class extension without `redeclare` extends.
+    pub(crate) under: Option<ClassMemberId>,
     pub(crate) node: MemberNode,
 }
 

@@ -172,6 +172,16 @@ impl Instances {
         if extends.base.global {
             return;
         }
+        if let Some(&Member::Class(member)) = self.classes[id].members.get(&first.name)
+            && self.members[member].declaration.as_ref().is_some_and(|class| class.prefixes.replaceable)
+        {
+            let diagnostic =
+                Diagnostic::error("replaceable-base", format!("the base class `{}` is replaceable", first.name))
+                    .at(extends.base.span, "used as a base class")
+                    .hint("extend from a class that cannot be exchanged")
+                    .specification("7.1.4");
+            self.report(Box::new(diagnostic));
+        }
         let inherited = match self.classes[id].members.get(&first.name) {
             Some(&Member::Class(member)) => self.members[member].declared_in != id,
             _ => false,
@@ -275,6 +285,7 @@ impl Instances {
             modifier,
             protected: false,
             node: MemberNode::Unknown,
+            under: None,
         });
         self.insert(id, name, Member::Class(member));
         Some(member)
@@ -290,9 +301,13 @@ impl Instances {
     fn add_class(&mut self, id: ClassId, class: &Arc<ast::ClassDef>) {
         let name = class.name.name;
         let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
-        if let Some(known @ Member::Class(_)) = self.inherited_twice(id, name) {
-            self.insert(id, name, known);
-            return;
+        if let Some(known @ Member::Class(own)) = self.inherited_twice(id, name) {
+            let is_extension = self.members[own].declaration.as_ref().is_some_and(|class| is_extension(class));
+            if !is_extension {
+                self.check_same_class(own, class);
+                self.insert(id, name, known);
+                return;
+            }
         }
         if self.check_duplicate(id, class.name) {
             return;
@@ -304,6 +319,7 @@ impl Instances {
             modifier: outer,
             protected: class.prefixes.protected,
             node: MemberNode::Unknown,
+            under: None,
         });
         self.insert(id, name, Member::Class(member));
     }
@@ -336,7 +352,8 @@ impl Instances {
 
     fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
         let name = declared.name.name;
-        if let Some(known @ Member::Component(_)) = self.inherited_twice(id, name) {
+        if let Some(known @ Member::Component(own)) = self.inherited_twice(id, name) {
+            self.check_same_component(own, declared);
             self.insert(id, name, known);
             return;
         }
@@ -405,7 +422,18 @@ impl Instances {
             self.report(Box::new(diagnostic));
             return;
         };
-        if !node.prefixes.replaceable {
+        self.check_visibility(redeclare, node.prefixes.protected, node.declaration.name.span);
+        if node.type_prefixes.variability == ast::Variability::Constant {
+            let diagnostic =
+                Diagnostic::error("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
+                    .at(redeclare.span, "redeclared here")
+                    .at(node.declaration.name.span, "declared here")
+                    .specification("7.3.3");
+            self.report(Box::new(diagnostic));
+        }
+        // Sizes left open may be given by a redeclaration of anything.
+        let open = node.dimensions.iter().any(|dimension| matches!(dimension.subscript, ast::Subscript::All(_)));
+        if !node.prefixes.replaceable && !open {
             let diagnostic = Diagnostic::error("not-replaceable", format!("`{}` is not replaceable", node.name))
                 .at(redeclare.span, "redeclared here")
                 .at(node.declaration.name.span, "declared without `replaceable`")
@@ -542,9 +570,108 @@ impl Instances {
             } else if let Some(&own) = self.classes[id].members.get(&name)
                 && own != member
             {
+                if self.extends_inherited(id, own, member) {
+                    continue;
+                }
                 // Inherited a second time, or declared again: the one that was first stands for both.
+                self.check_same(own, member);
                 self.classes[base].members.insert(name, own);
             }
+        }
+    }
+
+    /// `model extends M` without `redeclare`: the class has an own `M`, which extends the inherited one.
+    fn extends_inherited(&mut self, id: ClassId, own: Member, inherited: Member) -> bool {
+        let (Member::Class(own), Member::Class(inherited)) = (own, inherited) else { return false };
+        let is_own = self.members[own].declared_in == id;
+        if !is_own || !self.members[own].declaration.as_ref().is_some_and(|class| is_extension(class)) {
+            return false;
+        }
+        let is_replaceable = self.members[inherited].declaration.as_ref().is_some_and(|c| c.prefixes.replaceable);
+        if !is_replaceable && let Some(class) = self.members[own].declaration.clone() {
+            let diagnostic =
+                Diagnostic::error("not-replaceable", format!("the class `{}` is not replaceable", class.name.name))
+                    .at(class.name.span, "extended here")
+                    .specification("7.3.1");
+            self.report(Box::new(diagnostic));
+        }
+        self.members[own].under = Some(inherited);
+        true
+    }
+
+    fn check_same_class(&mut self, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
+        let (one, first) = self.declaration_text(Member::Class(own));
+        let words = self.class_words(class);
+        if one.is_some_and(|one| one != words) {
+            self.report_different(first, Some(class.name.span));
+        }
+    }
+
+    fn check_same_component(&mut self, own: CompId, declared: &Arc<ast::Component>) {
+        let redeclared = self.components[own].original.is_some();
+        if !redeclared && self.component_words(&self.components[own].declaration) != self.component_words(declared) {
+            self.report_different(Some(self.components[own].declaration.name.span), Some(declared.name.span));
+        }
+    }
+
+    /// Two elements of one name that a class gets from several sides must be the same (7.1.1).
+    fn check_same(&mut self, one: Member, other: Member) {
+        let ((Some(one), first), (Some(other), second)) = (self.declaration_text(one), self.declaration_text(other))
+        else {
+            return;
+        };
+        if one != other {
+            self.report_different(first, second);
+        }
+    }
+
+    fn report_different(&mut self, first: Option<base::Span>, second: Option<base::Span>) {
+        let mut diagnostic = Diagnostic::error("different-duplicates", "two elements of one name are not the same");
+        for span in [first, second].into_iter().flatten() {
+            diagnostic = diagnostic.at(span, "declared here");
+        }
+        self.report(Box::new(diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1.1")));
+    }
+
+    fn words(&self, span: base::Span) -> String {
+        self.libraries.sources.text(span).split_whitespace().collect()
+    }
+
+    /// The words of a class; of a short one only what it stands for.
+    fn class_words(&self, class: &ast::ClassDef) -> String {
+        match &class.body {
+            ast::ClassBody::Short { base, modification, .. } => {
+                let mut text = self.words(base.span);
+                if let Some(modification) = modification {
+                    text.push_str(&self.words(modification.span));
+                }
+                text
+            }
+            _ => self.words(class.span),
+        }
+    }
+
+    /// The type and the value of a component; other attributes are not compared.
+    fn component_words(&self, declaration: &ast::Component) -> String {
+        let mut text = self.words(declaration.type_name.span);
+        let value = declaration.modification.as_ref().and_then(|modification| modification.value.as_ref());
+        if let Some(ast::ModificationValue::Expr(value)) = value {
+            text.push_str(&self.words(value.span));
+        }
+        text
+    }
+
+    /// The words of a declaration, and where it is.
+    fn declaration_text(&self, member: Member) -> (Option<String>, Option<base::Span>) {
+        match member {
+            Member::Component(component) => {
+                let declaration = &self.components[component].declaration;
+                (Some(self.component_words(declaration)), Some(declaration.name.span))
+            }
+            Member::Class(class) => match &self.members[class].declaration {
+                Some(class) => (Some(self.class_words(class)), Some(class.name.span)),
+                None => (None, None),
+            },
         }
     }
 
@@ -617,10 +744,28 @@ impl Instances {
             }
             None => Arc::default(),
         };
+        if declaration.prefixes.outer
+            && !declaration.prefixes.inner
+            && let Some(inner) = crate::inner_outer::inner_class(self, declared_in, name)
+        {
+            return self.class_of(inner);
+        }
         let Some(redeclare) = outer.redeclare.clone() else {
             let modifier = merge(&outer, &below, &mut self.diagnostics);
-            return self.instantiate_class(&declaration, declared_in, modifier);
+            let made = self.instantiate_class(&declaration, declared_in, modifier)?;
+            if let Some(under) = self.members[member].under {
+                self.classes[made].extended = Some(under);
+            }
+            return Ok(made);
         };
+        if declaration.prefixes.is_final {
+            let diagnostic = Diagnostic::error("final-modified", format!("the final class `{name}` is redeclared"))
+                .at(redeclare.span, "redeclared here")
+                .at(declaration.name.span, "final here")
+                .specification("7.2.6");
+            self.report(Box::new(diagnostic));
+        }
+        self.check_visibility(&redeclare, declaration.prefixes.protected, declaration.name.span);
         if !declaration.prefixes.replaceable && !redeclare.is_extension() && !declaration.prefixes.redeclare {
             let diagnostic = Diagnostic::error("not-replaceable", format!("the class `{name}` is not replaceable"))
                 .at(redeclare.span, "redeclared here")
@@ -639,6 +784,23 @@ impl Instances {
         };
         let outer = Arc::new(Modifier { redeclare: None, binding: None, ..(*outer).clone() });
         self.redeclared_class(member, &redeclare, outer, below)
+    }
+
+    /// A redeclaration as an element is as visible as what it replaces.
+    fn check_visibility(&mut self, redeclare: &Redeclare, was_protected: bool, declared: base::Span) {
+        let is_protected = match &redeclare.declaration {
+            Declaration::Class(class) => class.prefixes.protected,
+            Declaration::Component(component) => component.prefixes.protected,
+        };
+        if !redeclare.element || is_protected == was_protected {
+            return;
+        }
+        let diagnostic =
+            Diagnostic::error("redeclare-visibility", "a redeclaration changes public to protected, or back")
+                .at(redeclare.span, "redeclared here")
+                .at(declared, "declared here")
+                .specification("7.3");
+        self.report(Box::new(diagnostic));
     }
 
     /// `outer` over the modifiers of the redeclaration over `below`.
@@ -696,6 +858,7 @@ impl Instances {
             modifier,
             protected: declared.protected,
             node: MemberNode::Unknown,
+            under: None,
         };
         self.members.push(under)
     }
@@ -854,6 +1017,17 @@ impl Instances {
             }
         }
         (all, gathered)
+    }
+
+    /// Whether a short class definition on the way adds dimensions or prefixes.
+    pub(crate) fn has_dimensions_or_prefixes(&mut self, class: ClassId) -> bool {
+        let (dimensions, prefixes) = self.type_dimensions(class);
+        !dimensions.is_empty() || prefixes != ast::TypePrefixes::default()
+    }
+
+    /// All class instances whose elements were found.
+    pub(crate) fn expanded_classes(&self) -> Vec<ClassId> {
+        self.classes.iter().filter(|(_, node)| node.expansion == Expansion::Done).map(|(id, _)| id).collect()
     }
 
     /// What a class says about a predefined type, if it stands for one.

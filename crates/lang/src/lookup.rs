@@ -80,6 +80,7 @@ impl Instances {
                 _ => None,
             })
         };
+        let mut found: Option<(Found, Span)> = None;
         for import in imports() {
             let (matches, last) = match &import.kind {
                 ast::ImportKind::Qualified => (import.path.parts.last().is_some_and(|last| last.name == name), None),
@@ -90,27 +91,56 @@ impl Instances {
                 }
                 ast::ImportKind::All => (false, None),
             };
-            if matches {
-                return self.import(&import.path, last).map(Some);
+            if !matches {
+                continue;
             }
+            if let Some((_, first)) = found {
+                return Err(imported_twice(name, first, import.span));
+            }
+            found = Some((self.import(&import.path, last)?, import.span));
         }
+        if let Some((found, _)) = found {
+            return Ok(Some(found));
+        }
+        let mut several: Option<(Member, Span)> = None;
         for import in imports() {
             if !matches!(import.kind, ast::ImportKind::All) {
                 continue;
             }
-            let package = self.import(&import.path, None)?;
+            let package = self.import_path(&import.path, None, false)?;
             let Found::Class(package) = self.as_class(package)? else { continue };
-            if package != class
-                && let Some(member) = self.member(package, name)
-            {
-                return Ok(Some(Found::Member(member)));
+            if package == class {
+                continue;
+            }
+            let Some(member) = self.member(package, name) else { continue };
+            if self.kind(package) != ast::ClassKind::Package && !crate::restrictions::is_like_a_package(self, package) {
+                return Err(import_from_no_package(import.span));
+            }
+            if self.is_protected(member) {
+                continue;
+            }
+            match several {
+                Some((other, first)) if other != member => return Err(imported_twice(name, first, import.span)),
+                _ => several = Some((member, import.span)),
             }
         }
-        Ok(None)
+        Ok(several.map(|(member, _)| Found::Member(member)))
+    }
+
+    fn is_protected(&self, member: Member) -> bool {
+        match member {
+            Member::Component(component) => self.component(component).prefixes.protected,
+            Member::Class(class) => self.class_member(class).protected,
+        }
     }
 
     /// An imported name, always from the top.
     fn import(&mut self, path: &ast::TypeName, last: Option<&ast::Ident>) -> Outcome<Found> {
+        self.import_path(path, last, true)
+    }
+
+    /// `from_package`: the last name must be an element of a package.
+    fn import_path(&mut self, path: &ast::TypeName, last: Option<&ast::Ident>, from_package: bool) -> Outcome<Found> {
         let mut current = Found::Class(self.root());
         let mut prefix = String::new();
         for part in path.parts.iter().chain(last) {
@@ -120,6 +150,17 @@ impl Instances {
             let Some(member) = self.member(class, part.name) else {
                 return Err(self.unknown_member(class, *part, &prefix));
             };
+            let is_last = last.map_or(path.parts.last(), Some).is_some_and(|last| last.span == part.span);
+            if from_package && is_last && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
+                return Err(import_from_no_package(path.span));
+            }
+            if self.is_protected(member) {
+                return Err(Box::new(
+                    Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", part.name))
+                        .at(part.span, "cannot be imported")
+                        .specification("13.2.1"),
+                ));
+            }
             if !prefix.is_empty() {
                 prefix.push('.');
             }
@@ -153,7 +194,7 @@ impl Instances {
             let Some(step) = found else { return Err(self.unknown_name(scope, *first, "class")) };
             let class = match self.as_class(step)? {
                 Found::Class(class) => class,
-                Found::Member(_) => self.class_through_component(step, part.span, &prefix)?,
+                Found::Member(_) => return Err(not_a_class(part.span, &prefix)),
             };
             found = match self.member(class, part.name) {
                 Some(member) => {
@@ -180,15 +221,6 @@ impl Instances {
         self.lookup_type(scope, name)
     }
 
-    fn class_through_component(&mut self, found: Found, span: Span, prefix: &str) -> Outcome<ClassId> {
-        if let Found::Member(Member::Component(component)) = found
-            && let ComponentType::Class(class) | ComponentType::Object(class) = self.component_type(component)?
-        {
-            return Ok(class);
-        }
-        Err(not_a_class(span, prefix))
-    }
-
     /// What a reference in an expression that stands in the text of `scope` means. Iterators of loops are the caller's.
     pub fn lookup_reference(&mut self, scope: ClassId, reference: &ast::ComponentRef) -> Outcome<Resolved> {
         let Some((first, rest)) = reference.parts.split_first() else {
@@ -202,12 +234,23 @@ impl Instances {
         };
         let Some(mut found) = found else {
             if rest.is_empty() && first.ident.name == "time" {
+                let kind = self.kind(scope);
+                if matches!(kind, ast::ClassKind::Record | ast::ClassKind::Connector | ast::ClassKind::Package) {
+                    let kind = crate::restrictions::kind_text(kind);
+                    return Err(Box::new(
+                        Diagnostic::error("misplaced-time", format!("`time` cannot be used in a {kind}"))
+                            .at(first.ident.span, "used here")
+                            .hint("only models and blocks see it")
+                            .specification("3.6.7"),
+                    ));
+                }
                 return Ok(Resolved::Time);
             }
             return Ok(Resolved::Unknown(self.unknown_name(scope, first.ident, "name")));
         };
         let mut prefix = first.ident.name.as_str().to_owned();
-        let mut steps = Vec::new();
+        let mut steps: Vec<CompId> = Vec::new();
+        let (mut through_component, mut is_array) = (0, false);
         if let Found::Member(Member::Component(component)) = found
             && !reference.global
         {
@@ -246,20 +289,46 @@ impl Instances {
                 }
                 None => return Err(self.unknown_member(class, part.ident, &prefix)),
             };
-            if matches!(found, Found::Member(Member::Class(_))) {
+            if matches!(found, Found::Member(Member::Class(_))) && !steps.is_empty() {
+                is_array |= steps.iter().any(|&component| !self.component(component).dimensions.is_empty());
+                through_component += 1;
                 steps.clear();
             }
             prefix.push('.');
             prefix.push_str(part.ident.name.as_str());
         }
         Ok(match self.as_class(found)? {
-            Found::Class(class) => Resolved::Class(class),
+            Found::Class(class) => {
+                if through_component > 0 {
+                    self.check_function_of_component(class, through_component > 1, is_array, reference.span)?;
+                }
+                Resolved::Class(class)
+            }
             Found::Member(Member::Component(component)) => {
                 steps.push(self.resolve_outer(component)?);
                 Resolved::Component { steps }
             }
             Found::Member(Member::Class(_)) => return Err(not_a_class(reference.span, &prefix)),
         })
+    }
+
+    /// Through a component only functions are found, and only through one that is no array (5.3.2).
+    fn check_function_of_component(&self, class: ClassId, twice: bool, is_array: bool, span: Span) -> Outcome<()> {
+        let is_function = self.kind(class) == ast::ClassKind::Function;
+        if self.ignore_protection || (is_function && !is_array && !twice) {
+            return Ok(());
+        }
+        let why = match (is_array, is_function) {
+            (true, _) => "the component is an array",
+            (_, true) => "there is a component between classes",
+            _ => "it is not a function",
+        };
+        let name = self.class_name(class);
+        Err(Box::new(
+            Diagnostic::error("class-of-component", format!("`{name}` cannot be used through a component: {why}"))
+                .at(span, "used here")
+                .specification("5.3.2"),
+        ))
     }
 
     /// A component of an enclosing class must be a constant (5.3.1).
@@ -312,6 +381,16 @@ impl Instances {
                     .at(name.span, "not accessible here")
                     .specification("4.1"),
             ));
+        }
+        if through_class && self.definition(class).partial && self.kind(class) == ast::ClassKind::Package {
+            if let Member::Component(_) = member {
+                return Err(Box::new(
+                    Diagnostic::error("partial-class", format!("`{prefix}` is a partial package"))
+                        .at(name.span, "its constants cannot be used")
+                        .hint("use a package that extends it, or redeclare it")
+                        .specification("5.3.2"),
+                ));
+            }
         }
         if through_class && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
             let encapsulated = match member {
@@ -452,6 +531,24 @@ impl Instances {
     pub fn member_class(&mut self, member: ClassMemberId) -> Option<ClassId> {
         self.class_of(member).ok()
     }
+}
+
+fn imported_twice(name: Name, first: Span, second: Span) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("imported-twice", format!("`{name}` is imported twice"))
+            .at(second, "the second time here")
+            .at(first, "the first time here")
+            .hint("give one of them another name: `import Other = …`")
+            .specification("13.2.1"),
+    )
+}
+
+fn import_from_no_package(span: Span) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("import-no-package", "names can be imported from packages only")
+            .at(span, "imported here")
+            .specification("13.2.1"),
+    )
 }
 
 fn not_a_class(span: Span, prefix: &str) -> Box<Diagnostic> {

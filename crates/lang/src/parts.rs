@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index, position};
-use crate::instance::{ClassId, CompId, ComponentType, Frame};
+use base::Diagnostic;
+
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Outcome};
 
 /// Conditions of more elements than this are taken to be the same for all elements of an array of components.
 const MOST_CONDITIONS: usize = 100_000;
@@ -73,7 +75,7 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
     }
     let prefixes = elaborator.instances.component(component).prefixes;
     if prefixes.outer && !prefixes.inner {
-        if let Err(diagnostic) = elaborator.instances.resolve_outer(component) {
+        if let Err(diagnostic) = check_outer(elaborator, component) {
             elaborator.instances.report(diagnostic);
         }
         return;
@@ -94,6 +96,8 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
         Err(diagnostic) => return elaborator.instances.report(diagnostic),
     };
     crate::restrictions::check_type(&mut elaborator.instances, component);
+    crate::restrictions::check_prefixes(&mut elaborator.instances, component);
+    crate::restrictions::check_protected(&mut elaborator.instances, component);
     let own = match elaborator.sizes(component) {
         Ok(own) => own,
         Err(diagnostic) => {
@@ -115,6 +119,41 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
     if let Some(class) = class {
         add_class(elaborator, parts, class, Some(position));
     }
+}
+
+/// An outer component is not modified, and of the type and sizes of its inner one (5.4).
+fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
+    let inner = elaborator.instances.resolve_outer(outer)?;
+    let node = elaborator.instances.component(outer);
+    let (path, span) = (elaborator.instances.path(outer), elaborator.instances.span(outer));
+    if !node.modifier.is_empty() {
+        return Err(Box::new(
+            Diagnostic::error("outer-modified", format!("the outer element `{path}` is modified"))
+                .at(node.modifier.children.first().and_then(|(_, child)| child.span).unwrap_or(span), "modified here")
+                .hint("modify the inner element instead")
+                .specification("5.4"),
+        ));
+    }
+    let types = (elaborator.instances.component_type(outer)?, elaborator.instances.component_type(inner)?);
+    let same = match types {
+        (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
+            a == b || matches!((a, b), (Builtin::Enumeration(_), Builtin::Enumeration(_)))
+        }
+        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => false,
+        _ => true,
+    };
+    let ranks = (elaborator.instances.dimensions(outer)?.len(), elaborator.instances.dimensions(inner)?.len());
+    let sizes = ranks.0 == ranks.1 && (ranks.0 == 0 || elaborator.sizes(outer)? == elaborator.sizes(inner)?);
+    if same && sizes {
+        return Ok(());
+    }
+    let what = if same { "sizes" } else { "types" };
+    Err(Box::new(
+        Diagnostic::error("inner-type", format!("the outer element `{path}` and its inner one have different {what}"))
+            .at(span, "outer here")
+            .at(elaborator.instances.span(inner), "inner here")
+            .specification("5.4"),
+    ))
 }
 
 enum Presence {

@@ -17,7 +17,8 @@ pub fn may_extend(kind: ClassKind, base: ClassKind) -> bool {
         Function | OperatorFunction => matches!(base, Function | OperatorFunction),
         Type => base == Type,
         Record => base == Record,
-        OperatorRecord => matches!(base, OperatorRecord | Record),
+        // Only a short class may be made from an operator record (14.2).
+        OperatorRecord => base == Record,
         ExpandableConnector => base == ExpandableConnector,
         Connector => matches!(base, Type | Record | Connector | OperatorRecord),
         Block => matches!(base, Record | Block),
@@ -45,11 +46,161 @@ pub fn kind_text(kind: ClassKind) -> &'static str {
 
 /// Reports what a class, together with its base classes, contains against the rules for its kind.
 pub fn check_class(instances: &mut Instances, class: ClassId) {
-    for part in instances.with_bases(class) {
-        let definition = instances.definition(part).clone();
-        if let ast::ClassBody::Long(composition) = &definition.body {
+    let definition = instances.definition(class).clone();
+    check_name(instances, definition.name);
+    match &definition.body {
+        ast::ClassBody::Long(composition) => {
             check_content(instances, &definition, composition);
-            check_simple(instances, part, &definition, composition);
+            check_simple(instances, class, &definition, composition);
+            check_lone_base(instances, class, &definition, composition);
+        }
+        ast::ClassBody::Enumeration(Some(literals)) => check_literals(instances, literals),
+        _ => {}
+    }
+}
+
+/// Names of predefined types cannot be declared again (4.9).
+fn check_name(instances: &mut Instances, name: ast::Ident) {
+    if matches!(name.name.as_str(), "Real" | "Integer" | "Boolean" | "String") {
+        let diagnostic =
+            Diagnostic::error("reserved-name", format!("`{}` is the name of a predefined type", name.name))
+                .at(name.span, "declared here")
+                .hint("choose another name")
+                .specification("4.9");
+        instances.report(Box::new(diagnostic));
+    }
+}
+
+fn check_literals(instances: &mut Instances, literals: &[ast::EnumerationLiteral]) {
+    for (position, literal) in literals.iter().enumerate() {
+        let name = literal.name.name;
+        if literals[..position].iter().any(|other| other.name.name == name) {
+            let diagnostic = Diagnostic::error("duplicate-literal", format!("the literal `{name}` is listed twice"))
+                .at(literal.name.span, "the second time here")
+                .specification("4.9.5");
+            instances.report(Box::new(diagnostic));
+        }
+        if matches!(name.as_str(), "quantity" | "min" | "max" | "start" | "fixed") {
+            let diagnostic =
+                Diagnostic::error("reserved-name", format!("`{name}` is an attribute and cannot be a literal"))
+                    .at(literal.name.span, "listed here")
+                    .specification("4.9.5");
+            instances.report(Box::new(diagnostic));
+        }
+    }
+}
+
+/// A base class with array dimensions or with prefixes stands alone (7.1.3).
+fn check_lone_base(
+    instances: &mut Instances,
+    class: ClassId,
+    definition: &ast::ClassDef,
+    composition: &ast::Composition,
+) {
+    let bases = instances.class(class).bases.clone();
+    let has_components = composition.elements.iter().any(|element| matches!(element, ast::Element::Component(_)));
+    if bases.len() < 2 && !has_components {
+        return;
+    }
+    for base in bases {
+        if instances.has_dimensions_or_prefixes(base) {
+            let what = "extends a class with dimensions or prefixes and has more";
+            report(instances, definition, definition.name.span, what, "make it a component instead");
+        }
+    }
+}
+
+/// Reports prefixes that the class of a component does not allow (4.4.2).
+pub fn check_prefixes(instances: &mut Instances, component: CompId) {
+    use ClassKind::*;
+    let node = instances.component(component);
+    let prefixes = node.declaration.type_prefixes;
+    let all = node.type_prefixes;
+    let span = node.declaration.name.span;
+    match instances.component_type(component) {
+        Ok(ComponentType::Class(class)) => {
+            let kind = instances.kind(class);
+            let no_variability = matches!(kind, Model | Block | Connector | ExpandableConnector);
+            let is_discrete = prefixes.variability == ast::Variability::Discrete && !matches!(kind, Model | Block);
+            if no_variability && !is_discrete && prefixes.variability != ast::Variability::Unstated {
+                report_prefix(instances, component, span, "a variability prefix", kind);
+            }
+            let no_direction = matches!(kind, Model | Block);
+            if no_direction && (prefixes.direction != ast::Direction::None || prefixes.flow != ast::Flow::None) {
+                report_prefix(instances, component, span, "input, output, flow or stream", kind);
+            }
+            if all.direction != ast::Direction::None || all.flow != ast::Flow::None {
+                check_conflict(instances, component, class, all);
+            }
+        }
+        Ok(ComponentType::Builtin { builtin, .. }) => {
+            if all.flow != ast::Flow::None && builtin != Builtin::Real {
+                let path = instances.path(component);
+                let diagnostic =
+                    Diagnostic::error("flow-type", format!("the flow or stream variable `{path}` is not Real"))
+                        .at(span, "declared here")
+                        .specification("4.4.2.2");
+                instances.report(Box::new(diagnostic));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn report_prefix(instances: &mut Instances, component: CompId, span: Span, what: &str, kind: ClassKind) {
+    let path = instances.path(component);
+    let diagnostic =
+        Diagnostic::error("wrong-prefix", format!("`{path}` has {what}, and its class is a {}", kind_text(kind)))
+            .at(span, "declared here")
+            .specification("4.4.2.2");
+    instances.report(Box::new(diagnostic));
+}
+
+/// A prefix of a component must not meet one of its elements.
+fn check_conflict(instances: &mut Instances, component: CompId, class: ClassId, outer: ast::TypePrefixes) {
+    let mut stack = vec![class];
+    while let Some(class) = stack.pop() {
+        for element in instances.components_of(class) {
+            let Ok(ty) = instances.component_type(element) else { continue };
+            let own = instances.component(element).type_prefixes;
+            let directions = outer.direction != ast::Direction::None && own.direction != ast::Direction::None;
+            let flows = outer.flow != ast::Flow::None && own.flow != ast::Flow::None;
+            if directions || flows {
+                let (path, element) = (instances.path(component), instances.span(element));
+                let diagnostic =
+                    Diagnostic::error("prefix-conflict", format!("a prefix of `{path}` meets one of its elements"))
+                        .at(instances.span(component), "declared here")
+                        .at(element, "this element has such a prefix too")
+                        .specification("4.4.2.2");
+                instances.report(Box::new(diagnostic));
+                return;
+            }
+            if let ComponentType::Class(class) = ty {
+                stack.push(class);
+            }
+        }
+    }
+}
+
+/// Reports modifiers of protected elements (4.1): only a class that inherits them may modify them.
+pub fn check_protected(instances: &mut Instances, component: CompId) {
+    let Ok(ComponentType::Class(class)) = instances.component_type(component) else { return };
+    let modifier = instances.component(component).modifier.clone();
+    for (name, child) in &modifier.children {
+        let is_protected = match instances.member(class, *name) {
+            Some(Member::Component(element)) => instances.component(element).prefixes.protected,
+            Some(Member::Class(inner)) => instances.class_member(inner).protected,
+            None => false,
+        };
+        if is_protected {
+            let path = instances.path(component);
+            let mut diagnostic =
+                Diagnostic::error("protected", format!("the protected element `{name}` of `{path}` is modified"))
+                    .specification("4.1");
+            if let Some(span) = child.span {
+                diagnostic = diagnostic.at(span, "modified here");
+            }
+            instances.report(Box::new(diagnostic));
         }
     }
 }
@@ -67,7 +218,10 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
     }
     for element in &composition.elements {
         match element {
-            ast::Element::Component(component) => check_component(instances, class, component),
+            ast::Element::Component(component) => {
+                check_name(instances, component.name);
+                check_component(instances, class, component);
+            }
             ast::Element::Class(inner) => {
                 if class.kind == Operator && !matches!(inner.kind, Function | OperatorFunction) {
                     report(instances, class, inner.name.span, "holds a class that is no function", "move it outside");
@@ -146,6 +300,46 @@ fn report(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &s
     let diagnostic =
         Diagnostic::error("restricted-class", text).at(span, "not allowed here").hint(hint).specification("4.7");
     instances.report(Box::new(diagnostic));
+}
+
+/// The public connectors of a block have a direction (4.7).
+pub fn check_block(instances: &mut Instances, class: ClassId) {
+    if instances.kind(class) != ClassKind::Block {
+        return;
+    }
+    for component in instances.components_of(class) {
+        let Ok(ComponentType::Class(connector)) = instances.component_type(component) else { continue };
+        let node = instances.component(component);
+        if node.prefixes.protected
+            || node.type_prefixes.direction != ast::Direction::None
+            || instances.kind(connector) != ClassKind::Connector
+        {
+            continue;
+        }
+        if has_undirected(instances, connector) {
+            let definition = instances.definition(class).clone();
+            let span = instances.span(component);
+            report(instances, &definition, span, "has a connector without direction", "declare it as a model");
+        }
+    }
+}
+
+/// Whether a connector has a variable that is neither input nor output.
+fn has_undirected(instances: &mut Instances, connector: ClassId) -> bool {
+    for element in instances.components_of(connector) {
+        let Ok(ty) = instances.component_type(element) else { continue };
+        let prefixes = instances.component(element).type_prefixes;
+        if prefixes.direction != ast::Direction::None
+            || matches!(prefixes.variability, ast::Variability::Parameter | ast::Variability::Constant)
+        {
+            continue;
+        }
+        match ty {
+            ComponentType::Class(class) if !has_undirected(instances, class) => {}
+            _ => return true,
+        }
+    }
+    false
 }
 
 /// Reports a component of a model whose class is partial or not one of components.

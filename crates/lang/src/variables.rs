@@ -357,3 +357,153 @@ pub fn check_modifiers(elaborator: &mut Elaborator, class: ClassId) {
         elaborator.instances.report(Box::new(diagnostic));
     }
 }
+
+/// Parameters and constants of connected connectors must be equal: known ones are compared now, others when the model runs
+/// (9.2).
+pub fn compare_connected(elaborator: &mut Elaborator) {
+    for (left, right, span) in std::mem::take(&mut elaborator.connected.equal_parameters) {
+        let model = &mut elaborator.flat.model;
+        let values = (model.variables[left].binding, model.variables[right].binding);
+        if values.0 == values.1 {
+            continue;
+        }
+        let names = (model.variable_name(left), model.variable_name(right));
+        let message = format!("`{}` and `{}` are connected but not equal", names.0, names.1);
+        if let (Some(a), Some(b)) = values
+            && model.exprs.is_literal(a)
+            && model.exprs.is_literal(b)
+        {
+            let diagnostic = Diagnostic::error("connected-parameters", message).at(span, "connected here");
+            elaborator.instances.report(Box::new(diagnostic.specification("9.2")));
+            continue;
+        }
+        let (a, b) = (model.exprs.var(left), model.exprs.var(right));
+        let holds = model.exprs.compare(dae::CompareOp::Equal, false, a, b);
+        let message = model.exprs.string(&message);
+        let component = model.paths.root();
+        let origin = Origin { component, span: Some(span), kind: OriginKind::Potential };
+        let kind = dae::ActionKind::Assert { holds, message, warning: false };
+        model.actions.push(dae::Action { kind, condition: None, origin });
+    }
+}
+
+/// Reports parameters and constants whose values depend on themselves. A cycle that an if-expression with a known
+/// condition does not close is opened: `T = if use_T then T0 else f(h)` with `h = if use_T then g(T) else h0`.
+pub fn check_cycles(elaborator: &mut Elaborator) {
+    let mut state = base::IdVec::<VarId, u8>::filled(0, elaborator.flat.model.variables.len());
+    while let Some(cycle) = find_cycle(&elaborator.flat.model, &mut state) {
+        if open_cycle(&mut elaborator.flat.model, &cycle) {
+            continue;
+        }
+        report_cycle(elaborator, &cycle);
+        return;
+    }
+}
+
+/// A cycle of bindings. Variables in state 2 are known to be on none.
+fn find_cycle(model: &dae::Model, state: &mut base::IdVec<VarId, u8>) -> Option<Vec<VarId>> {
+    for start in model.variables.ids() {
+        if state[start] != 0 || model.variables[start].binding.is_none() {
+            continue;
+        }
+        // Depth-first without recursion: a variable is left when all that its binding names is done.
+        let mut stack = vec![(start, false)];
+        let mut path: Vec<VarId> = Vec::new();
+        while let Some((variable, done)) = stack.pop() {
+            if done {
+                state[variable] = 2;
+                path.pop();
+                continue;
+            }
+            match state[variable] {
+                2 => continue,
+                1 => {
+                    let from = path.iter().position(|&on_path| on_path == variable).unwrap_or(0);
+                    for &on_path in &path {
+                        state[on_path] = 0;
+                    }
+                    return Some(path[from..].to_vec());
+                }
+                _ => {}
+            }
+            state[variable] = 1;
+            path.push(variable);
+            stack.push((variable, true));
+            let Some(binding) = model.variables[variable].binding else { continue };
+            stack.extend(model.exprs.dependencies(&[binding]).variables.into_iter().map(|used| (used, false)));
+        }
+    }
+    None
+}
+
+/// Puts known conditions into the bindings of a cycle; whether anything changed.
+fn open_cycle(model: &mut dae::Model, cycle: &[VarId]) -> bool {
+    let mut changed = false;
+    for &variable in cycle {
+        let Some(binding) = model.variables[variable].binding else { continue };
+        let used = model.exprs.dependencies(&[binding]).variables;
+        let known: Vec<(VarId, ExprId)> =
+            used.into_iter().filter_map(|used| Some((used, known_value(model, used)?))).collect();
+        let replacement = |used: VarId| known.iter().find(|(known, _)| *known == used).map(|(_, value)| *value);
+        let opened = model.exprs.substitute(&[binding], &mut dae::Memo::default(), replacement);
+        let &[opened] = opened.as_slice() else { continue };
+        if opened != binding {
+            changed = true;
+            model.variables[variable].binding = Some(opened);
+            for (known, _) in known {
+                model.variables[known].structural = true;
+            }
+        }
+    }
+    changed
+}
+
+/// The literal value of a parameter that decides something, through other parameters.
+fn known_value(model: &dae::Model, mut variable: VarId) -> Option<ExprId> {
+    for _ in 0..100 {
+        if model.variables[variable].ty == VariableType::Real {
+            return None;
+        }
+        let binding = model.variables[variable].binding?;
+        match model.exprs.node(binding) {
+            dae::Node::Var(other) => variable = other,
+            _ => return model.exprs.is_literal(binding).then_some(binding),
+        }
+    }
+    None
+}
+
+fn report_cycle(elaborator: &mut Elaborator, cycle: &[VarId]) {
+    let model = &elaborator.flat.model;
+    let names: Vec<String> = cycle.iter().map(|&variable| format!("`{}`", model.variable_name(variable))).collect();
+    let Some(first) = names.first() else { return };
+    let mut diagnostic = Diagnostic::error("cyclic-parameter", format!("the value of {first} depends on itself"))
+        .note(format!("{} → {first}", names.join(" → ")))
+        .specification("4.4.4");
+    for (variable, name) in cycle.iter().zip(&names).take(8) {
+        if let Some(span) = model.variables[*variable].span {
+            diagnostic = diagnostic.at(span, format!("{name} is declared here"));
+        }
+    }
+    elaborator.instances.report(Box::new(diagnostic));
+}
+
+/// Reports constants without a value.
+pub fn check_constants(elaborator: &mut Elaborator) {
+    let model = &elaborator.flat.model;
+    let missing = model.variables.ids().find(|&id| {
+        let variable = &model.variables[id];
+        variable.variability == Variability::Constant
+            && variable.binding.is_none()
+            && variable.attributes.start.is_none()
+    });
+    let Some(variable) = missing else { return };
+    let name = model.variable_name(variable);
+    let mut diagnostic = Diagnostic::error("constant-without-value", format!("the constant `{name}` has no value"))
+        .hint("give it a value in its declaration or in a modifier")
+        .specification("4.4.4");
+    if let Some(span) = model.variables[variable].span {
+        diagnostic = diagnostic.at(span, "declared here");
+    }
+    elaborator.instances.report(Box::new(diagnostic));
+}

@@ -157,7 +157,14 @@ impl Collector<'_> {
                 self.equations(frame, otherwise, path);
             }
             ast::EquationKind::Call(call) => self.statement(frame, call)?,
-            ast::EquationKind::Equal(..) | ast::EquationKind::When { .. } => {}
+            ast::EquationKind::When { .. } => {
+                return Err(Box::new(
+                    Diagnostic::error("connect-in-when", "connections cannot be made in a when equation")
+                        .at(equation.span, "in this equation")
+                        .specification("8.3.5"),
+                ));
+            }
+            ast::EquationKind::Equal(..) => {}
         }
         Ok(())
     }
@@ -281,8 +288,12 @@ pub fn connect(
     let a = resolve(elaborator, frame, iterators, left)?;
     let b = resolve(elaborator, frame, iterators, right)?;
     let (Some(&last_a), Some(&last_b)) = (a.steps.last(), b.steps.last()) else { return Ok(()) };
-    check_connector(elaborator, last_a, left)?;
-    check_connector(elaborator, last_b, right)?;
+    for (found, reference) in [(&a, left), (&b, right)] {
+        // `connector…` or `component.connector…`; everything behind the first name is a connector.
+        for &step in found.steps.iter().skip(1).chain(found.steps.last()) {
+            check_connector(elaborator, step, reference)?;
+        }
+    }
     if a.sizes != b.sizes {
         return Err(Box::new(
             Diagnostic::error("connect-sizes", "the two sides of a connection have different sizes")
@@ -556,7 +567,8 @@ fn is_about_connections(equation: &ast::Equation) -> bool {
             ast::ExprKind::Call { function, .. } => graph_kind(function).is_some(),
             _ => false,
         },
-        ast::EquationKind::Equal(..) | ast::EquationKind::When { .. } => false,
+        ast::EquationKind::When { branches } => branches.iter().any(|(_, body)| body.iter().any(is_about_connections)),
+        ast::EquationKind::Equal(..) => false,
     }
 }
 

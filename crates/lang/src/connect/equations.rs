@@ -1,8 +1,8 @@
 //! The equations of connections: equal potentials, sums of flows, stream variables, broken overdetermined records.
 
 use base::{Diagnostic, Name, Span};
-use dae::{Equation, EquationRole, ExprId, Origin, OriginKind, PathId, VarId};
-use rustc_hash::FxHashMap;
+use dae::{Equation, EquationRole, ExprId, Origin, OriginKind, PathId, VarId, Variability, VariableType};
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 use super::collect::Collected;
@@ -33,6 +33,9 @@ struct Maker<'m> {
     first_connection: FxHashMap<VarId, usize>,
     constraints: Vec<Pair>,
     cardinality: FxHashMap<(CompId, Indices), i64>,
+    overdetermined: FxHashMap<CompId, Option<ClassId>>,
+    /// Outputs of components and inputs of the class itself.
+    sources: FxHashSet<Face>,
 }
 
 /// Makes the connection sets, keeps what `inStream`, `isRoot` and `cardinality` need, and adds the equations.
@@ -47,6 +50,8 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         first_connection: FxHashMap::default(),
         constraints: Vec::new(),
         cardinality: FxHashMap::default(),
+        overdetermined: FxHashMap::default(),
+        sources: FxHashSet::default(),
     };
     maker.add_connector_variables(parts);
     let broken = maker.solve_graph();
@@ -61,6 +66,11 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         }
     }
     maker.finish(top);
+}
+
+/// The element numbers `above` and the first element of an array below.
+fn first_element(above: &Indices, rank: usize) -> Indices {
+    above.iter().copied().chain(std::iter::repeat_n(1, rank)).collect()
 }
 
 type BrokenEdges = FxHashMap<(usize, Record, Record), ()>;
@@ -79,6 +89,9 @@ impl Maker<'_> {
             let ComponentType::Builtin { .. } = part.ty else { continue };
             match self.elaborator.instances.flow(part.component) {
                 ast::Flow::Flow => {
+                    if self.connector_above(part.component).is_none() {
+                        continue;
+                    }
                     let Some(scalars) = self.elaborator.flat.scalars.get(&part.component) else { continue };
                     for &variable in scalars.variables.iter().flatten() {
                         self.flows.add(Face { variable, side: Side::Inside });
@@ -90,33 +103,40 @@ impl Maker<'_> {
         }
     }
 
-    /// Finds the flow variable next to a stream variable.
+    /// The connector that a variable is an element of, perhaps through records.
+    fn connector_above(&mut self, component: CompId) -> Option<CompId> {
+        let chain = self.elaborator.instances.chain(component);
+        let mut is_connector = |id| super::collect::is_connector(self.elaborator, id).unwrap_or(false);
+        chain.into_iter().rev().find(|&id| is_connector(id))
+    }
+
+    /// Finds the flow variable that carries a stream variable: the one of its connector.
     fn add_stream(&mut self, part: &Part) {
-        let parent = self.elaborator.instances.component(part.component).parent;
-        let flow = self
+        let connector = self.connector_above(part.component);
+        let Some(connector) = connector.filter(|&connector| connector != part.component) else { return };
+        let Ok(ComponentType::Class(class)) = self.elaborator.instances.component_type(connector) else { return };
+        let flows: Vec<CompId> = self
             .elaborator
             .instances
-            .components_of(parent)
+            .components_of(class)
             .into_iter()
-            .find(|&sibling| self.elaborator.instances.component(sibling).type_prefixes.flow == ast::Flow::Flow);
-        let Some(flow) = flow else {
-            let path = self.elaborator.instances.path(part.component);
-            let span = self.elaborator.instances.span(part.component);
-            let diagnostic =
-                Diagnostic::error("stream-without-flow", format!("`{path}` has no flow variable beside it"))
-                    .at(span, "a stream variable")
-                    .hint("a connector with stream variables has exactly one flow variable")
-                    .specification("15.1");
-            self.elaborator.instances.report(Box::new(diagnostic));
-            return;
+            .filter(|&sibling| self.elaborator.instances.component(sibling).type_prefixes.flow == ast::Flow::Flow)
+            .collect();
+        let mut is_scalar = |id: CompId| {
+            let is_builtin = matches!(self.elaborator.instances.component_type(id), Ok(ComponentType::Builtin { .. }));
+            is_builtin && self.elaborator.instances.component(id).dimensions.is_empty()
         };
-        let own = part.rank;
+        let &[flow] = flows.as_slice() else { return self.report_stream(part.component) };
+        if !is_scalar(flow) {
+            return self.report_stream(part.component);
+        }
+        let rank_of_connector = self.elaborator.instances.rank_above(class);
         let flat = &self.elaborator.flat;
         let mut found = Vec::new();
         if let Some(scalars) = flat.scalars.get(&part.component) {
             let mut position = 0;
             for_each_index(&part.sizes, |indices| {
-                let above = &indices[..indices.len() - own];
+                let above = &indices[..rank_of_connector.min(indices.len())];
                 if let (Some(Some(stream)), Some(flow)) = (scalars.variables.get(position), flat.variable(flow, above))
                 {
                     found.push((*stream, flow));
@@ -125,6 +145,16 @@ impl Maker<'_> {
             });
         }
         self.stream_sets.flows.extend(found);
+    }
+
+    fn report_stream(&mut self, component: CompId) {
+        let (path, span) = (self.elaborator.instances.path(component), self.elaborator.instances.span(component));
+        let diagnostic =
+            Diagnostic::error("stream-without-flow", format!("`{path}` has no single flow variable beside it"))
+                .at(span, "a stream variable")
+                .hint("a connector with stream variables has exactly one flow variable, a scalar")
+                .specification("15.1");
+        self.elaborator.instances.report(Box::new(diagnostic));
     }
 
     /// The connections of overdetermined records to break.
@@ -177,12 +207,19 @@ impl Maker<'_> {
             return;
         }
         for component in self.elaborator.instances.components_of(a) {
-            if !matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Class(_))) {
+            let is_class = matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Class(_)));
+            if !is_class && self.overdetermined_type(component).is_none() {
                 continue;
             }
             let name = self.elaborator.instances.component(component).name;
             let Some(Member::Component(other)) = self.elaborator.instances.member(b, name) else { continue };
             let sizes = self.elaborator.sizes(component).unwrap_or_else(|_| Vec::new().into());
+            if !is_class {
+                // An array of an overdetermined type is one node; it goes by its first element.
+                let first = |above: &Indices| first_element(above, sizes.len());
+                out.push(Edge { left: (component, first(&left.1)), right: (other, first(&right.1)) });
+                continue;
+            }
             let mut all = Vec::new();
             for_each_index(&sizes, |indices| all.push(Indices::from_slice(indices)));
             for indices in all {
@@ -194,6 +231,19 @@ impl Maker<'_> {
 
     fn is_overdetermined(&mut self, class: ClassId) -> bool {
         matches!(self.elaborator.instances.member(class, Name::new("equalityConstraint")), Some(Member::Class(_)))
+    }
+
+    /// The class with `equalityConstraint` that a component of a predefined type is declared with.
+    fn overdetermined_type(&mut self, component: CompId) -> Option<ClassId> {
+        if let Some(&known) = self.overdetermined.get(&component) {
+            return known;
+        }
+        let node = self.elaborator.instances.component(component);
+        let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+        let class = self.elaborator.instances.lookup_type(scope, &type_name).ok();
+        let found = class.filter(|&class| self.is_overdetermined(class));
+        self.overdetermined.insert(component, found);
+        found
     }
 
     fn join(
@@ -259,6 +309,12 @@ impl Maker<'_> {
                 let text = format!("the sizes of `{name}` are {own:?} and {others:?}");
                 return Err(self.incompatible(&a, &b, connection, &text));
             }
+            let first = |above: &Indices| first_element(above, own.len());
+            if is_broken(&(component, first(&a.1)), &(other, first(&b.1))) && !self.is_record(component) {
+                let (left, right) = ((component, a.1.clone()), (other, b.1.clone()));
+                self.constraints.push(Pair { left, right, connection });
+                continue;
+            }
             let mut all = Vec::new();
             for_each_index(&own, |indices| all.push(Indices::from_slice(indices)));
             for indices in all {
@@ -294,31 +350,92 @@ impl Maker<'_> {
     fn join_variables(&mut self, a: Record, side_a: Side, b: Record, side_b: Side, connection: usize) {
         let flat = &self.elaborator.flat;
         let (Some(left), Some(right)) = (flat.variable(a.0, &a.1), flat.variable(b.0, &b.1)) else { return };
+        if let Some(why) = self.mismatch(a.0, b.0, left, right) {
+            let diagnostic = self.incompatible(&a, &b, connection, why);
+            return self.report(diagnostic, self.collected.connections[connection].path);
+        }
         for variable in [left, right] {
             self.first_connection.entry(variable).or_insert(connection);
         }
-        let variables = &flat.model.variables;
-        if variables[left].variability <= dae::Variability::Parameter
-            || variables[right].variability <= dae::Variability::Parameter
-        {
+        let variables = &self.elaborator.flat.model.variables;
+        if variables[left].variability <= Variability::Parameter {
+            self.elaborator.connected.equal_parameters.push((left, right, self.collected.connections[connection].span));
             return;
         }
         let (x, y) = (Face { variable: left, side: side_a }, Face { variable: right, side: side_b });
-        let (kind_a, kind_b) = (self.elaborator.instances.flow(a.0), self.elaborator.instances.flow(b.0));
-        if kind_a != kind_b {
-            let diagnostic = self.incompatible(&a, &b, connection, "only one is a flow or stream variable");
-            self.elaborator.instances.report(diagnostic);
-            return;
+        for (face, component) in [(x, a.0), (y, b.0)] {
+            let direction = self.elaborator.instances.direction(component);
+            let is_source = match face.side {
+                Side::Inside => direction == ast::Direction::Output,
+                Side::Outside => {
+                    direction == ast::Direction::Input && !self.elaborator.flat.model.variables[face.variable].protected
+                }
+            };
+            if is_source {
+                self.sources.insert(face);
+            }
         }
-        match kind_a {
+        match self.elaborator.instances.flow(a.0) {
             ast::Flow::None => self.potentials.connect(x, y),
             ast::Flow::Flow => self.flows.connect(x, y),
             ast::Flow::Stream => self.streams.connect(x, y),
         }
     }
 
+    /// Why two variables cannot be connected (9.3).
+    fn mismatch(&mut self, a: CompId, b: CompId, left: VarId, right: VarId) -> Option<&'static str> {
+        let instances = &self.elaborator.instances;
+        if instances.flow(a) != instances.flow(b) {
+            return Some("only one is a flow or stream variable");
+        }
+        let (directed, other) = (instances.direction(a), instances.direction(b));
+        let variables = &self.elaborator.flat.model.variables;
+        let (one, two) = (&variables[left], &variables[right]);
+        if one.ty != two.ty && !matches!((one.ty, two.ty), (VariableType::Enumeration(_), VariableType::Enumeration(_)))
+        {
+            return Some("they have different types");
+        }
+        let fixed = |variability| variability <= Variability::Parameter;
+        if fixed(one.variability) != fixed(two.variability)
+            || (fixed(one.variability) && one.variability != two.variability)
+        {
+            return Some("one varies and the other does not");
+        }
+        let in_expandable = |this: &mut Self, id: CompId| {
+            let parent = this.elaborator.instances.component(id).parent;
+            super::expandable::is_expandable(this.elaborator, parent)
+        };
+        if (directed == ast::Direction::None) != (other == ast::Direction::None)
+            && !fixed(one.variability)
+            && !in_expandable(self, a)
+            && !in_expandable(self, b)
+        {
+            return Some("only one is an input or output");
+        }
+        None
+    }
+
+    /// A set of signals has one source (9.3).
+    fn check_sources(&mut self, set: &[Face]) {
+        let mut sources = set.iter().filter(|face| self.sources.contains(face));
+        let (Some(first), Some(second)) = (sources.next(), sources.next()) else { return };
+        let model = &self.elaborator.flat.model;
+        let names = (model.variable_name(first.variable), model.variable_name(second.variable));
+        let connection = self.first_connection.get(&second.variable).map(|&number| &self.collected.connections[number]);
+        let mut diagnostic = Diagnostic::error(
+            "two-sources",
+            format!("the signals `{}` and `{}` are both sources and are connected", names.0, names.1),
+        )
+        .specification("9.3");
+        if let Some(connection) = connection {
+            diagnostic = diagnostic.at(connection.span, "connected here");
+        }
+        self.elaborator.instances.report(Box::new(diagnostic));
+    }
+
     fn finish(mut self, top: ClassId) {
         for set in self.potentials.all() {
+            self.check_sources(&set);
             self.equate(&set);
         }
         for set in self.flows.all() {
@@ -399,8 +516,11 @@ impl Maker<'_> {
         let span = connection.span;
         let left = self.reference(&pair.left, span);
         let right = self.reference(&pair.right, span);
-        let mut function = left.clone();
         let name = ast::Ident { name: Name::new("equalityConstraint"), span };
+        let mut function = match self.overdetermined_type(pair.left.0) {
+            Some(class) if !self.is_record(pair.left.0) => self.class_reference(class, span),
+            _ => left.clone(),
+        };
         function.parts.push(ast::RefPart { ident: name, subscripts: Vec::new() });
         let argument = |reference| ast::FunctionArgument::Expr(ast::Expr { kind: ast::ExprKind::Ref(reference), span });
         let arguments =
@@ -433,6 +553,20 @@ impl Maker<'_> {
             }
         }
         Ok(0)
+    }
+
+    fn is_record(&mut self, component: CompId) -> bool {
+        matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Class(_)))
+    }
+
+    /// The full name of a class as a reference.
+    fn class_reference(&self, class: ClassId, span: Span) -> ast::ComponentRef {
+        let name = self.elaborator.instances.class_name(class);
+        let parts = name
+            .as_str()
+            .split('.')
+            .map(|part| ast::RefPart { ident: ast::Ident { name: Name::new(part), span }, subscripts: Vec::new() });
+        ast::ComponentRef { global: true, parts: parts.collect(), span }
     }
 
     /// The reference from the top of the model.

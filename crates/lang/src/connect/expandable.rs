@@ -1,6 +1,6 @@
 //! Expandable connectors (specification 9.1.3): elements that connect equations name are added to them.
 
-use base::Name;
+use base::{Diagnostic, Name};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
@@ -98,6 +98,12 @@ pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
         if !changed {
             break;
         }
+    }
+    for connection in pending {
+        let diagnostic = Diagnostic::error("undeclared-connection", "neither side of this connection is declared")
+            .at(connection.span, "an element of an expandable connector gets its type from the other side")
+            .specification("9.1.3");
+        elaborator.instances.report(Box::new(diagnostic));
     }
 }
 
