@@ -11,17 +11,11 @@ use compile::{Memory, Program};
 use crate::machine::Machine;
 
 /// Two times this close to each other, relative to their size, are one instant.
-const SAME_INSTANT: f64 = 4.0 * f64::EPSILON;
+const SAME_INSTANT: f64 = 10.0 * f64::EPSILON;
 
 /// Whether rounding alone separates two times.
 pub fn same_instant(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= SAME_INSTANT * a.abs().min(b.abs()) + f64::MIN_POSITIVE
-}
-
-/// The first time after `time` that is still the same instant: where a residue that is zero at `time` has left zero.
-/// Relations on time alone are evaluated there, as right limits.
-pub fn just_after(time: f64) -> f64 {
-    time + f64::EPSILON * time.abs() + f64::MIN_POSITIVE
+    a == b || (a - b).abs() <= SAME_INSTANT * a.abs().min(b.abs()) + 10.0 * f64::MIN_POSITIVE
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +38,8 @@ pub struct Clockwork {
     /// What `next` found; it changes at events only.
     known: Option<(f64, bool)>,
     instants: Vec<f64>,
-    /// The instant at which relations that were zero have been left behind.
-    left: Option<f64>,
+    /// The instant at which relations that were zero have been left behind, and how often that was tried.
+    left: Option<(f64, u32)>,
     /// When jumps of delayed expressions arrive, in order.
     jumps: VecDeque<f64>,
     delayed: Vec<f64>,
@@ -102,24 +96,38 @@ impl Clockwork {
     }
 
     /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to
-    /// leave. That is tried once an instant: a relation in a branch that is not evaluated never leaves.
+    /// leave, or that crosses within the same instant. That is tried a few times an instant, each time a little later:
+    /// a relation in a branch that is not evaluated never leaves.
     fn next_crossing(&mut self, program: &Program, memory: &mut Memory) -> f64 {
+        const MOST_TRIES: u32 = 3;
         if self.instants.is_empty() {
             return f64::INFINITY;
         }
         program.time_events(memory, &mut self.instants);
         let now = memory.time();
-        let untried = self.left != Some(now);
-        let leaving = program.time_relations.iter().any(|&id| {
+        let at_zero = program.time_relations.iter().any(|&id| {
             let relation = &program.layout.relations[id];
             let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
             compares && memory.values[relation.state as usize] == 0.0
         });
-        if leaving && untried {
-            self.left = Some(now);
+        let tries = match self.left {
+            Some((instant, tries)) if instant == now => tries,
+            _ => 0,
+        };
+        let crossing = self.instants.iter().any(|&instant| same_instant(instant, now));
+        if (crossing && tries < MOST_TRIES) || (at_zero && tries == 0) {
+            self.left = Some((now, tries + 1));
             return now;
         }
-        self.instants.iter().copied().fold(f64::INFINITY, f64::min)
+        let later = self.instants.iter().copied().filter(|&instant| !same_instant(instant, now));
+        later.fold(f64::INFINITY, f64::min)
+    }
+
+    /// A time within the instant at which relations that are zero at `time` have left zero; later with every try.
+    pub fn just_after(&self, time: f64) -> f64 {
+        let tries = self.left.filter(|&(instant, _)| instant == time).map_or(0, |(_, tries)| tries);
+        let ulps = f64::from(1u32 << tries.min(3));
+        time + ulps * (f64::EPSILON * time.abs() + f64::MIN_POSITIVE)
     }
 
     /// Raises the flags of the samples that are due at `time`; whether there are any.

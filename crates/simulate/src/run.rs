@@ -7,7 +7,7 @@ use solve::roots::Crossing;
 use solve::{Integrator, Method, OdeProblem, RootFinder, StepError};
 
 use crate::bands::Bands;
-use crate::clockwork::{Clockwork, just_after, same_instant};
+use crate::clockwork::{Clockwork, same_instant};
 use crate::columns::Columns;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
@@ -239,6 +239,7 @@ impl<'a, 'w> Run<'a, 'w> {
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
+            instant: (f64::NEG_INFINITY, 0),
             bands: Bands::new(program),
             machine,
         }
@@ -367,6 +368,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Goes through the event at `time`: left limits, iteration, restart.
     fn event(&mut self, time: f64, trigger: Trigger) -> Result<Option<String>, Stop> {
         let crossed = trigger.crossed;
+        self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.roots.crossings());
         self.integrator.interpolate(time, &mut self.x);
@@ -383,7 +385,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.statistics.time_events += 1;
         }
         if trigger.relation {
-            self.machine.memory.set_time(just_after(time));
+            self.machine.memory.set_time(self.clockwork.just_after(time));
         }
         self.bands.enter(&mut self.machine.memory, self.program, &self.crossings);
         self.machine.systems.forget_factors(self.program);
@@ -454,6 +456,19 @@ impl<'a, 'w> Run<'a, 'w> {
         self.machine.memory.set_terminal(false);
         outcome?;
         Ok(())
+    }
+
+    /// Events without end at one instant are told instead of being written.
+    fn count_at_instant(&mut self, time: f64) -> Result<(), Stop> {
+        const MOST_AT_AN_INSTANT: u32 = 1000;
+        let same = same_instant(time, self.instant.0);
+        self.instant = (time, if same { self.instant.1 + 1 } else { 0 });
+        if self.instant.1 < MOST_AT_AN_INSTANT {
+            return Ok(());
+        }
+        let message = format!("{MOST_AT_AN_INSTANT} events follow each other at time {time} without end");
+        let hint = "look at them with --event-log; a condition may switch itself on and off";
+        Err(Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint))).into())
     }
 
     fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {

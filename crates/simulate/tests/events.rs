@@ -112,3 +112,19 @@ fn a_relation_on_time_in_a_branch_that_is_not_evaluated_makes_no_endless_events(
     assert_eq!(run.end("n"), 10.0);
     assert!(run.outcome.statistics.time_events < 25, "{}", run.log);
 }
+
+#[test]
+fn a_time_taken_at_an_event_makes_no_endless_events() {
+    let text = "discrete Real entry
+        Boolean b
+        b = time >= entry + 0.5
+        when time >= 0.25 then entry = time
+        Boolean c
+        c = time >= entry
+        y = if c then 1 else 0";
+    let run = run(text, &until(1.0, 1e-6));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    assert!(run.outcome.statistics.time_events < 12, "{}", run.log);
+    assert_eq!(run.end("b"), 1.0);
+    assert_eq!(run.end("y"), 1.0);
+}
