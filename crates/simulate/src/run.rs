@@ -207,6 +207,8 @@ struct Run<'a, 'w> {
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
     recent: RecentEvents,
+    /// The instant of the last event, and how many came before it at the same instant.
+    instant: (f64, u32),
     bands: Bands,
 }
 
