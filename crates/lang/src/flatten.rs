@@ -12,7 +12,7 @@ use crate::connect;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
-use crate::library::Libraries;
+use crate::library::{DefId, Libraries};
 use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
 use crate::restrictions;
@@ -292,17 +292,30 @@ fn literal(expr: &ast::Expr) -> Option<f64> {
     }
 }
 
-/// The last of these classes that can be simulated.
+/// The last of these classes that can be simulated; for a package the last one in it.
 pub fn last_model(libraries: &mut Libraries, names: &[Name]) -> Option<Name> {
-    names.iter().rev().copied().find(|name| {
+    names.iter().rev().find_map(|name| {
         let mut definition = Libraries::ROOT;
         for part in name.as_str().split('.') {
-            match libraries.class(definition, Name::new(part)) {
-                Some(next) => definition = next,
-                None => return false,
-            }
+            definition = libraries.class(definition, Name::new(part))?;
         }
-        let class = &libraries.get(definition).class;
-        !class.partial && matches!(class.kind, ast::ClassKind::Model | ast::ClassKind::Block | ast::ClassKind::Class)
+        last_model_in(libraries, definition)
     })
+}
+
+fn last_model_in(libraries: &mut Libraries, definition: DefId) -> Option<Name> {
+    let known = libraries.get(definition);
+    match known.class.kind {
+        ast::ClassKind::Model | ast::ClassKind::Block | ast::ClassKind::Class => {
+            (!known.class.partial).then_some(known.name)
+        }
+        ast::ClassKind::Package => {
+            let names = known.class_names.clone();
+            names.into_iter().rev().find_map(|name| {
+                let inner = libraries.class(definition, name)?;
+                last_model_in(libraries, inner)
+            })
+        }
+        _ => None,
+    }
 }

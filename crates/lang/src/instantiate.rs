@@ -1250,6 +1250,10 @@ impl Instances {
             removed: false,
         };
         let component = self.components.push(node);
+        // Who writes it is decided by the connections, not by the type it is taken from.
+        if self.component_type(component).is_ok() {
+            self.components[component].type_prefixes.direction = ast::Direction::None;
+        }
         self.insert(class, name, Member::Component(component));
     }
 

@@ -364,6 +364,10 @@ impl Maker<'_> {
         }
         let (x, y) = (Face { variable: left, side: side_a }, Face { variable: right, side: side_b });
         for (face, component) in [(x, a.0), (y, b.0)] {
+            let parent = self.elaborator.instances.component(component).parent;
+            if super::expandable::is_expandable(self.elaborator, parent) {
+                continue;
+            }
             let direction = self.elaborator.instances.direction(component);
             let is_source = match face.side {
                 Side::Inside => direction == ast::Direction::Output,
