@@ -246,6 +246,11 @@ impl<'a> Maker<'a> {
             Expr::If(condition, then, otherwise) => {
                 Expr::If(condition.clone(), Box::new(self.zero(then)?), Box::new(self.zero(otherwise)?))
             }
+            Expr::Array(items) => Expr::Array(items.iter().map(|item| self.zero(item)).collect::<Made<Vec<_>>>()?),
+            // An element of a constant table of records.
+            Expr::Index(base, subscripts) if matches!(**base, Expr::Array(_)) => {
+                Expr::Index(Box::new(self.zero(base)?), subscripts.clone())
+            }
             _ if matches!(self.type_of(expr), Some(Type::Record(_))) => {
                 return self.fail("it holds a record that is constant");
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name};
 use dae::Externals;
-use dae::{ExprId, VarId, Variability};
+use dae::{ExprId, PathId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
@@ -42,7 +42,7 @@ pub struct Elaborator {
     pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
-    pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    pub(crate) auxiliary_variables: FxHashMap<(PathId, ExprId), VarId>,
     pub(crate) differentiator: dae::Differentiator,
     /// Of components whose sizes are being found.
     pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,

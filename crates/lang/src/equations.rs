@@ -298,7 +298,7 @@ impl Elaborator {
         variability: Variability,
         what: &str,
     ) -> VarId {
-        if let Some(&known) = self.auxiliary_variables.get(&value) {
+        if let Some(&known) = self.auxiliary_variables.get(&(path, value)) {
             return known;
         }
         self.auxiliaries += 1;
@@ -322,7 +322,7 @@ impl Elaborator {
         let left = model.exprs.var(variable);
         let origin = Origin { component: path, span: Some(span), kind: OriginKind::Auxiliary };
         model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
-        self.auxiliary_variables.insert(value, variable);
+        self.auxiliary_variables.insert((path, value), variable);
         variable
     }
 
