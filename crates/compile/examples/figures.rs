@@ -59,7 +59,7 @@ fn figures(name: &str, text: &str) {
     let built = start.elapsed();
     let mut memory = program.memory();
     let repetitions = 1 + 20_000_000 / text.len();
-    let mut run = |memory: &mut Memory| {
+    let run = |memory: &mut Memory| {
         let _ = program.run(&program.sections.dynamics, memory, &mut none);
     };
     run(&mut memory);

@@ -180,7 +180,7 @@ proptest! {
         let mut entries = vec![0.0; program.ode_pattern.entries()];
         let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());
         program.ode_jacobian(&mut memory, &mut entries, &mut solve).unwrap();
-        let mut full = vec![0.0; STATES * STATES];
+        let mut full = [0.0; STATES * STATES];
         for column in 0..STATES {
             let start = program.ode_pattern.column_starts[column] as usize;
             for (k, &row) in program.ode_pattern.column(column).iter().enumerate() {

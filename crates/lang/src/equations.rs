@@ -547,9 +547,8 @@ impl Expander<'_> {
                 part.equations = order.into_iter().filter_map(|at| taken[at].take()).collect();
             }
         }
-        let count = first.len();
-        for at in 0..count {
-            let same = parts.iter().all(|part| part.equations[at].left == first[at]);
+        for (at, &target) in first.iter().enumerate() {
+            let same = parts.iter().all(|part| part.equations[at].left == target);
             let numeric = parts.iter().all(|part| part.equations[at].numeric);
             let role = match &parts[0].equations[at].role {
                 EquationRole::When(clause) => EquationRole::When(clause.clone()),

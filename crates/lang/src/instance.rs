@@ -288,6 +288,8 @@ impl Instances {
         self.components[id].declaration.name.span
     }
 
+    // Boxed because that is how failures come.
+    #[allow(clippy::boxed_local)]
     pub(crate) fn report(&mut self, diagnostic: Box<Diagnostic>) {
         let same = |known: &Diagnostic| {
             known.code == diagnostic.code && known.message == diagnostic.message && known.labels == diagnostic.labels

@@ -290,10 +290,10 @@ impl Libraries {
         let mut class_names = Vec::new();
         if let ast::ClassBody::Long(composition) = &class.body {
             for element in &composition.elements {
-                if let ast::Element::Class(inner) = element {
-                    if classes.insert(inner.name.name, ClassSource::Text(inner.clone())).is_none() {
-                        class_names.push(inner.name.name);
-                    }
+                if let ast::Element::Class(inner) = element
+                    && classes.insert(inner.name.name, ClassSource::Text(inner.clone())).is_none()
+                {
+                    class_names.push(inner.name.name);
                 }
             }
         }

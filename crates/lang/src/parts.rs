@@ -177,7 +177,7 @@ fn presence(elaborator: &mut Elaborator, component: CompId, above: &[usize], par
             all.push(false);
             return;
         }
-        if all.len() >= 1 && count > MOST_CONDITIONS {
+        if !all.is_empty() && count > MOST_CONDITIONS {
             all.push(all[0]);
             return;
         }

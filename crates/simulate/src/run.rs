@@ -361,7 +361,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Machine code pays off in runs that take longer than making it.
     fn speed_up(&mut self, effort: &mut Effort) {
         effort.rounds += 1;
-        if !effort.compiling && effort.rounds % 32 == 0 && effort.since.elapsed() > WORTH_MACHINE_CODE {
+        if !effort.compiling && effort.rounds.is_multiple_of(32) && effort.since.elapsed() > WORTH_MACHINE_CODE {
             effort.compiling = true;
             self.program.compile_in_background();
         }

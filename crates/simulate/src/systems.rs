@@ -405,9 +405,8 @@ impl Workspace {
                 memory.values[place] = wanted;
             }
         }
-        match found.discrete_code {
-            Some(chunk) => program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?,
-            None => {}
+        if let Some(chunk) = found.discrete_code {
+            program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?;
         }
         Ok(violations)
     }

@@ -1,4 +1,5 @@
 //! Clocked partitions, against closed forms.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

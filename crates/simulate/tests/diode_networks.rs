@@ -2,6 +2,7 @@
 //! conditions of diodes and switches hold.
 //!
 //! Every node has a resistive way to ground, and ideal elements make no loops, so that every mode is regular.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

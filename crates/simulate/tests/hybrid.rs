@@ -1,4 +1,5 @@
 //! The hybrid cases of the seed documents, against closed forms.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -161,14 +161,12 @@ impl Maker<'_> {
     fn solve_graph(&mut self) -> BrokenEdges {
         let mut edges = Vec::new();
         let mut owners = Vec::new();
-        let mut memo: FxHashMap<ClassId, bool> = FxHashMap::default();
         for (number, connection) in self.collected.connections.iter().enumerate() {
             let mut found = Vec::new();
             let (left, right) = (&connection.left, &connection.right);
             self.find_records(
                 (left.component, left.indices.clone()),
                 (right.component, right.indices.clone()),
-                &mut memo,
                 &mut found,
             );
             for edge in found {
@@ -198,7 +196,7 @@ impl Maker<'_> {
     }
 
     /// The overdetermined records of two connectors, pairwise.
-    fn find_records(&mut self, left: Record, right: Record, memo: &mut FxHashMap<ClassId, bool>, out: &mut Vec<Edge>) {
+    fn find_records(&mut self, left: Record, right: Record, out: &mut Vec<Edge>) {
         let types =
             (self.elaborator.instances.component_type(left.0), self.elaborator.instances.component_type(right.0));
         let (Ok(ComponentType::Class(a)), Ok(ComponentType::Class(b))) = types else { return };
@@ -224,7 +222,7 @@ impl Maker<'_> {
             for_each_index(&sizes, |indices| all.push(Indices::from_slice(indices)));
             for indices in all {
                 let extend = |above: &Indices| above.iter().chain(&indices).copied().collect::<Indices>();
-                self.find_records((component, extend(&left.1)), (other, extend(&right.1)), memo, out);
+                self.find_records((component, extend(&left.1)), (other, extend(&right.1)), out);
             }
         }
     }

@@ -254,9 +254,8 @@ impl<'e> Expander<'e> {
     }
 
     fn local(&mut self, local: LocalId, span: Span) -> Outcome<Symbolic> {
-        match self.locals.get(base::Id::index(local)) {
-            Some(Some(value)) => return Ok(value.clone()),
-            _ => {}
+        if let Some(Some(value)) = self.locals.get(base::Id::index(local)) {
+            return Ok(value.clone());
         }
         // The binding of a variable of a function is its first value.
         let function = self.function.clone();

@@ -421,6 +421,7 @@ impl Typer<'_> {
         Expr { kind: Kind::Whole(ArrayFunction::Cat, all), ty, variability, span }
     }
 
+    #[allow(clippy::wrong_self_convention)]
     fn to_integer(&mut self, value: Expr, span: Span) -> Expr {
         let variability = value.variability;
         let ty = Type::new(Base::Integer, value.ty.rank);
