@@ -49,15 +49,15 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     for equation in model.equations.values() {
         match branches(model, equation) {
             Some(branches) => {
-                clauses.extend(branches.iter().map(|(condition, _)| *condition));
+                clauses.extend(branches.iter().flat_map(|(conditions, _)| conditions.iter().copied()));
                 branches.iter().for_each(|(_, value)| uses(&[*value]));
             }
             None => uses(&[equation.right]),
         }
     }
     for action in model.actions.iter().chain(&model.initial_actions) {
-        match action.condition.map(|condition| (condition, edge(model, condition))) {
-            Some((_, Some(variable))) => drop(clauses.insert(variable)),
+        match action.condition.map(|condition| (condition, edges(model, condition))) {
+            Some((_, Some(variables))) => clauses.extend(variables),
             Some((condition, None)) => uses(&[condition]),
             None => {}
         }
@@ -73,6 +73,19 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     found
 }
 
+/// The variables of `edge(a)`, `edge(a) or edge(b)` and so on.
+fn edges(model: &Model, condition: ExprId) -> Option<Vec<VarId>> {
+    let mut found = Vec::new();
+    let mut stack = vec![condition];
+    while let Some(part) = stack.pop() {
+        match model.exprs.node(part) {
+            Node::Or(left, right) => stack.extend([right, left]),
+            _ => found.push(edge(model, part)?),
+        }
+    }
+    Some(found)
+}
+
 /// `v and not pre(v)`.
 fn edge(model: &Model, condition: ExprId) -> Option<VarId> {
     let Node::And(now, before) = model.exprs.node(condition) else { return None };
@@ -84,14 +97,14 @@ fn edge(model: &Model, condition: ExprId) -> Option<VarId> {
 }
 
 /// The branches of an equation of a when clause: conditions and values.
-fn branches(model: &Model, equation: &Equation) -> Option<Vec<(VarId, ExprId)>> {
+fn branches(model: &Model, equation: &Equation) -> Option<Vec<(Vec<VarId>, ExprId)>> {
     if !matches!(equation.role, EquationRole::When(_)) {
         return None;
     }
     let mut found = Vec::new();
     let mut rest = equation.right;
     while let Node::If { condition, then, otherwise } = model.exprs.node(rest) {
-        found.push((edge(model, condition)?, then));
+        found.push((edges(model, condition)?, then));
         rest = otherwise;
     }
     let is_rest = matches!((model.exprs.node(rest), model.exprs.node(equation.left)),
@@ -220,7 +233,10 @@ impl Text<'_> {
             return;
         }
         if let Some(branches) = branches(self.model, equation)
-            && branches.iter().all(|(condition, _)| self.conditions.contains_key(condition))
+            && branches
+                .iter()
+                .flat_map(|(conditions, _)| conditions)
+                .all(|condition| self.conditions.contains_key(condition))
         {
             return self.when_equation(equation, &branches);
         }
@@ -229,13 +245,13 @@ impl Text<'_> {
         let _ = writeln!(self.out, "  {text};{origin}");
     }
 
-    fn when_equation(&mut self, equation: &Equation, branches: &[(VarId, ExprId)]) {
+    fn when_equation(&mut self, equation: &Equation, branches: &[(Vec<VarId>, ExprId)]) {
         let left = self.expression(equation.left);
         let enumeration = self.model.enumeration_of(equation.left);
         let mut text = String::new();
-        for (position, (condition, value)) in branches.iter().enumerate() {
+        for (position, (conditions, value)) in branches.iter().enumerate() {
             let keyword = if position == 0 { "when" } else { " elsewhen" };
-            let condition = self.condition(*condition);
+            let condition = self.condition(conditions);
             let value = self.model.typed_in(*value, enumeration, Style::EXACT);
             let _ = write!(text, "{keyword} {condition} then {left} = {value};");
         }
@@ -244,10 +260,14 @@ impl Text<'_> {
     }
 
     /// What stands behind `when`.
-    fn condition(&self, variable: VarId) -> String {
-        match self.conditions.get(&variable) {
+    fn condition(&self, variables: &[VarId]) -> String {
+        let each = variables.iter().map(|variable| match self.conditions.get(variable) {
             Some(&value) => self.expression(value),
-            None => self.model.variable_in(variable, Style::EXACT),
+            None => self.model.variable_in(*variable, Style::EXACT),
+        });
+        match each.collect::<Vec<_>>().as_slice() {
+            [one] => one.clone(),
+            several => format!("{{{}}}", several.join(", ")),
         }
     }
 
@@ -267,8 +287,8 @@ impl Text<'_> {
         let line = match action.condition {
             None => format!("  {text};"),
             Some(condition) => {
-                let condition = match edge(self.model, condition) {
-                    Some(variable) => self.condition(variable),
+                let condition = match edges(self.model, condition) {
+                    Some(variables) => self.condition(&variables),
                     None => self.expression(condition),
                 };
                 format!("  when {condition} then {text}; end when;")
