@@ -215,21 +215,16 @@ end Tank;
 ",
         1,
         expect![[r#"
-            error[over-determined]: 3 equations for 2 unknowns: `level`, `outflow`; one equation too many (3 equations, 2 unknowns)
+            error[over-determined]: 2 equations for the one unknown `outflow`; one equation too many (3 equations, 2 unknowns)
               --> model.mo:5:3
                |
              5 |   der(level) = 1 - outflow;
                |   ^^^^^^^^^^^^^^^^^^^^^^^^
-              ::: model.mo:6:3
-               |
-             6 |   outflow = 0.5*level;
-               |   -------------------
               ::: model.mo:7:3
                |
              7 |   outflow = 2;
                |   -----------
                = der(level) = 1 - outflow
-               = outflow = 0.5*level
                = outflow = 2
                = help: remove one of these equations, or make something in them an unknown
         "#]],
