@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 
 use crate::derivatives::{Reduced, residual};
 use crate::schedule::{Role, State, StateSet};
-use crate::structure::{NONE, strong_components};
+use crate::structure::{Incidence, Matching, NONE, strong_components};
 use crate::work::Work;
 
 /// Larger components are chosen by structure alone.
@@ -79,8 +79,9 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
                 break;
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
+            let told = told_to_stay(work, reduced, &columns, rows.len(), level);
             let stage = Stage::new(work, reduced, tight, &rows, columns, level);
-            columns = match stage.select() {
+            columns = match stage.select(told) {
                 Selection::Static(chosen) => chosen,
                 Selection::Open { dependent } => {
                     open.push(stage.open(work, reduced, &rows, &dependent, level));
@@ -192,6 +193,20 @@ fn wish(work: &Work, reduced: &Reduced, column: u32, level: u32) -> impl Ord + u
     )
 }
 
+/// Whether exactly as many candidates are asked for as states (`StateSelect.prefer` or `always`) as there are to be: then the
+/// model has chosen, and nothing is left to the run.
+fn told_to_stay(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, level: u32) -> bool {
+    let asked = |wanted: StateSelect| {
+        let is_asked = |&&column: &&u32| {
+            let chain = &reduced.variables[column as usize];
+            chain.len() == 1 + level as usize && work.model.variables[chain[0]].attributes.state_select >= wanted
+        };
+        columns.iter().filter(is_asked).count()
+    };
+    let states = columns.len().saturating_sub(rows);
+    states > 0 && (asked(StateSelect::Prefer) == states || asked(StateSelect::Always) == states)
+}
+
 /// One level of one component: `rows` equations, `columns` candidates, least wanted as states first.
 struct Stage {
     rows: usize,
@@ -201,14 +216,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(
-        work: &mut Work,
-        reduced: &Reduced,
-        tight: &crate::structure::Incidence,
-        rows: &[u32],
-        columns: Vec<u32>,
-        level: u32,
-    ) -> Self {
+    fn new(work: &mut Work, reduced: &Reduced, tight: &Incidence, rows: &[u32], columns: Vec<u32>, level: u32) -> Self {
         let mut entries = vec![Vec::new(); columns.len()];
         let local: rustc_hash::FxHashMap<u32, usize> =
             columns.iter().enumerate().map(|(index, &column)| (column, index)).collect();
@@ -223,9 +231,13 @@ impl Stage {
         Self { rows: rows.len(), columns, entries }
     }
 
-    fn select(&self) -> Selection {
+    /// `told`: as many columns at the end as there can be states are wanted as states by the model.
+    fn select(&self, told: bool) -> Selection {
         if self.columns.len() <= self.rows {
             return Selection::Static(self.columns.clone());
+        }
+        if told && self.by_structure(self.rows) {
+            return Selection::Static(self.columns[..self.rows].to_vec());
         }
         let numbers = self.entries.iter().flatten().all(|(_, value, _)| value.is_some());
         if numbers
@@ -239,6 +251,13 @@ impl Stage {
             return Selection::Static(safe.iter().map(|&place| self.columns[place]).collect());
         }
         Selection::Open { dependent: safe }
+    }
+
+    /// Whether the first columns can be matched with all rows, over entries that may vanish at some points too.
+    fn by_structure(&self, columns: usize) -> bool {
+        let rows = self.entries[..columns].iter().map(|entries| entries.iter().map(|(row, ..)| *row).collect());
+        let rows: Vec<Vec<u32>> = rows.collect();
+        Matching::maximum(&Incidence::from_rows(&rows, self.rows)).size() == self.rows
     }
 
     /// What is left to choose during the run if the columns at `dependent` are dummies in any case.

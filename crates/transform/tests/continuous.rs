@@ -541,3 +541,19 @@ fn parameters_that_depend_on_each_other() {
          der(x) = a",
     ));
 }
+
+#[test]
+fn the_model_may_choose_its_states() {
+    let schedule = schedule(
+        "parameter L = 1
+         Real x(start = 0.6, stateSelect = always)
+         Real vx(stateSelect = always)
+         Real y(start = -0.8)
+         der(x) = vx
+         der(y) = vy
+         der(vx) = -f*x
+         der(vy) = -f*y - 9.81
+         x^2 + y^2 = L^2",
+    );
+    assert_eq!((states(&schedule).as_str(), schedule.state_sets.len()), ("x vx", 0));
+}
