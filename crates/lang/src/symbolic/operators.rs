@@ -28,10 +28,7 @@ impl Expander<'_> {
                 return value;
             }
             Operator::InstanceName => {
-                let mut name = self.elaborator.flat.model.name.clone();
-                if let Some(path) = self.elaborator.instances.owner_path(self.frame.class) {
-                    name = if name.is_empty() { path } else { format!("{name}.{path}") };
-                }
+                let name = self.instance_name();
                 return Ok(Symbolic::Scalar(self.exprs().string(&name)));
             }
             Operator::Cardinality => {
@@ -111,6 +108,25 @@ impl Expander<'_> {
             }
             _ => Err(self.not_constant(span, "this operator")),
         }
+    }
+
+    /// The last name of the simulated class and the path of the instance, with its element numbers (3.7.4.4).
+    fn instance_name(&mut self) -> String {
+        let model = &self.elaborator.flat.model.name;
+        let mut name = model.rsplit('.').next().unwrap_or_default().to_owned();
+        let instances = &mut self.elaborator.instances;
+        let Some(owner) = instances.class(self.frame.class).owner else { return name };
+        let mut indices = self.frame.indices.iter();
+        for component in instances.chain(owner) {
+            let rank = instances.dimensions(component).map_or(0, |dimensions| dimensions.len());
+            name.push('.');
+            name.push_str(instances.component(component).name.as_str());
+            let own: Vec<String> = indices.by_ref().take(rank).map(u32::to_string).collect();
+            if !own.is_empty() {
+                name.push_str(&format!("[{}]", own.join(",")));
+            }
+        }
+        name
     }
 
     /// At translation nothing moves.
