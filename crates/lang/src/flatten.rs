@@ -101,6 +101,8 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::check_cycles(elaborator);
     variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
+    // Packages and functions are found while expressions are expanded.
+    check_classes(elaborator);
     elaborator.finish();
     result.flatten_time = middle.elapsed();
 }
@@ -132,6 +134,13 @@ fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
         variables::check_modifiers(elaborator, class);
         restrictions::check_block(&mut elaborator.instances, class);
     }
+    check_classes(elaborator);
+    let components: Vec<CompId> = parts.iter().map(|part| part.component).collect();
+    restrictions::check_redeclarations(&mut elaborator.instances, &components);
+}
+
+/// Checks the content of every class that was used so far.
+fn check_classes(elaborator: &mut Elaborator) {
     let mut seen = FxHashSet::default();
     for class in elaborator.instances.expanded_classes() {
         let node = elaborator.instances.class(class);
@@ -140,8 +149,6 @@ fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
             restrictions::check_class(&mut elaborator.instances, class);
         }
     }
-    let components: Vec<CompId> = parts.iter().map(|part| part.component).collect();
-    restrictions::check_redeclarations(&mut elaborator.instances, &components);
 }
 
 fn classes(parts: &[Part]) -> Vec<ClassId> {

@@ -382,15 +382,17 @@ impl Instances {
                     .specification("4.1"),
             ));
         }
-        if through_class && self.definition(class).partial && self.kind(class) == ast::ClassKind::Package {
-            if let Member::Component(_) = member {
-                return Err(Box::new(
-                    Diagnostic::error("partial-class", format!("`{prefix}` is a partial package"))
-                        .at(name.span, "its constants cannot be used")
-                        .hint("use a package that extends it, or redeclare it")
-                        .specification("5.3.2"),
-                ));
-            }
+        if through_class
+            && self.definition(class).partial
+            && self.kind(class) == ast::ClassKind::Package
+            && matches!(member, Member::Component(_))
+        {
+            return Err(Box::new(
+                Diagnostic::error("partial-class", format!("`{prefix}` is a partial package"))
+                    .at(name.span, "its constants cannot be used")
+                    .hint("use a package that extends it, or redeclare it")
+                    .specification("5.3.2"),
+            ));
         }
         if through_class && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
             let encapsulated = match member {

@@ -404,7 +404,12 @@ pub fn check_redeclarations(instances: &mut Instances, components: &[CompId]) {
     }
     for &component in components {
         let node = instances.component(component);
-        let Some((original, span)) = node.original.clone() else { continue };
+        let constrained = node.declaration.constraint.is_some();
+        let (original, span) = match node.original.clone() {
+            Some(redeclared) => redeclared,
+            None if constrained => (node.declaration.clone(), node.declaration.name.span),
+            None => continue,
+        };
         let (declared_in, type_scope) = (node.declared_in, node.type_scope);
         let declared = node.declaration.clone();
         let wanted = match &original.constraint {
