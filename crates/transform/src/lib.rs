@@ -46,12 +46,16 @@ pub fn transform(mut model: Model, _options: &Options) -> Result<Schedule, Vec<D
     let as_written = unbalanced(&work);
     let is_structural =
         |problems: &[Diagnostic]| problems.iter().all(|problem| singular::CODES.contains(&problem.code));
-    let outcome = match (sort(work, Inlining::AfterReduction), spare) {
-        (Err(problems), Some(spare)) if is_structural(&problems) => {
-            sort(Work::new(spare), Inlining::BeforeReduction).map_err(|_| problems)
-        }
-        (outcome, _) => outcome,
+    let first = sort(work, Inlining::AfterReduction);
+    let misled = match &first {
+        Ok((_, doubtful)) => *doubtful,
+        Err(problems) => is_structural(problems),
     };
+    let outcome = match spare {
+        Some(spare) if misled => sort(Work::new(spare), Inlining::BeforeReduction).or(first),
+        _ => first,
+    };
+    let outcome = outcome.map(|(schedule, _)| schedule);
     outcome.map_err(|problems| match as_written {
         Some(as_written) if is_structural(&problems) => as_written,
         _ => problems,
@@ -86,7 +90,8 @@ fn unbalanced(work: &Work) -> Option<Vec<Diagnostic>> {
     Some(singular::report(work, &system, &matching)).filter(|problems| !problems.is_empty())
 }
 
-fn sort(mut work: Work, inlining: Inlining) -> Result<Schedule, Vec<Diagnostic>> {
+/// The schedule, and whether its states are doubtful.
+fn sort(mut work: Work, inlining: Inlining) -> Result<(Schedule, bool), Vec<Diagnostic>> {
     parameters::order(&mut work)?;
     let conflicts = discrete::conflicts(&work);
     if !conflicts.is_empty() {
@@ -101,8 +106,9 @@ fn sort(mut work: Work, inlining: Inlining) -> Result<Schedule, Vec<Diagnostic>>
     let mut blocks = dynamic_blocks(&mut work)?;
     output::mark(&work, &states, &mut blocks);
     let (initial, initial_checks) = initial::problem(&mut work, &state_sets)?;
-    let Work { model, roles, parameters, summary, .. } = work;
-    Ok(Schedule { model, roles, states, state_sets, parameters, initial, initial_checks, blocks, summary })
+    let Work { model, roles, parameters, summary, doubtful, .. } = work;
+    let schedule = Schedule { model, roles, states, state_sets, parameters, initial, initial_checks, blocks, summary };
+    Ok((schedule, doubtful))
 }
 
 fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {

@@ -81,6 +81,7 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
             let told = told_to_stay(work, reduced, &columns, rows.len(), level);
             let stage = Stage::new(work, reduced, tight, &rows, columns, level);
+            work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
             columns = match stage.select(told) {
                 Selection::Static(chosen) => chosen,
                 Selection::Open { dependent } => {

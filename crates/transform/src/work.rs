@@ -33,6 +33,8 @@ pub struct Work {
     pub derivative: IdVec<VarId, Option<VarId>>,
     pub differentiator: Differentiator,
     pub inliner: Inliner,
+    /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
+    pub doubtful: bool,
     pub summary: Summary,
 }
 
@@ -61,6 +63,7 @@ impl Work {
             derivative: IdVec::filled(None, count),
             differentiator: Differentiator::new(),
             inliner: Inliner::new(),
+            doubtful: false,
             summary,
             model,
         }
