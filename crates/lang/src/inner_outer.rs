@@ -13,14 +13,15 @@ pub fn inner_of(instances: &mut Instances, component: CompId) -> Outcome<CompId>
     let mut first = true;
     let top = loop {
         if !first && let Some(found) = inner_member(instances, class, name) {
-            return instances.resolve_outer(found);
+            // One that is outer as well is an instance of its own for what is below it.
+            return Ok(found);
         }
         if first
             && !instances.component(component).prefixes.inner
             && let Some(found) = inner_member(instances, class, name)
             && found != component
         {
-            return instances.resolve_outer(found);
+            return Ok(found);
         }
         first = false;
         match above(instances, class) {
