@@ -135,6 +135,7 @@ fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
         restrictions::check_block(&mut elaborator.instances, class);
     }
     check_classes(elaborator);
+    connect::balance::check(elaborator, parts);
     let components: Vec<CompId> = parts.iter().map(|part| part.component).collect();
     restrictions::check_redeclarations(&mut elaborator.instances, &components);
 }

@@ -129,6 +129,9 @@ pub fn check_prefixes(instances: &mut Instances, component: CompId) {
             if no_direction && (prefixes.direction != ast::Direction::None || prefixes.flow != ast::Flow::None) {
                 report_prefix(instances, component, span, "input, output, flow or stream", kind);
             }
+            if all.flow == ast::Flow::Flow {
+                check_flow_record(instances, component, class);
+            }
             if all.direction != ast::Direction::None || all.flow != ast::Flow::None {
                 check_conflict(instances, component, class, all);
             }
@@ -144,6 +147,25 @@ pub fn check_prefixes(instances: &mut Instances, component: CompId) {
             }
         }
         _ => {}
+    }
+}
+
+/// Flows that are operator records are summed with the operators of the record (9.2, 14.4).
+fn check_flow_record(instances: &mut Instances, component: CompId, class: ClassId) {
+    let parts = instances.with_bases(class);
+    if !parts.iter().any(|&part| instances.kind(part) == ClassKind::OperatorRecord) {
+        return;
+    }
+    for operator in ["'+'", "'-'", "'0'"] {
+        if instances.member(class, base::Name::new(operator)).is_none() {
+            let (path, name) = (instances.path(component), instances.class_name(class));
+            let text = format!("the flow variable `{path}` needs the operator {operator} of `{name}`");
+            let diagnostic = Diagnostic::error("flow-operator", text)
+                .at(instances.span(component), "a flow of this operator record")
+                .hint(format!("define {operator} in the operator record"))
+                .specification("14.4");
+            instances.report(Box::new(diagnostic));
+        }
     }
 }
 

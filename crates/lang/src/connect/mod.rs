@@ -1,5 +1,6 @@
 //! Connections (specification 9): connect equations become sets of connector elements, and those equations.
 
+pub mod balance;
 pub mod collect;
 pub mod equations;
 pub mod expandable;
