@@ -48,9 +48,12 @@ fn give_bindings(work: &mut Work) {
         if !matches!(work.roles[variable], Role::Constant | Role::Parameter) {
             continue;
         }
+        // Whether a parameter is fixed may itself depend on parameters.
+        let not_fixed = work.model.variables[variable].attributes.fixed.is_some_and(|fixed| {
+            let value = value_of(work, fixed).unwrap_or(fixed);
+            work.model.exprs.as_boolean(value) == Some(false)
+        });
         let declared = &work.model.variables[variable];
-        let not_fixed =
-            declared.attributes.fixed.is_some_and(|fixed| work.model.exprs.as_boolean(fixed) == Some(false));
         if not_fixed {
             work.free[variable] = true;
         }

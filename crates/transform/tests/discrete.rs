@@ -301,3 +301,24 @@ fn left_limits_are_unknown_at_initialisation() {
     "#]]
     .assert_eq(&all(&schedule));
 }
+
+#[test]
+fn whether_a_parameter_is_fixed_may_depend_on_parameters() {
+    let schedule = schedule(
+        "parameter Integer kind = 2
+         parameter Av(start = 1, fixed = kind == 1)
+         parameter Kv(start = 3, fixed = kind == 2)
+         der(x) = Av*x
+         initial Av = 2*Kv",
+    );
+    assert!(schedule.initial_checks.is_empty());
+    expect![[r#"
+        states: x
+        der(x) := Av*x
+        initially
+        x := 0
+        Av := 2*Kv
+        der(x) := Av*x
+    "#]]
+    .assert_eq(&all(&schedule));
+}
