@@ -146,6 +146,21 @@ impl Typer<'_> {
     /// A component: the last `steps.len()` parts of the name.
     fn component(&mut self, steps: &[CompId], reference: &ast::ComponentRef) -> Expr {
         let span = reference.span;
+        let conditional = steps.iter().find(|&&step| self.elaborator.instances.component(step).condition.is_some());
+        if let Some(&conditional) = conditional
+            && self.place == super::Place::Model
+            && !self.elaborator.instances.ignore_protection
+        {
+            let name = self.elaborator.instances.component(conditional).name;
+            let diagnostic =
+                base::Diagnostic::error("conditional-use", format!("the conditional component `{name}` is used"))
+                    .at(span, "used here")
+                    .at(self.elaborator.instances.span(conditional), "declared with a condition")
+                    .hint("a conditional component may only be connected; connections to it vanish with it")
+                    .specification("4.4.5");
+            self.report(diagnostic);
+            return wrong(span);
+        }
         let skipped = reference.parts.len().saturating_sub(steps.len());
         let mut path = Reference { steps: Vec::with_capacity(steps.len()) };
         let mut rank = 0;
