@@ -101,3 +101,10 @@ fn a18_pendulum_turns_over() {
     // Fast enough to turn over.
     assert!(run.column("y").into_iter().fold(-1.0, f64::max) > 0.95);
 }
+
+#[test]
+fn what_follows_from_parameters_keeps_its_value() {
+    let text = "parameter p = 2\nReal a(start = p + 40)\na = 3*p\nReal x(start = 0, fixed = true)\nder(x) = a";
+    let run = run(text, &until(1.0, 1e-6));
+    assert_close(run.end("x"), 6.0, 1e-9);
+}

@@ -32,6 +32,7 @@ pub fn propagate(work: &mut Work) {
         known.insert(variable);
         used.insert(eq);
         work.roles[variable] = Role::Parameter;
+        work.model.variables[variable].binding = Some(value);
         if work.model.exprs.is_literal(value) {
             work.values[variable] = Some(value);
         }

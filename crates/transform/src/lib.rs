@@ -146,6 +146,7 @@ fn move_parameters(work: &mut Work, blocks: Vec<Block>, levels: &IdVec<VarId, Le
                     && !work.model.exprs.dependencies(&[assignment.value]).variables.iter().any(|&v| stays[v]) =>
             {
                 work.roles[assignment.variable] = Role::Parameter;
+                work.model.variables[assignment.variable].binding = Some(assignment.value);
                 moved.extend(assignment.equation);
                 work.parameters.push(assignment);
             }
