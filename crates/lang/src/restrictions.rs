@@ -136,15 +136,11 @@ pub fn check_prefixes(instances: &mut Instances, component: CompId) {
                 check_conflict(instances, component, class, all);
             }
         }
-        Ok(ComponentType::Builtin { builtin, .. }) => {
-            if all.flow != ast::Flow::None && builtin != Builtin::Real {
-                let path = instances.path(component);
-                let diagnostic =
-                    Diagnostic::error("flow-type", format!("the flow or stream variable `{path}` is not Real"))
-                        .at(span, "declared here")
-                        .specification("4.4.2.2");
-                instances.report(Box::new(diagnostic));
-            }
+        Ok(ComponentType::Builtin { builtin, .. }) if all.flow != ast::Flow::None && builtin != Builtin::Real => {
+            let path = instances.path(component);
+            let message = format!("the flow or stream variable `{path}` is not Real");
+            let diagnostic = Diagnostic::error("flow-type", message).at(span, "declared here").specification("4.4.2.2");
+            instances.report(Box::new(diagnostic));
         }
         _ => {}
     }
