@@ -125,12 +125,28 @@ impl Elaborator {
 
     /// The sizes that the binding of a component has, for dimensions declared with `:`.
     fn shape_of_binding(&mut self, component: CompId, span: Span) -> Outcome<Vec<usize>> {
-        let Some(source) = self.instances.binding(component) else { return Err(self.no_size(component, span)) };
         let parent = self.instances.component(component).parent;
         let rank = self.instances.rank_above(parent);
         let above = Indices::from_elem(1, rank);
+        let Some(source) = self.instances.binding(component) else {
+            return match self.start_shape(component, &above) {
+                Some(sizes) => Ok(sizes),
+                None => Err(self.no_size(component, span)),
+            };
+        };
         let value = self.binding_value(&source, component, &above, Mode::Shape)?;
         Ok(value.sizes().to_vec())
+    }
+
+    /// The sizes of the start value, where there is no binding.
+    fn start_shape(&mut self, component: CompId, above: &[u32]) -> Option<Vec<usize>> {
+        let ComponentType::Builtin { attributes, .. } = self.instances.component_type(component).ok()? else {
+            return None;
+        };
+        let binding = attributes.child(Name::new("start"))?.binding.clone().filter(|binding| !binding.each)?;
+        let ty = self.component_type(component).ok()?;
+        let value = self.expression_value(&binding, component, Name::new("start"), &ty, above, Mode::Shape).ok()?;
+        Some(value.sizes().to_vec()).filter(|sizes| !sizes.is_empty())
     }
 
     /// The sizes of a field of a record class as far as they are constant.
@@ -503,6 +519,19 @@ impl Typer<'_> {
             return;
         }
         let declared = self.elaborator.component_variability(component, ty);
+        let prefix = self.elaborator.instances.component(component).type_prefixes.variability;
+        if prefix == ast::Variability::Discrete && matches!(ty.base, Base::Real) {
+            let name = self.elaborator.instances.path(component);
+            let message = format!("`{name}` is a discrete Real, which only a when clause may assign");
+            let place = self.elaborator.instances.span(component);
+            self.report(
+                Diagnostic::error("variability", message)
+                    .at(value.span, "it has a value here")
+                    .at(place, "declared discrete")
+                    .specification("4.4.4"),
+            );
+            return;
+        }
         if value.variability <= declared {
             return;
         }

@@ -467,10 +467,10 @@ impl Elaborator {
             }
             locals = typer.locals;
         }
-        if let Some(external) = external {
+        let partial = self.instances.definition(class).partial;
+        if let Some(external) = external.filter(|_| !partial) {
             return Ok((locals, TypedBody::External(external)));
         }
-        let partial = self.instances.definition(class).partial;
         if partial || (!found && signature.output_locals.iter().any(|&local| locals[local].default.is_none())) {
             let name = signature.name;
             let what = if partial { "is partial" } else { "has no algorithm" };

@@ -292,6 +292,14 @@ impl<'e> Expander<'e> {
     /// Arguments that are known now must lie where the function is defined.
     fn check_domain(&mut self, op: Builtin, scalars: &[ExprId], span: Span) -> Outcome<()> {
         let Some(&first) = scalars.first() else { return Ok(()) };
+        if let (Builtin::Delay, &[_, delay, longest]) = (op, scalars)
+            && let (Some(delay), Some(longest)) = (self.exprs().as_real(delay), self.exprs().as_real(longest))
+            && !(0.0..=longest).contains(&delay)
+        {
+            let message = format!("the delay {delay} is not between 0 and the longest delay {longest}");
+            let diagnostic = Diagnostic::error("outside-domain", message).at(span, "").specification("3.7.4.1");
+            return Err(self.located(diagnostic));
+        }
         let Some(value) = self.exprs().as_real(first) else { return Ok(()) };
         let (name, defined) = match op {
             Builtin::Asin => ("asin", (-1.0..=1.0).contains(&value)),

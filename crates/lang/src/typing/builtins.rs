@@ -149,7 +149,9 @@ impl Typer<'_> {
             "delay" => &["expr", "delayTime", "delayMax"],
             _ => &[],
         };
+        let outer = std::mem::replace(&mut self.connections, name == "cardinality" || name == "rooted");
         let typed = self.arguments(arguments, None);
+        self.connections = outer;
         let Some(typed) = self.by_position(name, typed, order) else { return wrong(span) };
         if typed.iter().any(|argument| argument.ty.is_unknown()) {
             return wrong(span);
@@ -652,6 +654,9 @@ impl Typer<'_> {
             }
             ("homotopy", 2) => self.elementwise_builtin(name, Builtin::Homotopy, args, true, span),
             ("semiLinear", 3) => self.elementwise_builtin(name, Builtin::SemiLinear, args, true, span),
+            ("cardinality", 1) if !self.is_connector(&args[0]) => {
+                self.error(span, "not-a-connector", "`cardinality` needs a connector")
+            }
             ("cardinality", 1) => make(Operator::Cardinality, args, Type::INTEGER, Variability::Parameter),
             ("inStream" | "actualStream", 1) => {
                 let ty = args[0].ty.clone();
@@ -710,6 +715,15 @@ impl Typer<'_> {
         }
     }
 
+    fn is_connector(&mut self, expr: &Expr) -> bool {
+        let Kind::Component(reference) = &expr.kind else { return false };
+        let Some(component) = reference.steps.last().map(|step| step.component) else { return false };
+        let node = self.elaborator.instances.component(component);
+        let (scope, name) = (node.type_scope, node.declaration.type_name.clone());
+        let Ok(class) = self.elaborator.instances.lookup_type(scope, &name) else { return true };
+        matches!(self.elaborator.instances.kind(class), ast::ClassKind::Connector | ast::ClassKind::ExpandableConnector)
+    }
+
     /// `sample(start, interval)` of events, `sample(u)` and `sample(u, clock)` of clocks.
     fn sample(&mut self, mut args: Vec<Expr>, span: Span) -> Expr {
         let clocked = args.len() == 1 || matches!(args[1].ty.base, Base::Clock);
@@ -766,7 +780,9 @@ impl Typer<'_> {
 
     /// `Connections.isRoot(r)` and `Connections.rooted(r)`; the others are equations of the connection graph.
     pub(super) fn connections_operator(&mut self, name: Name, arguments: &ast::Arguments, span: Span) -> Expr {
+        let outer = std::mem::replace(&mut self.connections, true);
         let mut typed = self.arguments(arguments, None);
+        self.connections = outer;
         let operator = match name.as_str() {
             "isRoot" => Operator::IsRoot,
             "rooted" => Operator::Rooted,

@@ -45,6 +45,8 @@ pub struct Typer<'e> {
     /// How many loops, and whether a when clause, the statement stands in.
     pub(crate) loops: usize,
     pub(crate) in_when: bool,
+    /// Operators on connections may name components that are conditional.
+    pub(crate) connections: bool,
     /// Variables of the function and iterators.
     pub locals: Locals,
     /// The components of a function class that are variables of the function.
@@ -70,6 +72,7 @@ impl<'e> Typer<'e> {
             inputs: Vec::new(),
             loops: 0,
             in_when: false,
+            connections: false,
             locals: Locals::new(),
             components: FxHashMap::default(),
             visible: Vec::new(),

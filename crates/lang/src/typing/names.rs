@@ -1,6 +1,6 @@
 //! References: iterators and variables of functions, components with subscripts along their path, enumeration literals.
 
-use base::{Name, Span};
+use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use dae::function::LocalId;
 use syntax::ast;
@@ -175,6 +175,9 @@ impl Typer<'_> {
                 }
             };
             variability = variability.min(self.elaborator.component_variability(component, &ty));
+            if self.elaborator.instances.component(component).condition.is_some() && !self.connections {
+                return self.conditional_use(component, span);
+            }
             if part.subscripts.len() > ty.rank {
                 let message = format!(
                     "{} subscripts on `{}`, which has {} dimensions",
@@ -194,6 +197,17 @@ impl Typer<'_> {
             }
         }
         Expr { kind: Kind::Component(Box::new(path)), ty: Type::new(ty.base, rank), variability, span }
+    }
+
+    fn conditional_use(&mut self, component: CompId, span: Span) -> Expr {
+        let name = self.elaborator.instances.path(component);
+        let diagnostic =
+            Diagnostic::error("conditional-use", format!("`{name}` is conditional and may only be connected"))
+                .at(span, "used here")
+                .at(self.elaborator.instances.span(component), "declared with a condition")
+                .specification("4.4.5");
+        self.report(diagnostic);
+        wrong(span)
     }
 
     /// A dimension declared with an enumeration or Boolean has subscripts of that type (10.5.1).

@@ -252,6 +252,12 @@ impl Typer<'_> {
         {
             self.error(level.span, "type-mismatch", "the level must be an `AssertionLevel`");
         }
+        if let Some(level) = &level
+            && level.variability > Variability::Parameter
+            && self.place == Place::Model
+        {
+            self.error(level.span, "variability", "the level of an assertion must not change");
+        }
         Some(StatementKind::Assert { condition, message, level })
     }
 
