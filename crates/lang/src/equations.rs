@@ -108,6 +108,15 @@ impl Typer<'_> {
                 {
                     return None;
                 }
+                if let ast::ExprKind::Call { function, .. } = &call.kind
+                    && is_state_machine_operator(function)
+                {
+                    let diagnostic = Diagnostic::error("state-machine", "state machines are not supported yet")
+                        .at(text.span, "")
+                        .specification("17.1");
+                    self.report(diagnostic);
+                    return None;
+                }
                 self.call_statement(call, text.span).map(TypedEquationKind::Action)
             }
         }
@@ -182,13 +191,14 @@ impl Typer<'_> {
     }
 }
 
-/// `Connections.branch(…)`, `transition(…)`: they describe graphs, not equations.
+/// `Connections.branch(…)` and the like: they describe a graph, not equations.
 fn is_graph_operator(function: &ast::ComponentRef) -> bool {
-    match function.parts.as_slice() {
-        [first, _] => first.ident.name == "Connections",
-        [only] => matches!(only.ident.name.as_str(), "transition" | "initialState"),
-        _ => false,
-    }
+    matches!(function.parts.as_slice(), [first, _] if first.ident.name == "Connections")
+}
+
+/// `initialState(a)`, `transition(a, b, condition)`.
+fn is_state_machine_operator(function: &ast::ComponentRef) -> bool {
+    matches!(function.parts.as_slice(), [only] if matches!(only.ident.name.as_str(), "transition" | "initialState"))
 }
 
 fn expressions_of<'a>(body: &'a [ast::Equation], found: &mut Vec<&'a ast::Expr>) {
