@@ -99,7 +99,7 @@ impl Elaborator {
         flat.model.package_folders = instances.libraries.package_folders();
         Self {
             instances,
-            externals: Box::new(native::Native::with_folders(&flat.model.package_folders)),
+            externals: Box::new(native::Native::with_folders(&flat.model.package_folders).without_effects()),
             flat,
             structural: FxHashSet::default(),
             connected: Connected::default(),

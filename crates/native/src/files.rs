@@ -16,8 +16,24 @@ use crate::{Native, mat_file};
 
 type Answer = Result<Option<Value>, String>;
 
+/// What is not done while a model is only being translated.
+const EFFECTS: [&str; 9] = [
+    "ModelicaInternal_mkdir",
+    "ModelicaInternal_rmdir",
+    "ModelicaInternal_removeFile",
+    "ModelicaInternal_rename",
+    "ModelicaInternal_copyFile",
+    "ModelicaInternal_print",
+    "ModelicaInternal_chdir",
+    "ModelicaInternal_setenv",
+    "ModelicaIO_writeRealMatrix",
+];
+
 /// `None` if the symbol is none of them.
 pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer> {
+    if native.without_effects && EFFECTS.contains(&arguments.symbol) {
+        return Some(Err(format!("`{}` has effects outside and is called during the run only", arguments.symbol)));
+    }
     Some(match arguments.symbol {
         "ModelicaInternal_mkdir" => path(native, arguments, 0, "make", |path| fs::create_dir_all(path)),
         "ModelicaInternal_rmdir" => path(native, arguments, 0, "remove", |path| fs::remove_dir(path)),
@@ -292,6 +308,14 @@ mod tests {
 
     fn text(text: &str) -> Value {
         Value::string(text)
+    }
+
+    #[test]
+    fn translation_leaves_files_alone() {
+        let mut native = Native::new().without_effects();
+        let outcome = run(&mut native, "ModelicaInternal_removeFile", vec![text("a.txt")]).0;
+        let expected = "`ModelicaInternal_removeFile` has effects outside and is called during the run only";
+        assert_eq!(outcome.err().as_deref(), Some(expected));
     }
 
     #[test]

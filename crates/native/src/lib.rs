@@ -54,6 +54,7 @@ pub struct Native {
     /// Of the generator with hidden state.
     random_state: Vec<i64>,
     temporary_names: u64,
+    without_effects: bool,
 }
 
 impl Native {
@@ -83,6 +84,12 @@ impl Native {
             }
             Some(folder.join(file))
         }))
+    }
+
+    /// Refuses everything that changes the world outside: for evaluation while a model is only being translated.
+    pub fn without_effects(mut self) -> Self {
+        self.without_effects = true;
+        self
     }
 
     /// Sends what the model prints somewhere else than to standard error.
