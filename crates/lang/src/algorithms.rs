@@ -63,7 +63,8 @@ impl Elaborator {
         order.sort();
         let mut start = FxHashMap::default();
         for &variable in &order {
-            let value = self.value_before(variable, discrete.contains(&variable));
+            let clocked = self.machines.state_of(&self.flat.model.paths, path).is_some();
+            let value = self.value_before(variable, clocked || discrete.contains(&variable));
             start.insert(variable, value);
         }
         self.when_conditions.clear();
@@ -113,10 +114,11 @@ impl Elaborator {
         }
     }
 
-    /// The value of a variable when the section begins (11.1.2): the left limit of a discrete one, else its start value.
-    pub(crate) fn value_before(&mut self, variable: VarId, assigned_in_when: bool) -> ExprId {
+    /// The value of a variable when the section begins (11.1.2): the left limit of one that keeps its value, else its start
+    /// value.
+    pub(crate) fn value_before(&mut self, variable: VarId, is_kept: bool) -> ExprId {
         let declared = &self.flat.model.variables[variable];
-        let discrete = assigned_in_when || declared.variability <= Variability::Discrete;
+        let discrete = is_kept || declared.variability <= Variability::Discrete;
         let (start, ty) = (declared.attributes.start, declared.ty);
         let exprs = &mut self.flat.model.exprs;
         if discrete {

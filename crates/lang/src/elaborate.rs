@@ -15,6 +15,7 @@ use crate::functions::{FunctionEntry, Identity, Signature};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::DefId;
 use crate::lookup::Resolved;
+use crate::state_machines::Machines;
 use crate::symbolic::{Mode, Symbolic};
 use crate::typed::{Base, EnumerationType, Expr, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
 
@@ -27,6 +28,7 @@ pub struct Elaborator {
     pub structural: FxHashSet<CompId>,
     /// What connections give: see `connection_values`.
     pub connected: Connected,
+    pub(crate) machines: Machines,
     pub(crate) functions: IdVec<FunctionKey, FunctionEntry>,
     pub(crate) function_keys: FxHashMap<Identity, FunctionKey>,
     pub(crate) operators: FxHashMap<ClassId, Vec<Arc<Signature>>>,
@@ -103,6 +105,7 @@ impl Elaborator {
             flat,
             structural: FxHashSet::default(),
             connected: Connected::default(),
+            machines: Machines::default(),
             functions: IdVec::new(),
             function_keys: FxHashMap::default(),
             operators: FxHashMap::default(),

@@ -15,6 +15,7 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
+use crate::state_machines;
 use crate::symbolic::{Expander, Mode, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, Iterator, StatementKind, Type};
 use crate::typing::{Place, Typer, convert, fits, unify};
@@ -109,12 +110,13 @@ impl Typer<'_> {
                     return None;
                 }
                 if let ast::ExprKind::Call { function, .. } = &call.kind
-                    && is_state_machine_operator(function)
+                    && state_machines::operator(function).is_some()
                 {
-                    let diagnostic = Diagnostic::error("state-machine", "state machines are not supported yet")
-                        .at(text.span, "")
-                        .specification("17.1");
-                    self.report(diagnostic);
+                    // They are the matter of `state_machines`, which reads equation sections that hold at all times.
+                    if self.initial {
+                        let message = format!("`{}` has no place in an initial equation", function.parts[0].ident.name);
+                        self.report(Diagnostic::error("misplaced", message).at(text.span, "").specification("17.1"));
+                    }
                     return None;
                 }
                 self.call_statement(call, text.span).map(TypedEquationKind::Action)
@@ -194,11 +196,6 @@ impl Typer<'_> {
 /// `Connections.branch(…)` and the like: they describe a graph, not equations.
 fn is_graph_operator(function: &ast::ComponentRef) -> bool {
     matches!(function.parts.as_slice(), [first, _] if first.ident.name == "Connections")
-}
-
-/// `initialState(a)`, `transition(a, b, condition)`.
-fn is_state_machine_operator(function: &ast::ComponentRef) -> bool {
-    matches!(function.parts.as_slice(), [only] if matches!(only.ident.name.as_str(), "transition" | "initialState"))
 }
 
 fn expressions_of<'a>(body: &'a [ast::Equation], found: &mut Vec<&'a ast::Expr>) {

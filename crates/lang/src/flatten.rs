@@ -16,6 +16,7 @@ use crate::library::{DefId, Libraries};
 use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
 use crate::restrictions;
+use crate::state_machines;
 use crate::variables;
 
 /// Changes from outside, as modifiers of the model.
@@ -95,12 +96,14 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     result.stage = Stage::Flatten;
     let middle = Instant::now();
     variables::make_variables(elaborator, &parts, &paths);
+    state_machines::declare(elaborator, &collected.machines, &parts, &paths);
     connect::equations::make(elaborator, &collected, top, &parts);
     variables::bind_variables(elaborator, &parts);
     variables::compare_connected(elaborator);
     variables::check_cycles(elaborator);
     variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
+    state_machines::translate(elaborator, &parts, &paths);
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();

@@ -19,6 +19,7 @@ mod outline;
 mod parts;
 mod predefined;
 pub mod restrictions;
+mod state_machines;
 mod substitute;
 pub mod symbolic;
 pub mod typed;

@@ -1,5 +1,5 @@
 //! Collects the connections of a model: connect equations, also in loops and branches, and the statements about
-//! overconstrained graphs, with every subscript evaluated.
+//! overconstrained graphs and state machines, with every subscript evaluated.
 
 use base::{Diagnostic, Name, Span};
 use dae::PathId;
@@ -13,6 +13,7 @@ use crate::flat::{Indices, for_each_index};
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
 use crate::lookup::Resolved;
 use crate::parts::{Part, frame_of};
+use crate::state_machines;
 use crate::substitute::substitute;
 use crate::symbolic::Symbolic;
 
@@ -30,6 +31,8 @@ impl Collected {
         });
         self.statements
             .retain(|statement| statement.nodes.iter().all(|(component, indices)| exists(*component, indices)));
+        self.machines
+            .retain(|statement| statement.states().iter().all(|state| exists(state.component, &state.indices)));
     }
 }
 
@@ -40,6 +43,8 @@ pub struct Collected {
     pub statements: Vec<GraphStatement>,
     /// Connections with an expandable connector that has no such element yet.
     pub to_expandable: Vec<Pending>,
+    /// `initialState(a)`, `transition(a, b, condition)`.
+    pub machines: Vec<state_machines::Statement>,
 }
 
 /// `Connections.branch(a, b)` and the like, with overdetermined records.
@@ -156,12 +161,22 @@ impl Collector<'_> {
                 }
                 self.equations(frame, otherwise, path);
             }
-            ast::EquationKind::Call(call) => self.statement(frame, call)?,
+            ast::EquationKind::Call(call) => match state_machine_call(call) {
+                Some(found) => {
+                    let statement =
+                        state_machines::read(self.elaborator, frame, &self.iterators, found, path, equation.span)?;
+                    self.out.machines.push(statement);
+                }
+                None => self.statement(frame, call)?,
+            },
             ast::EquationKind::When { .. } => {
                 return Err(Box::new(
-                    Diagnostic::error("connect-in-when", "connections cannot be made in a when equation")
-                        .at(equation.span, "in this equation")
-                        .specification("8.3.5"),
+                    Diagnostic::error(
+                        "connect-in-when",
+                        "connections and transitions have no place in a when equation",
+                    )
+                    .at(equation.span, "in this equation")
+                    .specification("8.3.5"),
                 ));
             }
             ast::EquationKind::Equal(..) => {}
@@ -554,7 +569,7 @@ fn same_reference(a: &ast::ComponentRef, b: &ast::ComponentRef) -> bool {
         })
 }
 
-/// Whether a connect equation or a statement about connection graphs stands in it.
+/// Whether a connect equation or a statement about connection graphs or state machines stands in it.
 fn is_about_connections(equation: &ast::Equation) -> bool {
     match &equation.kind {
         ast::EquationKind::Connect(..) => true,
@@ -564,11 +579,20 @@ fn is_about_connections(equation: &ast::Equation) -> bool {
                 || branches.iter().any(|(_, body)| body.iter().any(is_about_connections))
         }
         ast::EquationKind::Call(call) => match &call.kind {
-            ast::ExprKind::Call { function, .. } => graph_kind(function).is_some(),
+            ast::ExprKind::Call { function, .. } => {
+                graph_kind(function).is_some() || state_machines::operator(function).is_some()
+            }
             _ => false,
         },
         ast::EquationKind::When { branches } => branches.iter().any(|(_, body)| body.iter().any(is_about_connections)),
         ast::EquationKind::Equal(..) => false,
+    }
+}
+
+fn state_machine_call(call: &ast::Expr) -> Option<(state_machines::Operator, &ast::Arguments)> {
+    match &call.kind {
+        ast::ExprKind::Call { function, arguments } => Some((state_machines::operator(function)?, arguments)),
+        _ => None,
     }
 }
 

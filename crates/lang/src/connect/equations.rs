@@ -435,10 +435,39 @@ impl Maker<'_> {
         self.elaborator.instances.report(Box::new(diagnostic));
     }
 
+    /// Outputs of states that exclude each other are one source (17.3.6): that of the active state, or the last value.
+    fn merge_outputs_of_states(&mut self, set: &[Face]) -> bool {
+        let (sources, others): (Vec<Face>, Vec<Face>) = set.iter().partition(|face| self.sources.contains(face));
+        if sources.len() < 2 || self.elaborator.machines.is_empty() {
+            return false;
+        }
+        let (machines, model) = (&self.elaborator.machines, &mut self.elaborator.flat.model);
+        let states: Option<Vec<usize>> =
+            sources.iter().map(|face| machines.state_of(&model.paths, model.variables[face.variable].path)).collect();
+        let Some(states) = states else { return false };
+        let exclude = |(number, &a): (usize, &usize)| states[..number].iter().all(|&b| machines.are_exclusive(a, b));
+        if !states.iter().enumerate().all(exclude) {
+            return false;
+        }
+        // Where nothing else is connected, nobody asks.
+        let Some(first) = others.first() else { return true };
+        let mut value = model.exprs.previous(first.variable);
+        for (face, &state) in sources.iter().zip(&states).rev() {
+            let (active, output) = (model.exprs.var(machines.states[state].active), model.exprs.var(face.variable));
+            value = model.exprs.if_(active, output, value);
+        }
+        let left = model.exprs.var(first.variable);
+        self.push(left, value, first.variable, OriginKind::Potential);
+        self.equate(&others);
+        true
+    }
+
     fn finish(mut self, top: ClassId) {
         for set in self.potentials.all() {
-            self.check_sources(&set);
-            self.equate(&set);
+            if !self.merge_outputs_of_states(&set) {
+                self.check_sources(&set);
+                self.equate(&set);
+            }
         }
         for set in self.flows.all() {
             self.sum(&set);
