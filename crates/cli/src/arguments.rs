@@ -92,6 +92,14 @@ pub struct Subject {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
+    /// What becomes of constraints between states
+    #[arg(long, value_enum, default_value_t = IndexReduction::Dummy)]
+    pub index_reduction: IndexReduction,
+
+    /// Sort the equations as they were written: variables that are equal to others stay
+    #[arg(long)]
+    pub keep_aliases: bool,
+
     /// Print the machine-readable summary; messages go to standard error
     #[arg(long)]
     pub json: bool,
@@ -103,6 +111,14 @@ pub struct Subject {
     /// Say nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum IndexReduction {
+    /// Dummy derivatives: constraints hold exactly, states are chosen, where necessary during the run
+    Dummy,
+    /// Everything differentiated is integrated and moved back to the constraints after each step
+    Projection,
 }
 
 #[derive(Args, Debug)]

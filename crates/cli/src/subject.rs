@@ -4,7 +4,7 @@ use base::{Diagnostic, Severity};
 use serde_json::json;
 use session::{Disk, Failed, Flat, Request, Session, Stage, Status, Structure, Summary};
 
-use crate::arguments::Subject;
+use crate::arguments::{IndexReduction, Subject};
 use crate::exit::{Exit, Failure};
 use crate::style::{Style, print};
 
@@ -127,5 +127,12 @@ fn request(subject: &Subject, target: &str) -> Request {
         more: subject.more.clone(),
         libraries,
         set: subject.set.clone(),
+        transform: transform::Options {
+            index_reduction: match subject.index_reduction {
+                IndexReduction::Dummy => transform::IndexReduction::DummyDerivatives,
+                IndexReduction::Projection => transform::IndexReduction::Projection,
+            },
+            aliases: if subject.keep_aliases { transform::Aliases::Keep } else { transform::Aliases::Eliminate },
+        },
     }
 }

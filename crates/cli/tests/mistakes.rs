@@ -154,17 +154,30 @@ end P;
 ",
         1,
         expect![[r#"
-            error[over-determined]: an equation contains no unknown that it could determine; the counts agree (1 equation, 1 unknown)
-               --> model.mo:11:5 (in component `R2`)
+            error[over-determined]: 3 equations for 2 unknowns: `R2.p.i`, `R2.n.i`; the counts agree (10 equations, 10 unknowns)
+              --> model.mo:4:15 (in component `R2.p`)
+               |
+             4 |     flow Real i;
+               |               ^
+              ::: model.mo:4:15
+               |
+             4 |     flow Real i;
+               |               -
+               ::: model.mo:11:5
                 |
              11 |     p.i + n.i = 0;
-                |     ^^^^^^^^^^^^^
-               = help: remove one of these equations, or make something in them an unknown
-            error[under-determined]: no equation determines `R2.p.v`; the counts agree (1 equation, 1 unknown)
+                |     -------------
+               = R2.p: R2.p.i = 0
+               = R2.n: R2.n.i = 0
+               = R2: R2.p.i + R2.n.i = 0
+               = help: a connector may not be connected: then its flow is zero
+            error[under-determined]: no equation determines `R2.p.v`; the counts agree (10 equations, 10 unknowns)
               --> model.mo:3:10
                |
              3 |     Real v;
                |          ^
+               = it shares its equations with `R2.n.v`
+               = R2: R2.p.v - R2.n.v = R2.R*R2.p.i
                = help: an equation or a connection is missing; an input needs a connection or a value
         "#]],
     );
@@ -216,15 +229,15 @@ end Tank;
         1,
         expect![[r#"
             error[over-determined]: 2 equations for the one unknown `outflow`; one equation too many (3 equations, 2 unknowns)
-              --> model.mo:5:3
+              --> model.mo:6:3
                |
-             5 |   der(level) = 1 - outflow;
-               |   ^^^^^^^^^^^^^^^^^^^^^^^^
+             6 |   outflow = 0.5*level;
+               |   ^^^^^^^^^^^^^^^^^^^
               ::: model.mo:7:3
                |
              7 |   outflow = 2;
                |   -----------
-               = der(level) = 1 - outflow
+               = outflow = 0.5*level
                = outflow = 2
                = help: remove one of these equations, or make something in them an unknown
         "#]],

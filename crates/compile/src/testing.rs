@@ -19,6 +19,7 @@ impl Maker {
     pub fn new() -> Self {
         Self {
             schedule: Schedule {
+                projection: None,
                 model: Model::default(),
                 roles: IdVec::new(),
                 states: Vec::new(),

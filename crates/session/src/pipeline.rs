@@ -27,6 +27,7 @@ pub struct Request {
     pub libraries: Vec<PathBuf>,
     /// Parameters and the texts of their new values.
     pub set: Vec<(String, String)>,
+    pub transform: transform::Options,
 }
 
 /// Why the way ended. What is wrong with the model stands in `Session::diagnostics`.
@@ -48,6 +49,7 @@ pub struct Session {
     pub stage: Stage,
     pub seconds: Seconds,
     pub diagnostics: Vec<Diagnostic>,
+    transform: transform::Options,
 }
 
 impl Session {
@@ -58,6 +60,7 @@ impl Session {
             stage: Stage::Parse,
             seconds: Seconds::default(),
             diagnostics: Vec::new(),
+            transform: transform::Options::default(),
         }
     }
 
@@ -67,6 +70,7 @@ impl Session {
 
     /// Text to flat model.
     pub fn flatten(&mut self, request: &Request) -> Result<Model, Failed> {
+        self.transform = request.transform.clone();
         let begin = Instant::now();
         let found = self.load(request);
         self.seconds.add(Stage::Parse, begin.elapsed().as_secs_f64());
@@ -92,7 +96,7 @@ impl Session {
     /// Flat model to sorted and solved equations.
     pub fn structure(&mut self, model: Model) -> Result<Schedule, Failed> {
         self.stage = Stage::Structure;
-        let schedule = self.seconds.time(Stage::Structure, || transform::transform(model, &Default::default()));
+        let schedule = self.seconds.time(Stage::Structure, || transform::transform(model, &self.transform));
         match schedule {
             Ok(schedule) => {
                 self.diagnostics.extend(schedule.summary.notices.iter().cloned());

@@ -13,6 +13,7 @@ mod events;
 mod exchange;
 mod initial;
 mod machine;
+mod projection;
 mod rhythm;
 mod run;
 mod systems;

@@ -14,6 +14,7 @@ use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
 use crate::initial;
 use crate::machine::{Machine, Trouble};
+use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
 
 /// How to run.
@@ -210,6 +211,7 @@ struct Run<'a, 'w> {
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
     bands: Bands,
+    projector: Option<Projector<'a>>,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -243,6 +245,7 @@ impl<'a, 'w> Run<'a, 'w> {
             recent: RecentEvents::default(),
             instant: (f64::NEG_INFINITY, 0),
             bands: Bands::new(program),
+            projector: Projector::new(&machine, options.tolerance),
             machine,
         }
     }
@@ -328,6 +331,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        self.drift(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
         let quiet = self.program.sections.assertions.is_empty() && self.program.layout.delays.is_empty();
         if quiet && fixed {
@@ -338,6 +342,46 @@ impl<'a, 'w> Run<'a, 'w> {
         events::check_assertions(&mut self.machine, self.log)?;
         self.program.record_delays(&mut self.machine.memory);
         if fixed { Ok(()) } else { self.exchange_states(time) }
+    }
+
+    /// Moves the states back to the constraints if they have gone too far from them.
+    fn drift(&mut self, time: f64) -> Result<(), Stop> {
+        /// In units of the tolerance.
+        const TOO_FAR: f64 = 0.1;
+        let Some(projector) = &mut self.projector else { return Ok(()) };
+        self.integrator.interpolate(time, &mut self.x);
+        if projector.project(&mut self.machine, time, &mut self.x)? <= TOO_FAR {
+            return Ok(());
+        }
+        let outcome = self.integrator.correct(&mut self.machine, &self.x);
+        outcome.map_err(|error| self.step_trouble(error).into())
+    }
+
+    /// States that were set anew at an event take the others with them.
+    fn follow_changed_states(&mut self, time: f64) -> Result<(), Stop> {
+        let Some(projector) = &mut self.projector else { return Ok(()) };
+        let before = self.x.clone();
+        self.program.read_states(&self.machine.memory, &mut self.x);
+        let changed: Vec<bool> = before.iter().zip(&self.x).map(|(before, after)| before != after).collect();
+        if changed.contains(&true) {
+            projector.project_others(&mut self.machine, time, &mut self.x, changed)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the model on the last step; constraints hold.
+    fn evaluate_at(&mut self, time: f64) -> Result<(), Stop> {
+        self.integrator.interpolate(time, &mut self.x);
+        match &mut self.projector {
+            Some(projector) => {
+                projector.project(&mut self.machine, time, &mut self.x)?;
+            }
+            None => {
+                self.machine.evaluate(time, &self.x)?;
+                self.machine.evaluate_outputs()?;
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with other states where those in use become bad.
@@ -373,9 +417,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.roots.crossings());
-        self.integrator.interpolate(time, &mut self.x);
-        self.machine.evaluate(time, &self.x)?;
-        self.machine.evaluate_outputs()?;
+        self.evaluate_at(time)?;
         self.program.record_delays(&mut self.machine.memory);
         self.clockwork.remember_delayed(&mut self.machine);
         self.write_row()?;
@@ -396,6 +438,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.clockwork.note_jumps(&self.machine);
         self.program.record_delays(&mut self.machine.memory);
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
+        self.follow_changed_states(time)?;
         self.settle_after_event(&aftermath)?;
         self.write_row()?;
         if crossed {
@@ -433,9 +476,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn write_point(&mut self, time: f64) -> Result<(), Stop> {
-        self.integrator.interpolate(time, &mut self.x);
-        self.machine.evaluate(time, &self.x)?;
-        self.machine.evaluate_outputs()?;
+        self.evaluate_at(time)?;
         self.write_row()
     }
 
@@ -448,9 +489,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// The last row, and what `terminal()` asks for.
     fn finish(&mut self, stop: f64) -> Result<(), Stop> {
-        self.integrator.interpolate(stop, &mut self.x);
-        self.machine.evaluate(stop, &self.x)?;
-        self.machine.evaluate_outputs()?;
+        self.evaluate_at(stop)?;
         self.write_row()?;
         self.machine.memory.set_terminal(true);
         self.program.save_pre(&mut self.machine.memory);

@@ -181,6 +181,10 @@ impl Integrator for Auto {
         }
     }
 
+    fn correct(&mut self, problem: &mut dyn OdeProblem, x: &[f64]) -> Result<(), StepError> {
+        self.current_mut().correct(problem, x)
+    }
+
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         let steps = std::mem::take(&mut self.steps_since_event) as f64;
         let average = self.steps_between_events;

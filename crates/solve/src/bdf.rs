@@ -369,6 +369,13 @@ impl Integrator for Bdf {
         }
     }
 
+    fn correct(&mut self, problem: &mut dyn OdeProblem, x: &[f64]) -> Result<(), StepError> {
+        self.x.copy_from_slice(x);
+        self.history.move_to(x);
+        let t = self.t;
+        evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
+    }
+
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.resume.clear();
         self.x.copy_from_slice(x);

@@ -46,6 +46,11 @@ impl History {
         History { size, differences: vec![0.0; size * SIZE], ..History::default() }
     }
 
+    /// Moves all points of the past by the same distance, the newest to `x`.
+    pub fn move_to(&mut self, x: &[f64]) {
+        self.differences[..self.size].copy_from_slice(x);
+    }
+
     fn difference(&self, i: usize) -> &[f64] {
         &self.differences[i * self.size..(i + 1) * self.size]
     }

@@ -127,6 +127,13 @@ pub trait Integrator: DenseOutput {
     /// factorised Jacobian are kept as far as the change allows.
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError>;
 
+    /// Replaces the solution at the end of the last step by one that differs from it by drift only, such as its projection on
+    /// an invariant. Nothing has happened: order and step size stay.
+    fn correct(&mut self, problem: &mut dyn OdeProblem, x: &[f64]) -> Result<(), StepError> {
+        let t = self.time();
+        self.restart(problem, t, x)
+    }
+
     /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
     fn reset(&mut self, size: usize);
 

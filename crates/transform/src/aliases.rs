@@ -8,21 +8,29 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
 use dae::{
-    ActionKind, Attributes, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, Origin,
-    OriginKind, StateSelect, VarId, VariableType,
+    ActionKind, Attributes, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, StateSelect,
+    VarId, VariableType,
 };
 
+use crate::attributes;
+use crate::cancellation::without_cancelled;
+use crate::options::Aliases;
 use crate::schedule::Role;
 use crate::work::{Work, map_actions};
 
 /// Later rounds find next to nothing; the equations that remain are solved like others.
 const ROUNDS: usize = 8;
 
-pub fn eliminate(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
+pub fn eliminate(work: &mut Work, aliases: Aliases) -> Result<(), Vec<Diagnostic>> {
     let mut groups = Groups::new(work);
-    let mut candidates = work.active.clone();
+    let (mut candidates, rounds) = match aliases {
+        Aliases::Eliminate => (work.active.clone(), ROUNDS),
+        // One round without candidates replaces constants by their values.
+        Aliases::Keep => (Vec::new(), 1),
+    };
     let mut first = true;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
+        candidates.iter().for_each(|&eq| cancel(work, eq));
         let removed: Vec<EqId> = candidates.iter().copied().filter(|&eq| groups.absorb(work, eq)).collect();
         if removed.is_empty() && !first {
             break;
@@ -39,9 +47,20 @@ pub fn eliminate(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
+/// Takes unknowns out of an equation that are in it only for the eye.
+fn cancel(work: &mut Work, eq: EqId) {
+    let Equation { left, right, role, .. } = &work.model.equations[eq];
+    if matches!(role, EquationRole::Plain)
+        && let Some(sides) = without_cancelled(&mut work.model.exprs, *left, *right)
+    {
+        let equation = &mut work.model.equations[eq];
+        (equation.left, equation.right) = sides;
+    }
+}
+
 /// What stands for a variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Target {
+pub enum Target {
     Itself,
     Literal(ExprId),
     Alias { of: VarId, negated: bool },
@@ -396,7 +415,7 @@ fn rewrite(work: &mut Work, targets: &IdVec<VarId, Target>, memo: &mut Memo, roo
     })
 }
 
-fn signed(exprs: &mut Exprs, value: ExprId, negated: bool, boolean: bool) -> ExprId {
+pub fn signed(exprs: &mut Exprs, value: ExprId, negated: bool, boolean: bool) -> ExprId {
     match (negated, boolean) {
         (false, _) => value,
         (true, true) => exprs.not(value),
@@ -433,7 +452,7 @@ fn finish(work: &mut Work, targets: &IdVec<VarId, Target>) {
         }
     }
     replace_in_attributes(work, targets, &mut memo);
-    merge_attributes(work, targets);
+    attributes::merge_all(work, targets);
     for variable in work.model.variables.ids() {
         match targets[variable] {
             Target::Itself => {}
@@ -480,76 +499,6 @@ fn replace_in_attributes(work: &mut Work, targets: &IdVec<VarId, Target>, memo: 
             }
         };
         work.model.variables[variable].attributes = new;
-    }
-}
-
-/// The variable that stands for others takes over what they say and it does not: a fixed start value first, then any
-/// start value of the member nearest to the top of the model; the narrower range; the stronger wish to be a state.
-fn merge_attributes(work: &mut Work, targets: &IdVec<VarId, Target>) {
-    let mut members: Vec<(VarId, u32, VarId, bool)> = Vec::new();
-    for variable in work.model.variables.ids() {
-        if let Target::Alias { of, negated } = targets[variable]
-            && work.is_unknown(of)
-            && *work.model.variables[variable].attributes != Attributes::default()
-        {
-            let depth = work.model.paths.text(work.model.variables[variable].path).matches('.').count() as u32;
-            members.push((of, depth, variable, negated));
-        }
-    }
-    members.sort_unstable();
-    for (of, _, variable, negated) in members {
-        let other = work.model.variables[variable].attributes.clone();
-        let mut merged = (*work.model.variables[of].attributes).clone();
-        merge(work, &mut merged, &other, negated, variable, of);
-        if merged != *work.model.variables[of].attributes {
-            work.model.variables[of].attributes = Arc::new(merged);
-        }
-    }
-}
-
-fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: bool, variable: VarId, of: VarId) {
-    let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
-    let discrete = work.is_discrete(of);
-    let exprs = &mut work.model.exprs;
-    let is_fixed = |exprs: &Exprs, a: &Attributes| a.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false));
-    let start = from.start.map(|start| signed(exprs, start, negated, is_boolean));
-    match (is_fixed(exprs, into), is_fixed(exprs, from)) {
-        (false, true) => {
-            into.fixed = from.fixed;
-            into.start = start.or(into.start);
-        }
-        // `pre` values are fixed for discrete variables; only the one that stands for the group has one.
-        (true, true) if start != into.start && !discrete => {
-            let left = exprs.var(of);
-            let right = start.unwrap_or_else(|| exprs.real(0.0));
-            let declared = &work.model.variables[variable];
-            let component = work.model.paths.parent(declared.path).unwrap_or(work.model.paths.root());
-            let origin = Origin { component, span: declared.span, kind: OriginKind::StartValue(variable) };
-            let equation = Equation { left, right, role: EquationRole::Plain, origin };
-            work.model.initial_equations.push(equation);
-        }
-        (true, _) => {}
-        (false, false) => into.start = into.start.or(start),
-    }
-    let exprs = &mut work.model.exprs;
-    into.nominal = into.nominal.or(from.nominal);
-    let (low, high) = match negated {
-        false => (from.min, from.max),
-        true => (from.max.map(|max| exprs.neg(max)), from.min.map(|min| exprs.neg(min))),
-    };
-    into.min = narrower(exprs, into.min, low, Builtin::Max);
-    into.max = narrower(exprs, into.max, high, Builtin::Min);
-    into.state_select = match (into.state_select, from.state_select) {
-        (StateSelect::Default, other) => other,
-        (own, StateSelect::Default) => own,
-        (own, other) => own.max(other),
-    };
-}
-
-fn narrower(exprs: &mut Exprs, a: Option<ExprId>, b: Option<ExprId>, op: Builtin) -> Option<ExprId> {
-    match (a, b) {
-        (Some(a), Some(b)) if a != b => Some(exprs.builtin(op, &[a, b])),
-        (a, b) => a.or(b),
     }
 }
 

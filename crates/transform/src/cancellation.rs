@@ -4,7 +4,8 @@
 //! `0 = y1 + y2 + 2*x1` and `0 = y1 + y2 + x1 + 2*x2` can be matched with y1 and y2, but their difference `0 = x1 - 2*x2` is
 //! a constraint. Pantelides' algorithm misses it, so such equations are replaced by their combination before the
 //! offsets are believed. Only equations that are solved simultaneously can hide one; they are eliminated there with whole
-//! numbers (fraction-free), within a bound of work.
+//! numbers. Equations that are differentiated take part as often differentiated as the offsets say, and the one that is
+//! differentiated least is the one replaced.
 
 use std::sync::Arc;
 
@@ -12,27 +13,37 @@ use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, Origi
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derivatives::at_order;
+use crate::structure::elimination::{Terms, dependencies, whole};
 use crate::structure::offsets::Offsets;
-use crate::structure::strong_components;
+use crate::structure::{Incidence, strong_components};
 use crate::system::System;
 use crate::work::Work;
 
-/// Replaces equations that hide a constraint; false if there are none.
-pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets) -> bool {
-    let tight = &offsets.tight;
+/// Replaces equations that hide a constraint; false if there are none. `chains` are the equations with their derivatives.
+pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec<EqId>]) -> bool {
+    let leading = Leading { system, offsets, chains };
     let mut found = false;
-    for group in strong_components(tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
-        let mut by_offset: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for group in strong_components(&offsets.tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
+        let mut rows = Vec::new();
+        let mut factors = Vec::new();
         for &row in group {
-            by_offset.entry(offsets.equations[row as usize]).or_default().push(row);
+            if let Some((terms, scale)) = leading.row(work, &offsets.tight, row) {
+                rows.push((row, scale));
+                factors.push(terms);
+            }
         }
-        let mut orders: Vec<u32> = by_offset.keys().copied().collect();
-        orders.sort_unstable();
-        for order in orders {
-            let leading = Leading { system, offsets, differentiated: order };
-            let rows: Vec<Row> = by_offset[&order].iter().filter_map(|&row| leading.row(work, tight, row)).collect();
-            for combination in eliminate(rows) {
-                replace(work, &leading, combination);
+        let mut replaced = FxHashSet::default();
+        for combination in dependencies(&factors) {
+            let member = |(place, factor): (u32, i128)| {
+                let (row, scale) = rows[place as usize];
+                (row, factor * i128::from(scale))
+            };
+            let combination: Terms = combination.into_iter().map(member).collect();
+            // The next round finds what this one must leave because an equation can be replaced only once.
+            if combination.iter().all(|(row, _)| !replaced.contains(row))
+                && let Some(row) = leading.replace(work, &combination)
+            {
+                replaced.insert(row);
                 found = true;
             }
         }
@@ -40,151 +51,122 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets) -> bool {
     found
 }
 
-/// An equation over its leading unknowns, and the combination of equations it is by now.
-struct Row {
-    terms: Vec<(u32, i64)>,
-    combination: Vec<(u32, i64)>,
-}
-
 struct Leading<'a> {
     system: &'a System,
     offsets: &'a Offsets,
-    differentiated: u32,
+    chains: &'a [Vec<EqId>],
 }
 
 impl Leading<'_> {
-    /// The leaf of the highest derivative of a column that occurs in equations of this offset.
-    fn leaf(&self, work: &mut Work, column: u32) -> Option<ExprId> {
-        let order = self.offsets.variables[column as usize].checked_sub(self.differentiated)?;
+    /// The highest derivative of a column in equations that are differentiated so often.
+    fn leaf(&self, work: &mut Work, column: u32, differentiated: u32) -> Option<ExprId> {
+        let order = self.offsets.variables[column as usize].checked_sub(differentiated)?;
         let variable = at_order(work, self.system.columns[column as usize], order)?;
         Some(work.model.exprs.var(variable))
     }
 
-    /// `None` unless all leading unknowns have whole factors.
-    fn row(&self, work: &mut Work, tight: &crate::structure::Incidence, row: u32) -> Option<Row> {
+    /// The factors of the leading unknowns and what they are multiplied by to be whole; `None` unless all are constant.
+    fn row(&self, work: &mut Work, tight: &Incidence, row: u32) -> Option<(Vec<(u32, i64)>, i64)> {
         let (left, right) = self.system.sides[row as usize];
         let mut residual = work.model.exprs.sub(left, right);
-        let mut terms = Vec::new();
+        let (mut columns, mut factors) = (Vec::new(), Vec::new());
         for &column in tight.row(row as usize) {
-            let leaf = self.leaf(work, column)?;
+            let leaf = self.leaf(work, column, self.offsets.equations[row as usize])?;
             let exprs = &mut work.model.exprs;
             let (factor, rest) = exprs.linear_coefficient(residual, leaf)?;
-            let value = exprs.as_real(factor)?;
-            if value.fract() != 0.0 || value.abs() > 1e6 {
-                return None;
-            }
-            if value != 0.0 {
-                terms.push((column, value as i64));
-            }
+            columns.push(column);
+            factors.push(exprs.as_real(factor)?);
             residual = rest;
         }
-        terms.sort_unstable();
-        Some(Row { terms, combination: vec![(row, 1)] })
+        let (factors, scale) = whole(&factors)?;
+        let terms = columns.into_iter().zip(factors);
+        Some((terms.filter(|(_, factor)| *factor != 0).collect(), scale))
     }
-}
 
-/// The combinations of rows that have no terms left.
-fn eliminate(mut rows: Vec<Row>) -> Vec<Vec<(u32, i64)>> {
-    rows.sort_by_key(|row| row.terms.len());
-    let mut budget = 10_000 + 40 * rows.iter().map(|row| row.terms.len()).sum::<usize>();
-    let mut pivots: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut done: Vec<Row> = Vec::new();
-    let mut found = Vec::new();
-    for mut row in rows {
-        while let Some((column, pivot)) = row.terms.iter().find_map(|(column, _)| Some((*column, *pivots.get(column)?)))
-        {
-            let cost = row.terms.len() + done[pivot].terms.len();
-            let Some(next) = reduce(&row, &done[pivot], column) else { return found };
-            if cost > budget {
-                return found;
+    /// The equation of the combination that is differentiated least becomes the combination, in which the leading unknowns
+    /// cancel. Gives its row.
+    fn replace(&self, work: &mut Work, combination: &Terms) -> Option<u32> {
+        let times = |row: u32| self.offsets.equations[row as usize];
+        let (last, _) = *combination.iter().min_by_key(|(row, _)| (times(*row), std::cmp::Reverse(*row)))?;
+        let least = times(last);
+        let mut members = Vec::new();
+        for &(row, factor) in combination {
+            let equation = *self.chains[row as usize].get((times(row) - least) as usize)?;
+            let columns = self.system.matchable.row(row as usize).iter();
+            let leaves: FxHashSet<ExprId> = columns.filter_map(|&column| self.leaf(work, column, least)).collect();
+            members.push(Member { equation, factor: i64::try_from(factor).ok()?, leaves });
+        }
+        let dynamic = sum(work, &members, |work, eq| work.dynamic[eq]);
+        let initial = sum(work, &members, |work, eq| (work.model.equations[eq].left, work.model.equations[eq].right));
+        let replaced = self.system.rows[last as usize];
+        let Origin { component, span, .. } = work.model.equations[replaced].origin.clone();
+        let sources: Arc<[EqId]> = members.iter().map(|member| member.equation).collect();
+        let origin = Origin { component, span, kind: OriginKind::Combined(sources) };
+        let equation = Equation { left: initial.0, right: initial.1, role: EquationRole::Plain, origin };
+        let eq = work.model.equations.push(equation);
+        work.dynamic.push(dynamic);
+        for active in &mut work.active {
+            if *active == replaced {
+                *active = eq;
             }
-            budget -= cost;
-            row = next;
         }
-        match row.terms.first() {
-            Some(&(column, _)) => {
-                pivots.insert(column, done.len());
-                done.push(row);
-            }
-            None => found.push(row.combination),
-        }
+        Some(last)
     }
-    found
 }
 
-/// `row` without `column`; `None` if the numbers grow too large.
-fn reduce(row: &Row, pivot: &Row, column: u32) -> Option<Row> {
-    let of = |row: &Row| row.terms.iter().find(|(c, _)| *c == column).map_or(0, |(_, value)| *value);
-    let (a, b) = (of(row), of(pivot));
-    let divisor = gcd(a, b);
-    let (up, down) = (b / divisor, a / divisor);
-    Some(Row {
-        terms: combine(&row.terms, up, &pivot.terms, down)?,
-        combination: combine(&row.combination, up, &pivot.combination, down)?,
-    })
+/// An equation in a combination, and the unknowns in it that cancel.
+struct Member {
+    equation: EqId,
+    factor: i64,
+    leaves: FxHashSet<ExprId>,
 }
 
-/// `up·a − down·b` of sorted lists.
-fn combine(a: &[(u32, i64)], up: i64, b: &[(u32, i64)], down: i64) -> Option<Vec<(u32, i64)>> {
-    let mut sum: FxHashMap<u32, i64> = FxHashMap::default();
-    for (list, factor) in [(a, up), (b, down.checked_neg()?)] {
-        for &(key, value) in list {
-            let term = value.checked_mul(factor)?;
-            let entry = sum.entry(key).or_default();
-            *entry = entry.checked_add(term)?;
-        }
+fn sum(work: &mut Work, members: &[Member], sides: impl Fn(&Work, EqId) -> (ExprId, ExprId)) -> (ExprId, ExprId) {
+    let mut terms = Vec::new();
+    for member in members {
+        let (left, right) = sides(work, member.equation);
+        let exprs = &mut work.model.exprs;
+        let residual = exprs.sub(left, right);
+        let rest = exprs.rewrite(&[residual], &mut Memo::default(), |exprs, id, node| {
+            if member.leaves.contains(&id) { exprs.int(0) } else { exprs.make(node) }
+        })[0];
+        let factor = exprs.int(member.factor);
+        terms.push(exprs.mul(factor, rest));
     }
-    let mut result: Vec<(u32, i64)> = sum.into_iter().filter(|(_, value)| *value != 0).collect();
-    result.sort_unstable();
-    Some(result)
+    let exprs = &mut work.model.exprs;
+    let sum = exprs.sum(&terms);
+    (exprs.int(0), collected(exprs, sum))
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1) as i64
-}
-
-/// The last equation of the combination becomes the combination, in which the leading unknowns cancel.
-fn replace(work: &mut Work, leading: &Leading, combination: Vec<(u32, i64)>) {
-    let sources: Vec<EqId> = combination.iter().map(|(row, _)| leading.system.rows[*row as usize]).collect();
-    let Some(&last) = sources.last() else { return };
-    let new = |work: &mut Work, sides: &dyn Fn(&Work, EqId) -> (ExprId, ExprId)| {
-        let mut terms = Vec::new();
-        for (&eq, &(row, factor)) in sources.iter().zip(&combination) {
-            let (left, right) = sides(work, eq);
-            let leaves: FxHashSet<ExprId> = leading
-                .system
-                .matchable
-                .row(row as usize)
-                .iter()
-                .filter_map(|&column| leading.leaf(work, column))
-                .collect();
-            let exprs = &mut work.model.exprs;
-            let residual = exprs.sub(left, right);
-            let rest = exprs.rewrite(&[residual], &mut Memo::default(), |exprs, id, node| {
-                if leaves.contains(&id) { exprs.int(0) } else { exprs.make(node) }
-            })[0];
-            let factor = exprs.int(factor);
-            terms.push(exprs.mul(factor, rest));
+/// The sides of an equation without unknowns that cancel (`a = a + 1`), where there are some: they only seem to be in it.
+pub fn without_cancelled(exprs: &mut Exprs, left: ExprId, right: ExprId) -> Option<(ExprId, ExprId)> {
+    /// Longer sums are left as they are.
+    const LONGEST: usize = 64;
+    let mut leaves: smallvec::SmallVec<[(ExprId, f64); 16]> = smallvec::smallvec![];
+    let mut stack: smallvec::SmallVec<[(ExprId, f64); 16]> = smallvec::smallvec![(left, 1.0), (right, -1.0)];
+    let mut steps = 0;
+    while let Some((id, factor)) = stack.pop() {
+        steps += 1;
+        if steps > LONGEST {
+            return None;
         }
-        let sum = work.model.exprs.sum(&terms);
-        (work.model.exprs.int(0), collected(&mut work.model.exprs, sum))
-    };
-    let dynamic = new(work, &|work, eq| work.dynamic[eq]);
-    let initial = new(work, &|work, eq| (work.model.equations[eq].left, work.model.equations[eq].right));
-    let Origin { component, span, .. } = work.model.equations[last].origin.clone();
-    let origin = Origin { component, span, kind: OriginKind::Combined(Arc::from(sources)) };
-    let equation = Equation { left: initial.0, right: initial.1, role: EquationRole::Plain, origin };
-    let eq = work.model.equations.push(equation);
-    work.dynamic.push(dynamic);
-    for active in &mut work.active {
-        if *active == last {
-            *active = eq;
+        match exprs.node(id) {
+            Node::Add(a, b) => stack.extend([(a, factor), (b, factor)]),
+            Node::Sub(a, b) => stack.extend([(a, factor), (b, -factor)]),
+            Node::Neg(a) => stack.push((a, -factor)),
+            Node::Mul(a, b) if exprs.as_real(a).is_some() => stack.push((b, factor * exprs.as_real(a)?)),
+            Node::Var(_) => leaves.push((id, factor)),
+            _ => {}
         }
     }
+    leaves.sort_unstable_by_key(|(id, _)| *id);
+    let cancels =
+        |group: &[(ExprId, f64)]| group.len() > 1 && group.iter().map(|(_, factor)| factor).sum::<f64>() == 0.0;
+    if !leaves.chunk_by(|a, b| a.0 == b.0).any(cancels) {
+        return None;
+    }
+    let sum = exprs.sub(right, left);
+    Some((exprs.int(0), collected(exprs, sum)))
 }
 
 /// A sum with equal terms put together.

@@ -4,12 +4,11 @@
 //! Calls are differentiated as calls, by their annotations, but what an equation holds is seen with calls written out.
 
 use base::Diagnostic;
-use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, VarId, VariableType};
+use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, StateSelect, VarId, VariableType};
 
 use crate::cancellation;
 use crate::occurrences::{Leaf, Place, Scanner};
-use crate::schedule::{Role, State, StateSet};
-use crate::states;
+use crate::schedule::Role;
 use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
 use crate::structure::{Matching, NONE};
 use crate::system::{Problem, System};
@@ -30,11 +29,23 @@ pub struct Reduced {
 }
 
 /// Makes the system one in which every derivative that is left follows from states: no `der` is left in the equations,
-/// `work.active` holds the differentiated ones too, calls are written out, and the states are chosen.
-pub fn reduce(work: &mut Work) -> Result<(Vec<State>, Vec<StateSet>), Vec<Diagnostic>> {
+/// `work.active` holds the differentiated ones too, and calls are written out. The states are still to be chosen.
+pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     name_all_derivatives(work)?;
     let named = work.model.variables.len();
-    let (system, equations, offsets) = find_offsets(work)?;
+    let before = work.active.clone();
+    let wanted = |least| work.model.variables.values().any(|v| v.attributes.state_select >= least);
+    let mut wishes = vec![None];
+    // What is asked for as a state has to be differentiated even if the text does not; not all equations can be.
+    wishes.extend(wanted(StateSelect::Always).then_some(Some(StateSelect::Always)));
+    wishes.extend(wanted(StateSelect::Prefer).then_some(Some(StateSelect::Prefer)));
+    let (system, equations, offsets) = loop {
+        let wish = wishes.pop().flatten();
+        match find_offsets(work, wish) {
+            Err(_) if wish.is_some() => work.active.clone_from(&before),
+            outcome => break outcome?,
+        }
+    };
     let mut reduced = Reduced {
         equations,
         variables: system.columns.iter().map(|&variable| vec![variable]).collect(),
@@ -43,7 +54,7 @@ pub fn reduce(work: &mut Work) -> Result<(Vec<State>, Vec<StateSet>), Vec<Diagno
     };
     finish_chains(work, &mut reduced);
     inline_all(work);
-    Ok(states::choose(work, &reduced))
+    Ok(reduced)
 }
 
 fn name_all_derivatives(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
@@ -99,7 +110,10 @@ fn written_orders(work: &Work, system: &System, named: usize) -> Vec<u32> {
 }
 
 /// The offsets, with the derivatives of equations made on the way; they are not active yet.
-fn find_offsets(work: &mut Work) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
+fn find_offsets(
+    work: &mut Work,
+    wish: Option<StateSelect>,
+) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
     let named = work.model.variables.len();
     let mut attempts = 0;
     loop {
@@ -109,11 +123,14 @@ fn find_offsets(work: &mut Work) -> Result<(System, Vec<Vec<EqId>>, Offsets), Ve
             sides.push(work.inlined(pair));
         }
         let system = System::new(work, Problem::Reduction, work.active.clone(), sides, |v| work.is_unknown(v));
-        let signature = Signature {
-            incidence: system.matchable.clone(),
-            orders: system.orders.clone(),
-            lowest: written_orders(work, &system, named),
-        };
+        let mut lowest = written_orders(work, &system, named);
+        for (order, &column) in lowest.iter_mut().zip(&system.columns) {
+            let is_asked = wish.is_some_and(|least| work.model.variables[column].attributes.state_select >= least);
+            if is_asked && work.model.variables[column].ty == VariableType::Real && !work.is_discrete(column) {
+                *order = 1.max(*order);
+            }
+        }
+        let signature = Signature { incidence: system.matchable.clone(), orders: system.orders.clone(), lowest };
         let mut chains = Chains::new(&system);
         let offsets = match Pantelides.run(&signature, &mut |row, times| chains.entries(work, &system, row, times)) {
             Ok(offsets) => offsets,
@@ -128,7 +145,7 @@ fn find_offsets(work: &mut Work) -> Result<(System, Vec<Vec<EqId>>, Offsets), Ve
             }
         };
         attempts += 1;
-        if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &offsets) {
+        if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &offsets, &chains.equations) {
             return Ok((system, chains.equations, offsets));
         }
     }

@@ -101,7 +101,7 @@ impl Rows {
         let mut form = InitialForm::new(work);
         let mut rows =
             Rows { equations: Vec::new(), sides: Vec::new(), conditions: Vec::new(), completions: Vec::new() };
-        for eq in work.active.clone() {
+        for eq in [&work.active[..], &work.constraints].concat() {
             if let Some(sides) = form.equation(work, eq) {
                 rows.equations.push(eq);
                 rows.sides.push(sides);

@@ -8,6 +8,7 @@ use base::{Diagnostic, IdVec};
 use dae::{Model, VarId, Variability};
 
 mod aliases;
+mod attributes;
 mod blocks;
 mod cancellation;
 mod clocks;
@@ -20,46 +21,51 @@ mod occurrences;
 pub mod options;
 mod output;
 mod parameters;
+mod projection;
 pub mod schedule;
 mod singular;
 mod states;
 pub mod structure;
 mod system;
+mod wishes;
 mod work;
+mod written;
 
-pub use options::{IndexReduction, Options};
+pub use options::{Aliases, IndexReduction, Options};
 pub use schedule::{
-    Assignment, Block, EquationSystem, InitialCheck, Role, Schedule, State, StateSet, Summary, SystemKind, Timing,
+    Assignment, Block, EquationSystem, InitialCheck, Projection, Role, Schedule, State, StateSet, Summary, SystemKind,
+    Timing,
 };
 
 use linearity::Level;
 use structure::Matching;
 use system::{Problem, System};
 use work::Work;
+use written::Written;
 
 /// Sorts and solves a model as far as that can be done before the run.
-pub fn transform(mut model: Model, _options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
+pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     clocks::translate(&mut model)?;
     let spare = has_partial_derivatives(&model).then(|| model.clone());
-    let work = Work::new(model);
-    // Equations that were substituted into each other no longer look like what somebody wrote.
-    let as_written = unbalanced(&work);
-    let is_structural =
-        |problems: &[Diagnostic]| problems.iter().all(|problem| singular::CODES.contains(&problem.code));
-    let first = sort(work, Inlining::AfterReduction);
+    let written = Written::of(&model);
+    let mut work = Work::new(model);
+    let first = sort(&mut work, options, Inlining::AfterReduction);
     let misled = match &first {
-        Ok((_, doubtful)) => *doubtful,
-        Err(problems) => is_structural(problems),
+        Ok(_) => work.doubtful,
+        Err(problems) => singular::are_structural(problems),
     };
-    let outcome = match spare {
-        Some(spare) if misled => sort(Work::new(spare), Inlining::BeforeReduction).or(first),
-        _ => first,
-    };
-    let outcome = outcome.map(|(schedule, _)| schedule);
-    outcome.map_err(|problems| match as_written {
-        Some(as_written) if is_structural(&problems) => as_written,
-        _ => problems,
-    })
+    if misled && let Some(spare) = spare {
+        let mut second = Work::new(spare);
+        if let Ok(plan) = sort(&mut second, options, Inlining::BeforeReduction) {
+            return Ok(plan.schedule(second));
+        }
+    }
+    match first {
+        Ok(plan) => Ok(plan.schedule(work)),
+        // Equations that were substituted into each other no longer look like what somebody wrote.
+        Err(problems) if singular::are_structural(&problems) => Err(written.problems(work).unwrap_or(problems)),
+        Err(problems) => Err(problems),
+    }
 }
 
 /// When calls are written out.
@@ -79,39 +85,55 @@ fn has_partial_derivatives(model: &Model) -> bool {
     functions.any(|function| function.derivatives.iter().any(|annotation| !annotation.no_derivative.is_empty()))
 }
 
-/// What is wrong with a model that has too many or too few equations, in terms of the equations as they were written.
-fn unbalanced(work: &Work) -> Option<Vec<Diagnostic>> {
-    if work.summary.equations == work.summary.unknowns {
-        return None;
-    }
-    let sides = work.active.iter().map(|&eq| (work.model.equations[eq].left, work.model.equations[eq].right)).collect();
-    let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
-    let matching = Matching::maximum(&system.matchable);
-    Some(singular::report(work, &system, &matching)).filter(|problems| !problems.is_empty())
+/// What the passes made beside the model.
+struct Plan {
+    states: Vec<State>,
+    state_sets: Vec<StateSet>,
+    blocks: Vec<Block>,
+    initial: Vec<Block>,
+    initial_checks: Vec<InitialCheck>,
+    projection: Option<Projection>,
 }
 
-/// The schedule, and whether its states are doubtful.
-fn sort(mut work: Work, inlining: Inlining) -> Result<(Schedule, bool), Vec<Diagnostic>> {
-    parameters::order(&mut work)?;
-    let conflicts = discrete::conflicts(&work);
+impl Plan {
+    fn schedule(self, work: Work) -> Schedule {
+        let Work { model, roles, parameters, summary, .. } = work;
+        let Plan { states, state_sets, blocks, initial, initial_checks, projection } = self;
+        Schedule { model, roles, states, state_sets, projection, parameters, initial, initial_checks, blocks, summary }
+    }
+}
+
+fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, Vec<Diagnostic>> {
+    parameters::order(work)?;
+    let conflicts = discrete::conflicts(work);
     if !conflicts.is_empty() {
         return Err(conflicts);
     }
-    aliases::eliminate(&mut work)?;
-    constants::propagate(&mut work);
-    if inlining == Inlining::BeforeReduction {
-        derivatives::inline_all(&mut work);
+    aliases::eliminate(work, options.aliases)?;
+    if options.aliases == Aliases::Eliminate {
+        constants::propagate(work);
     }
-    let (states, state_sets) = derivatives::reduce(&mut work)?;
-    let mut blocks = dynamic_blocks(&mut work)?;
-    output::mark(&work, &states, &mut blocks);
-    let (initial, initial_checks) = initial::problem(&mut work, &state_sets)?;
-    let Work { model, roles, parameters, summary, doubtful, .. } = work;
-    let schedule = Schedule { model, roles, states, state_sets, parameters, initial, initial_checks, blocks, summary };
-    Ok((schedule, doubtful))
+    if inlining == Inlining::BeforeReduction {
+        derivatives::inline_all(work);
+    }
+    let reduced = derivatives::reduce(work)?;
+    let (states, state_sets, projection) = match options.index_reduction {
+        IndexReduction::DummyDerivatives => {
+            let (states, sets) = states::choose(work, &reduced);
+            (states, sets, None)
+        }
+        IndexReduction::Projection => {
+            let (states, projection) = projection::integrate_all(work, &reduced);
+            (states, Vec::new(), projection)
+        }
+    };
+    let mut blocks = dynamic_blocks(work, options)?;
+    output::mark(work, &states, &mut blocks);
+    let (initial, initial_checks) = initial::problem(work, &state_sets)?;
+    Ok(Plan { states, state_sets, blocks, initial, initial_checks, projection })
 }
 
-fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {
+fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<Diagnostic>> {
     let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
     let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
     let matching = Matching::maximum(&system.matchable);
@@ -120,7 +142,10 @@ fn dynamic_blocks(work: &mut Work) -> Result<Vec<Block>, Vec<Diagnostic>> {
     }
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| known_level(work, v)).collect();
     let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
-    Ok(move_parameters(work, blocks, &levels))
+    match options.aliases {
+        Aliases::Eliminate => Ok(move_parameters(work, blocks, &levels)),
+        Aliases::Keep => Ok(blocks),
+    }
 }
 
 fn known_level(work: &Work, variable: VarId) -> Level {

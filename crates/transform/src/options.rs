@@ -1,13 +1,26 @@
 //! What the user may choose about the transformations.
 
+/// What becomes of constraints between states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum IndexReduction {
-    /// Dummy derivatives (Mattsson and Söderlind 1993).
+    /// Dummy derivatives (Mattsson and Söderlind 1993): constraints hold exactly, states are chosen.
     #[default]
     DummyDerivatives,
+    /// Everything that is differentiated is integrated, and moved back to the constraints after each step.
+    Projection,
+}
+
+/// What becomes of variables that are equal to others, or constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Aliases {
+    #[default]
+    Eliminate,
+    /// The equations stay as they were written, as textbooks sort them.
+    Keep,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     pub index_reduction: IndexReduction,
+    pub aliases: Aliases,
 }

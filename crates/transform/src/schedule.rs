@@ -182,6 +182,16 @@ impl Elimination {
     }
 }
 
+/// What holds between states that are all integrated (`IndexReduction::Projection`): the equations that were replaced by
+/// their derivatives. Integration drifts away from them; the simulator moves the states back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Projection {
+    /// Zero where the constraints hold. Like the Jacobian, variables of the schedule, for output only.
+    pub residuals: Vec<VarId>,
+    /// The residuals' partial derivatives that are not zero: the residual, the number of the state, the value.
+    pub jacobian: Vec<(u32, u32, VarId)>,
+}
+
 /// An initial condition that the others imply by structure. It has to hold at the solution of the initial problem;
 /// otherwise the conditions contradict each other.
 #[derive(Clone, PartialEq, Debug)]
@@ -203,6 +213,8 @@ pub struct Schedule {
     pub states: Vec<State>,
     /// States that are chosen during the run; their variables are among `states`.
     pub state_sets: Vec<StateSet>,
+    /// The constraints between states, where the user asked to integrate all of them.
+    pub projection: Option<Projection>,
     /// Parameters and dependent constants, in order.
     pub parameters: Vec<Assignment>,
     /// The initial problem: determines states, discrete variables, `pre` values and parameters with `fixed = false`.

@@ -2,15 +2,18 @@
 //! smallest set of equations that says too much, the unknowns that nothing determines, and the likely cause.
 
 use base::Diagnostic;
-use dae::{EqId, OriginKind, VarId};
+use dae::{EqId, ExprId, Node, OriginKind, VarId};
+use rustc_hash::FxHashSet;
 
 use crate::structure::dulmage::{Decomposition, decompose, smallest_over_determined};
 use crate::structure::{IncidenceBuilder, Matching, NONE};
 use crate::system::System;
 use crate::work::Work;
 
-/// The codes of what `report` says.
-pub const CODES: [&str; 2] = ["over-determined", "under-determined"];
+/// Whether all that is wrong is what `report` tells about.
+pub fn are_structural(problems: &[Diagnostic]) -> bool {
+    problems.iter().all(|problem| ["over-determined", "under-determined"].contains(&problem.code))
+}
 
 /// How many equations or unknowns a message lists.
 const LISTED: usize = 20;
@@ -19,7 +22,8 @@ const LISTED: usize = 20;
 pub fn report(work: &Work, system: &System, matching: &Matching) -> Vec<Diagnostic> {
     let (rows, columns) = (system.rows.len(), system.columns.len());
     let mut problems = Vec::new();
-    if let Some((over, determined)) = smallest_over_determined(&system.matchable, matching) {
+    if let Some(set) = smallest_over_determined(&system.matchable, matching) {
+        let (over, determined) = narrowed(system, &set.0).unwrap_or(set);
         let equations: Vec<EqId> = over.iter().map(|&row| system.rows[row as usize]).collect();
         let unknowns: Vec<VarId> = determined.iter().map(|&column| system.columns[column as usize]).collect();
         problems.push(over_determined(work, system, &over, &equations, &unknowns, balance(rows, columns)));
@@ -31,6 +35,77 @@ pub fn report(work: &Work, system: &System, matching: &Matching) -> Vec<Diagnost
     problems
 }
 
+/// A smaller set among the given rows that says too much if states count as known, as those think who write `der`.
+fn narrowed(system: &System, rows: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
+    let mut builder = IncidenceBuilder::default();
+    for &row in rows {
+        let is_highest =
+            |&entry: &usize| system.orders[entry] == system.highest[system.matchable.column_of(entry) as usize];
+        let entries = system.matchable.range(row as usize).filter(is_highest);
+        builder.push_row(entries.map(|entry| system.matchable.column_of(entry)));
+    }
+    let incidence = builder.finish(system.columns.len());
+    let (set, columns) = smallest_over_determined(&incidence, &Matching::maximum(&incidence))?;
+    let set: Vec<u32> = set.into_iter().map(|place| rows[place as usize]).collect();
+    (!columns.is_empty() && set.len() < rows.len()).then_some((set, columns))
+}
+
+/// Equations of which each follows from the others, or contradicts them, and what is left without equation then.
+pub fn report_dependent(work: &Work, system: &System, sets: &[Vec<u32>]) -> Vec<Diagnostic> {
+    let (rows, columns) = (system.rows.len(), system.columns.len());
+    let mut problems = Vec::new();
+    for set in sets.iter().take(3) {
+        let message =
+            format!("each of these equations follows from the others or contradicts them; {}", balance(rows, columns));
+        let mut diagnostic = Diagnostic::error("over-determined", message);
+        for &row in set.iter().take(LISTED) {
+            let eq = system.rows[row as usize];
+            diagnostic = work.at_equation(diagnostic, eq, "");
+            diagnostic = diagnostic.note(line(work, eq, &work.sides_text(system.sides[row as usize])));
+        }
+        let equations = set.iter().map(|&row| system.rows[row as usize]);
+        problems.push(diagnostic.hint(surplus_hint(work, equations, false)));
+    }
+    let superfluous: Vec<u32> = sets.iter().filter_map(|set| set.last().copied()).collect();
+    let kept: Vec<u32> = (0..rows as u32).filter(|row| !superfluous.contains(row)).collect();
+    let rest = system.with_rows(&kept);
+    let parts = decompose(&rest.matchable, &Matching::maximum(&rest.matchable));
+    if !parts.under_columns.is_empty() {
+        problems.push(under_determined(work, &rest, &parts, balance(rows, columns)));
+    }
+    problems
+}
+
+fn is_variable(work: &Work, expr: ExprId) -> bool {
+    matches!(work.model.exprs.node(expr), Node::Var(_))
+}
+
+/// The likely cause of too many equations.
+fn surplus_hint(work: &Work, equations: impl Iterator<Item = EqId>, one_unknown: bool) -> &'static str {
+    let (mut binding, mut connection, mut open) = (false, false, false);
+    for eq in equations {
+        let equation = &work.model.equations[eq];
+        match equation.origin.kind {
+            OriginKind::Binding => binding = true,
+            // The flow of a connector without connection is zero.
+            OriginKind::FlowSum if work.model.exprs.is_zero(equation.right) => open |= is_variable(work, equation.left),
+            OriginKind::Potential | OriginKind::FlowSum => connection = true,
+            _ => {}
+        }
+    }
+    if binding && one_unknown {
+        "a variable with a declaration equation (a modifier `= …`) is also determined by another equation: remove one"
+    } else if open {
+        "a connector may not be connected: then its flow is zero"
+    } else if connection {
+        "a connection may be doubled, or two sources be connected that both prescribe the same quantity"
+    } else if binding {
+        "a declaration equation (a modifier `= …`) may say again what the others say already: remove one"
+    } else {
+        "remove one of these equations, or make something in them an unknown"
+    }
+}
+
 /// The columns that remain if differentiated unknowns get an equation first.
 fn left_over(system: &System, parts: &Decomposition) -> Vec<VarId> {
     let mut matching = Matching::empty(system.rows.len(), system.columns.len());
@@ -40,8 +115,10 @@ fn left_over(system: &System, parts: &Decomposition) -> Vec<VarId> {
     for &row in &parts.under_rows {
         under[row as usize] = true;
     }
+    let under_columns = FxHashSet::from_iter(parts.under_columns.iter().copied());
     for (row, is_under) in under.into_iter().enumerate() {
         let entries = if is_under { system.matchable.range(row) } else { 0..0 };
+        let entries = entries.filter(|&entry| under_columns.contains(&system.matchable.column_of(entry)));
         all.push_row(entries.clone().map(|entry| system.matchable.column_of(entry)));
         derivatives
             .push_row(entries.filter(|&entry| system.orders[entry] > 0).map(|entry| system.matchable.column_of(entry)));
@@ -121,19 +198,7 @@ fn over_determined(
             diagnostic = diagnostic.note(line(work, eq, &work.sides_text(system.sides[row as usize])));
         }
     }
-    let kinds = |wanted: fn(&OriginKind) -> bool| {
-        equations.iter().filter(|&&eq| wanted(&work.model.equations[eq].origin.kind)).count()
-    };
-    let bindings = kinds(|kind| matches!(kind, OriginKind::Binding));
-    let connections = kinds(|kind| matches!(kind, OriginKind::Potential | OriginKind::FlowSum));
-    let hint = if bindings > 0 && unknowns.len() <= 1 {
-        "a variable with a declaration equation (a modifier `= …`) is also determined by another equation: remove one"
-    } else if connections > 0 {
-        "a connection may be doubled, or two sources be connected that both prescribe the same quantity"
-    } else {
-        "remove one of these equations, or make something in them an unknown"
-    };
-    diagnostic.hint(hint)
+    diagnostic.hint(surplus_hint(work, equations.iter().copied(), unknowns.len() <= 1))
 }
 
 fn under_determined(work: &Work, system: &System, parts: &Decomposition, balance: String) -> Diagnostic {

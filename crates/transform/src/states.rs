@@ -19,6 +19,7 @@ use rustc_hash::FxHashSet;
 use crate::derivatives::{Reduced, residual};
 use crate::schedule::{Role, State, StateSet};
 use crate::structure::{Incidence, Matching, NONE, strong_components};
+use crate::wishes;
 use crate::work::Work;
 
 /// Larger components are chosen by structure alone.
@@ -37,6 +38,7 @@ pub fn choose(work: &mut Work, reduced: &Reduced) -> (Vec<State>, Vec<StateSet>)
             }
         }
     }
+    wishes::tell(work, reduced, &integrated, &open_columns(&open));
     let sets: Vec<StateSet> =
         open.into_iter().enumerate().map(|(number, open)| add_set(work, number + 1, open, &mut states)).collect();
     let candidates: FxHashSet<VarId> = sets.iter().flat_map(|set| set.candidates.iter().copied()).collect();
@@ -52,16 +54,47 @@ struct Open {
     jacobian: Vec<Vec<ExprId>>,
 }
 
+/// What may become a state during the run.
+fn open_columns(open: &[Open]) -> FxHashSet<VarId> {
+    open.iter().flat_map(|open| open.columns[open.dependent..].iter().map(|(variable, _)| *variable)).collect()
+}
+
 /// How many orders of each unknown, from the lowest, are states of their own; and the choices left open.
 fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
-    let (c, d) = (&reduced.offsets.equations, &reduced.offsets.variables);
-    let mut integrated = d.clone();
-    let mut open = Vec::new();
-    if c.iter().all(|&times| times == 0) {
-        return (integrated, open);
+    let mut choice = Choice { integrated: reduced.offsets.variables.clone(), open: Vec::new() };
+    if reduced.offsets.equations.iter().all(|&times| times == 0) {
+        return (choice.integrated, choice.open);
     }
-    let tight = &reduced.offsets.tight;
-    for group in strong_components(tight, &reduced.offsets.matching).iter() {
+    let components = strong_components(&reduced.offsets.tight, &reduced.offsets.matching);
+    let groups: Vec<&[u32]> = components.iter().collect();
+    let mut done = vec![false; groups.len()];
+    for (members, wanted) in wishes::joined(work, reduced, &groups) {
+        let rows: Vec<u32> = members.iter().flat_map(|&group| groups[group].iter().copied()).collect();
+        let mut joined = Choice { integrated: choice.integrated.clone(), open: Vec::new() };
+        joined.decide(work, reduced, &rows);
+        // Where the wish cannot be met safely, each group keeps its own choice.
+        if joined.open.is_empty() && wanted.iter().any(|&column| joined.integrated[column as usize] > 0) {
+            choice.integrated = joined.integrated;
+            members.iter().for_each(|&group| done[group] = true);
+        }
+    }
+    for (group, _) in groups.iter().zip(done).filter(|(_, done)| !done) {
+        choice.decide(work, reduced, group);
+    }
+    (choice.integrated, choice.open)
+}
+
+struct Choice {
+    /// How many orders of each column are integrated.
+    integrated: Vec<u32>,
+    open: Vec<Open>,
+}
+
+impl Choice {
+    /// Decides the columns that a group of rows is matched with, level by level.
+    fn decide(&mut self, work: &mut Work, reduced: &Reduced, group: &[u32]) {
+        let (c, d) = (&reduced.offsets.equations, &reduced.offsets.variables);
+        let Self { integrated, open } = self;
         let mut columns: Vec<u32> =
             group.iter().map(|&row| reduced.offsets.matching.column_of_row[row as usize]).collect();
         for level in 1.. {
@@ -80,7 +113,7 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
             let told = told_to_stay(work, reduced, &columns, rows.len(), level);
-            let stage = Stage::new(work, reduced, tight, &rows, columns, level);
+            let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
             columns = match stage.select(told) {
                 Selection::Static(chosen) => chosen,
@@ -95,7 +128,6 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
             }
         }
     }
-    (integrated, open)
 }
 
 fn values_at_start(work: &mut Work, jacobian: &[Vec<ExprId>]) -> Option<Vec<f64>> {

@@ -145,10 +145,13 @@ impl Builder<'_> {
     /// One entry for each column in the row, with its highest order among the strongest places.
     fn collect(&mut self, (left, right): Sides) {
         self.entries.clear();
-        let Self { scanner, work, column_of, order_of, entries, slot, highest, .. } = self;
+        let Self { problem, scanner, work, column_of, order_of, entries, slot, highest, .. } = self;
         scanner.scan(&work.model.exprs, &[left, right], |leaf, place| {
-            let Leaf::Variable(variable) = leaf else { return };
-            let order = order_of[variable];
+            let (variable, order) = match leaf {
+                Leaf::Variable(variable) => (variable, order_of[variable]),
+                Leaf::Derivative(variable) if *problem == Problem::Reduction => (variable, order_of[variable] + 1),
+                _ => return,
+            };
             let column = column_of[variable];
             if column == NONE {
                 return;

@@ -18,7 +18,9 @@ pub struct Work {
     pub roles: IdVec<VarId, Role>,
     /// Equations that still have to be sorted. Their sides as they hold at initialisation stand in the model.
     pub active: Vec<EqId>,
-    /// Their sides as they hold afterwards: `initial()` is false, `homotopy` is its first argument.
+    /// Equations that hold as a consequence of their derivatives: only the initial problem needs them.
+    pub constraints: Vec<EqId>,
+    /// The sides of equations as they hold after initialisation: `initial()` is false, `homotopy` is its first argument.
     pub dynamic: IdVec<EqId, Sides>,
     /// Assignments of parameters and constants, in order.
     pub parameters: Vec<Assignment>,
@@ -54,6 +56,7 @@ impl Work {
         Self {
             roles,
             active,
+            constraints: Vec::new(),
             dynamic: IdVec::new(),
             parameters: Vec::new(),
             free: IdVec::filled(false, count),
@@ -236,7 +239,8 @@ fn mark_when_targets(model: &mut Model) {
     }
 }
 
-fn first_role(variable: &dae::Variable) -> Role {
+/// What a variable is before anything is known about it.
+pub fn first_role(variable: &dae::Variable) -> Role {
     match (variable.causality, variable.variability) {
         (_, Variability::Constant) => Role::Constant,
         (_, Variability::Parameter) => Role::Parameter,

@@ -3,7 +3,8 @@
 mod show;
 
 use expect_test::expect;
-use show::{all, blocks, problems, schedule, states};
+use show::{all, blocks, problems, schedule, schedule_with, states};
+use transform::{Aliases, Options};
 
 #[test]
 fn a1_circuit() {
@@ -138,6 +139,145 @@ fn a3_two_springs_in_series() {
         der(v) := -f2/m
     "#]]
     .assert_eq(&all(&schedule));
+}
+
+/// The equations as they were written, nothing eliminated.
+fn as_written() -> Options {
+    Options { aliases: Aliases::Keep, ..Options::default() }
+}
+
+#[test]
+fn a2_as_written() {
+    let schedule = schedule_with(
+        "parameter m = 1
+         parameter c = 100
+         s1 = s2
+         vm = der(s2)
+         m*der(vm) = f1 + f2
+         f3 + f4 = 0
+         f4 = c*(s4 - s3)
+         s5 = 0
+         f1 = 0
+         s2 = s3
+         f2 + f3 = 0
+         s4 = s5
+         f4 + f5 = 0",
+        &as_written(),
+    );
+    expect![[r#"
+        s2 vm
+        output: s1 := s2
+        der(s2) := vm
+        s3 := s2
+        event: s5 := 0
+        event: s4 := s5
+        f4 := c*(s4 - s3)
+        f3 := -f4
+        f2 := -f3
+        event: f1 := 0
+        der(vm) := (f1 + f2)/m
+        output: f5 := -f4
+    "#]]
+    .assert_eq(&format!("{}\n{}", states(&schedule), blocks(&schedule, &schedule.blocks)));
+}
+
+#[test]
+fn a3_as_written() {
+    let schedule = schedule_with(
+        "parameter m = 1
+         parameter c = 100
+         s1 = s2
+         vm = der(s2)
+         m*der(vm) = f1 + f2
+         f3 + f4 = 0
+         f4 = c*(s4 - s3)
+         f5 + f6 = 0
+         f6 = c*(s6 - s5)
+         s7 = 0
+         f1 = 0
+         s2 = s3
+         f2 + f3 = 0
+         s4 = s5
+         f4 + f5 = 0
+         s6 = s7
+         f6 + f7 = 0",
+        &as_written(),
+    );
+    expect![[r#"
+        s2 vm
+        output: s1 := s2
+        der(s2) := vm
+        s3 := s2
+        event: s7 := 0
+        event: s6 := s7
+        linear constant 5 torn to s4
+            s5 := s4
+            f6 := c*(s6 - s5)
+            f5 := -f6
+            f4 := -f5
+            0 = f4 - c*(s4 - s3)
+        f3 := -f4
+        f2 := -f3
+        event: f1 := 0
+        der(vm) := (f1 + f2)/m
+        output: f7 := -f6
+    "#]]
+    .assert_eq(&format!("{}\n{}", states(&schedule), blocks(&schedule, &schedule.blocks)));
+}
+
+const SPRING_AND_DAMPER: &str = "parameter c = 2
+     parameter b = 0.5
+     f1 = -sin(time)
+     f2 + f3 = 0
+     f3 = c*(s3 - s2)
+     f4 + f5 = 0
+     f5 = b*(der(s5) - der(s4))
+     s6 = 0
+     f1 + f2 = 0
+     s1 = s2
+     f3 + f4 = 0
+     s3 = s4
+     f5 + f6 = 0
+     s5 = s6";
+
+#[test]
+fn a4_spring_damper_and_wall() {
+    let schedule = schedule_with(SPRING_AND_DAMPER, &as_written());
+    assert_eq!((schedule.summary.equations, schedule.summary.unknowns), (12, 12));
+    let differentiated = schedule.summary.differentiated.iter();
+    let differentiated: Vec<String> =
+        differentiated.map(|&(eq, times)| format!("{} ({times})", schedule.model.equation_text(eq))).collect();
+    expect!["s6 = 0 (1), s5 = s6 (1)"].assert_eq(&differentiated.join(", "));
+    expect![[r#"
+        s4
+        f1 := -sin(time)
+        f2 := -f1
+        f3 := -f2
+        output: s3 := s4
+        output: s2 := (c*s3 - f3)/c
+        f4 := -f3
+        f5 := -f4
+        event: der(s6) := 0
+        event: der(s5) := der(s6)
+        der(s4) := (b*der(s5) - f5)/b
+        event: s6 := 0
+        output: s1 := s2
+        output: f6 := -f5
+        event: s5 := s6
+    "#]]
+    .assert_eq(&format!("{}\n{}", states(&schedule), blocks(&schedule, &schedule.blocks)));
+}
+
+#[test]
+fn a4_without_aliases() {
+    let schedule = schedule(SPRING_AND_DAMPER);
+    expect![[r#"
+        s4
+        f1 := -sin(time)
+        output: s2 := (c*s4 - f1)/c
+        der(s4) := -f1/b
+    "#]]
+    .assert_eq(&format!("{}\n{}", states(&schedule), blocks(&schedule, &schedule.blocks)));
 }
 
 #[test]
@@ -393,14 +533,53 @@ fn a16_singular_but_structurally_regular() {
 }
 
 #[test]
+fn a16_across_levels_of_differentiation() {
+    // The derivative of the first equation and the second one hide y = -cos(time), and that hides x1 = sin(time).
+    let schedule = schedule(
+        "x1 + x2 = sin(time)
+         der(x1) + der(x2) + y = 0
+         der(y) = x1",
+    );
+    expect![[r#"
+        states: 
+        output: der(y) := sin(time)
+        output: x1 := der(y)
+        output: x2 := sin(time) - x1
+        output: y := -cos(time)
+        output: der(der(y)) := cos(time)
+        output: der(x1) := der(der(y))
+        output: der(x2) := cos(time) - der(x1)
+        initially
+        der(y) := sin(time)
+        x1 := der(y)
+        x2 := sin(time) - x1
+        y := -cos(time)
+        der(der(y)) := cos(time)
+        der(x1) := der(der(y))
+        der(x2) := cos(time) - der(x1)
+    "#]]
+    .assert_eq(&all(&schedule));
+}
+
+#[test]
 fn a16_equations_that_repeat_each_other() {
     expect![[r#"
-        error[over-determined]: equations repeat or contradict each other; the counts agree (3 equations, 3 unknowns)
-          --> test.mo:3:10
+        error[over-determined]: each of these equations follows from the others or contradicts them; the counts agree (3 equations, 3 unknowns)
+          --> test.mo:1:1
+           |
+         1 | a + b + c = time
+           | ^^^^^^^^^^^^^^^^
+          ::: test.mo:2:10
+           |
+         2 |          a - b = 1
+           |          ---------
+          ::: test.mo:3:10
            |
          3 |          2*b + c = time - 1
-           |          ^^^^^^^^^^^^^^^^^^
-           = 0 = 0, which follows from a + b + c = time and a - b = 1 and 2*b + c = time - 1
+           |          ------------------
+           = a + b + c = time
+           = a - b = 1
+           = 2*b + c = time - 1
            = help: remove one of these equations, or make something in them an unknown
         error[under-determined]: no equation determines `a`; the counts agree (3 equations, 3 unknowns)
            = it shares its equations with `b`, `c`

@@ -29,8 +29,12 @@ impl Run {
 }
 
 pub fn run(text: &str, options: &Options) -> Run {
+    run_with(text, &transform::Options::default(), options)
+}
+
+pub fn run_with(text: &str, transformations: &transform::Options, options: &Options) -> Run {
     let model = dae::testing::model(text).expect("a model");
-    let schedule = match transform::transform(model, &transform::Options::default()) {
+    let schedule = match transform::transform(model, transformations) {
         Ok(schedule) => schedule,
         Err(diagnostics) => panic!("{diagnostics:#?}"),
     };

@@ -5,6 +5,7 @@
 
 pub mod components;
 pub mod dulmage;
+pub mod elimination;
 pub mod incidence;
 pub mod matching;
 pub mod offsets;

@@ -175,6 +175,118 @@ proptest! {
     }
 }
 
+/// The rank of a matrix of whole numbers, by elimination modulo a prime.
+fn rank(rows: &[Vec<(u32, i64)>], columns: usize) -> usize {
+    const PRIME: i128 = (1 << 61) - 1;
+    let power = |mut base: i128, mut exponent: i128| {
+        let mut result = 1;
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                result = result * base % PRIME;
+            }
+            base = base * base % PRIME;
+            exponent >>= 1;
+        }
+        result
+    };
+    let mut matrix = vec![vec![0i128; columns]; rows.len()];
+    for (row, terms) in rows.iter().enumerate() {
+        for &(column, value) in terms {
+            matrix[row][column as usize] += i128::from(value).rem_euclid(PRIME);
+        }
+    }
+    let mut rank = 0;
+    for column in 0..columns {
+        let Some(pivot) = (rank..rows.len()).find(|&row| matrix[row][column] % PRIME != 0) else { continue };
+        matrix.swap(rank, pivot);
+        let inverse = power(matrix[rank][column], PRIME - 2);
+        for row in rank + 1..rows.len() {
+            let factor = matrix[row][column] * inverse % PRIME;
+            let pivot = matrix[rank].clone();
+            for (value, above) in matrix[row].iter_mut().zip(&pivot) {
+                *value = (*value - factor * above).rem_euclid(PRIME);
+            }
+        }
+        rank += 1;
+    }
+    rank
+}
+
+/// Random sparse rows, some of them replaced by combinations of others.
+fn hidden_dependencies() -> impl Strategy<Value = (usize, Vec<Vec<(u32, i64)>>)> {
+    let row = |n: usize| proptest::collection::vec(prop_oneof![6 => Just(0i64), 4 => -4..=4i64], n);
+    let mix = |n: usize| proptest::collection::vec((0..n, 0..n, 0..n, -3..=3i64, -3..=3i64), 0..3);
+    (1..=12usize).prop_flat_map(move |n| (Just(n), proptest::collection::vec(row(n), n), mix(n))).prop_map(
+        |(n, mut rows, mixes)| {
+            for (target, a, b, up, down) in mixes {
+                rows[target] = (0..n).map(|k| up * rows[a][k] + down * rows[b][k]).collect();
+            }
+            let sparse = |row: &Vec<i64>| (0u32..).zip(row.iter().copied()).filter(|(_, value)| *value != 0).collect();
+            (n, rows.iter().map(sparse).collect())
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn elimination_finds_all_dependencies((n, rows) in hidden_dependencies()) {
+        let found = elimination::dependencies(&rows);
+        prop_assert_eq!(found.len(), n - rank(&rows, n));
+        for combination in &found {
+            prop_assert!(!combination.is_empty());
+            let mut sum = vec![0i128; n];
+            for &(row, factor) in combination {
+                prop_assert!(factor != 0);
+                for &(column, value) in &rows[row as usize] {
+                    sum[column as usize] += factor * i128::from(value);
+                }
+            }
+            prop_assert!(sum.iter().all(|&value| value == 0));
+        }
+        // They are independent of each other.
+        let combinations: Vec<Vec<(u32, i64)>> = found.iter().map(|c| c.iter().map(|&(row, x)| (row, x as i64)).collect()).collect();
+        prop_assert_eq!(rank(&combinations, n), found.len());
+    }
+}
+
+#[test]
+fn elimination_is_quick_where_nothing_depends() {
+    // Kirchhoff's laws of a ladder: every second unknown is shared by three rows.
+    let n = 300_000u32;
+    let rows: Vec<Vec<(u32, i64)>> = (0..n).map(|i| vec![(i, 1), (i + 1, -1), (n + 1 + i / 2, 1)]).collect();
+    let start = std::time::Instant::now();
+    assert!(elimination::dependencies(&rows).is_empty());
+    assert!(start.elapsed().as_secs() < 20);
+    let grid = 60u32;
+    let mut edges: Vec<Vec<(u32, i64)>> = vec![Vec::new(); (grid * grid) as usize];
+    let mut edge = 0;
+    for x in 0..grid {
+        for y in 0..grid {
+            for (next_x, next_y) in [(x + 1, y), (x, y + 1)] {
+                if next_x < grid && next_y < grid {
+                    edges[(x * grid + y) as usize].push((edge, 1));
+                    edges[(next_x * grid + next_y) as usize].push((edge, -1));
+                    edge += 1;
+                }
+            }
+        }
+    }
+    // The currents into all nodes of a net sum up to zero.
+    let found = elimination::dependencies(&edges);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].len(), edges.len());
+}
+
+#[test]
+fn constant_factors_become_whole() {
+    assert_eq!(elimination::whole(&[0.5, -0.1, 2.0]), Some((vec![5, -1, 20], 10)));
+    assert_eq!(elimination::whole(&[1.0 / 3.0, 1.0]), Some((vec![1, 3], 3)));
+    assert_eq!(elimination::whole(&[std::f64::consts::PI]), None);
+    assert_eq!(elimination::whole(&[f64::NAN]), None);
+}
+
 #[test]
 fn long_chains_are_linear() {
     // Row i holds columns i and i+1; the greedy start has to be turned over along the whole chain.

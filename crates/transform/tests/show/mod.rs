@@ -7,8 +7,12 @@ use std::fmt::Write as _;
 use transform::{Assignment, Block, Options, Schedule, SystemKind, Timing};
 
 pub fn schedule(text: &str) -> Schedule {
+    schedule_with(text, &Options::default())
+}
+
+pub fn schedule_with(text: &str, options: &Options) -> Schedule {
     let model = dae::testing::model(text).unwrap_or_else(|message| panic!("{message}"));
-    match transform::transform(model, &Options::default()) {
+    match transform::transform(model, options) {
         Ok(schedule) => schedule,
         Err(problems) => panic!("{}", render(text, &problems)),
     }
@@ -26,6 +30,11 @@ pub fn render(text: &str, problems: &[base::Diagnostic]) -> String {
     let mut sources = base::SourceMap::default();
     sources.add("test.mo", text);
     problems.iter().map(|problem| problem.render(&sources)).collect()
+}
+
+/// What the user is told about choices.
+pub fn notices(text: &str) -> String {
+    render(text, &schedule(text).summary.notices)
 }
 
 pub fn states(schedule: &Schedule) -> String {

@@ -1,0 +1,173 @@
+//! States that are all integrated drift away from the constraints between them; here they are moved back, by as little as
+//! possible measured in units of their tolerance (Eich 1993; Ascher and Petzold 1998, section 10.2).
+//!
+//! Each iteration linearises the constraints g and solves `min |y|` with `A·y = -g`, where A is their Jacobian with columns
+//! scaled by the tolerances and rows by their length. A slight regularisation lets constraints be there that follow from
+//! others.
+
+use base::Diagnostic;
+use solve::{LinearSolver, OdeProblem, Pattern};
+use transform::Projection;
+
+use crate::machine::{Machine, Trouble};
+
+/// Corrections below this fraction of the tolerance end the iteration.
+const CONVERGED: f64 = 1e-4;
+const MOST_ITERATIONS: usize = 20;
+const REGULARISATION: f64 = 1e-12;
+
+/// Moves states to the constraints.
+pub struct Projector<'p> {
+    constraints: &'p Projection,
+    tolerance: f64,
+    nominals: Vec<f64>,
+    /// States that must not move.
+    held: Vec<bool>,
+    pattern: Pattern,
+    solver: LinearSolver,
+    values: Vec<f64>,
+    /// The correction, and behind it the multipliers.
+    solution: Vec<f64>,
+    lengths: Vec<f64>,
+}
+
+impl<'p> Projector<'p> {
+    /// `None` if the model has no constraints that are not built in.
+    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Option<Self> {
+        let constraints = machine.program.schedule.projection.as_ref()?;
+        let (states, rows) = (machine.size(), constraints.residuals.len());
+        let size = states + rows;
+        let diagonal = (0..size).map(|place| (place, place));
+        let entries = constraints.jacobian.iter().flat_map(|&(row, column, _)| {
+            let (row, column) = (states + row as usize, column as usize);
+            [(row, column), (column, row)]
+        });
+        let pattern = Pattern::from_entries(size, size, diagonal.chain(entries));
+        let solver = LinearSolver::new(size, Some(&pattern)).ok()?;
+        let nominals: Vec<f64> = machine.program.states.iter().map(|state| machine.nominal(state.variable)).collect();
+        Some(Self {
+            constraints,
+            tolerance,
+            held: vec![false; nominals.len()],
+            nominals,
+            values: vec![0.0; pattern.entries()],
+            pattern,
+            solver,
+            solution: vec![0.0; size],
+            lengths: vec![0.0; rows],
+        })
+    }
+
+    /// Like `project`, but some states stay where they are if the constraints allow it.
+    pub fn project_others(
+        &mut self,
+        machine: &mut Machine,
+        time: f64,
+        x: &mut [f64],
+        held: Vec<bool>,
+    ) -> Result<f64, Trouble> {
+        let before = x.to_vec();
+        self.held = held;
+        let outcome = self.project(machine, time, x);
+        self.held.fill(false);
+        outcome.or_else(|_| {
+            x.copy_from_slice(&before);
+            self.project(machine, time, x)
+        })
+    }
+
+    /// Changes `x` so that the constraints hold at `time` and leaves the machine evaluated there. Gives the length of the
+    /// largest change in units of the tolerance.
+    pub fn project(&mut self, machine: &mut Machine, time: f64, x: &mut [f64]) -> Result<f64, Trouble> {
+        let mut moved: f64 = 0.0;
+        for _ in 0..MOST_ITERATIONS {
+            machine.evaluate(time, x)?;
+            machine.evaluate_outputs()?;
+            if self.constraints.residuals.iter().all(|&residual| machine.value(residual) == 0.0) {
+                return Ok(moved);
+            }
+            self.linearise(machine, x);
+            if self.is_stuck(machine) || self.solver.factor(&self.values).is_err() {
+                break;
+            }
+            self.solver.solve(&mut self.solution);
+            let mut largest: f64 = 0.0;
+            for (index, value) in x.iter_mut().enumerate() {
+                let step = self.solution[index];
+                if !self.held[index] {
+                    *value += step * unit(self.tolerance, self.nominals[index], *value);
+                    largest = largest.max(step.abs());
+                }
+            }
+            moved += largest;
+            if largest < CONVERGED {
+                machine.evaluate(time, x)?;
+                machine.evaluate_outputs()?;
+                return Ok(moved);
+            }
+        }
+        Err(self.failed(machine, time))
+    }
+
+    /// The matrix `[I Aᵀ; A -ε]` and the right-hand side.
+    fn linearise(&mut self, machine: &Machine, x: &[f64]) {
+        let states = x.len();
+        let scaled = |column: u32, value: f64| match self.held[column as usize] {
+            true => 0.0,
+            false => value * unit(self.tolerance, self.nominals[column as usize], x[column as usize]),
+        };
+        self.lengths.fill(0.0);
+        for &(row, column, slope) in &self.constraints.jacobian {
+            self.lengths[row as usize] += scaled(column, machine.value(slope)).powi(2);
+        }
+        self.lengths.iter_mut().for_each(|length| *length = length.sqrt());
+        let mut set = |row: usize, column: usize, value: f64| {
+            if let Some(place) = self.pattern.position(row, column) {
+                self.values[place] = value;
+            }
+        };
+        for place in 0..states + self.lengths.len() {
+            set(place, place, if place < states { 1.0 } else { -REGULARISATION });
+        }
+        for &(row, column, slope) in &self.constraints.jacobian {
+            let length = self.lengths[row as usize];
+            let value = if length == 0.0 { 0.0 } else { scaled(column, machine.value(slope)) / length };
+            set(states + row as usize, column as usize, value);
+            set(column as usize, states + row as usize, value);
+        }
+        self.solution.fill(0.0);
+        for (row, &residual) in self.constraints.residuals.iter().enumerate() {
+            let length = self.lengths[row];
+            self.solution[states + row] = if length == 0.0 { 0.0 } else { -machine.value(residual) / length };
+        }
+    }
+
+    /// Whether a constraint is violated that nothing can change.
+    fn is_stuck(&self, machine: &Machine) -> bool {
+        let rows = self.constraints.residuals.iter().zip(&self.lengths);
+        rows.into_iter().any(|(&residual, &length)| length == 0.0 && machine.value(residual).abs() > self.tolerance)
+    }
+
+    fn failed(&self, machine: &Machine, time: f64) -> Trouble {
+        let model = machine.program.model();
+        let sizes = self.constraints.residuals.iter().enumerate();
+        let worst = sizes.max_by(|a, b| machine.value(*a.1).abs().total_cmp(&machine.value(*b.1).abs()));
+        let names: Vec<String> = match worst {
+            Some((row, _)) => {
+                let inside = self.constraints.jacobian.iter().filter(|(own, ..)| *own as usize == row);
+                let states = inside.filter_map(|(_, column, _)| machine.program.states.get(*column as usize));
+                states.map(|state| format!("`{}`", model.variable_name(state.variable))).collect()
+            }
+            None => Vec::new(),
+        };
+        let message =
+            format!("the states cannot be moved back to the constraint of {} at time {time}", names.join(", "));
+        let hint = "the constraints may be singular here; the default index reduction exchanges states instead";
+        Trouble::Model(Box::new(Diagnostic::error("projection-failed", message).hint(hint)))
+    }
+}
+
+/// What counts as one: the tolerance of a component.
+fn unit(tolerance: f64, nominal: f64, value: f64) -> f64 {
+    tolerance * (nominal.abs() + value.abs())
+}

@@ -1,0 +1,141 @@
+//! What equal variables say about themselves becomes what the one says that stands for them: start, fixed, nominal, min,
+//! max and stateSelect. Start values that differ are told (specification 8.6).
+
+use std::sync::Arc;
+
+use base::{Diagnostic, IdVec, Severity};
+use dae::{
+    Attributes, Builtin, Equation, EquationRole, ExprId, Exprs, Origin, OriginKind, StateSelect, VarId, VariableType,
+};
+
+use crate::aliases::{Target, signed};
+use crate::work::Work;
+
+/// The variable that stands for others takes over what they say and it does not: a fixed start value first, then any
+/// start value of the member nearest to the top of the model; the narrower range; the stronger wish to be a state.
+pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
+    let mut members: Vec<(VarId, u32, VarId, bool)> = Vec::new();
+    for variable in work.model.variables.ids() {
+        if let Target::Alias { of, negated } = targets[variable]
+            && work.is_unknown(of)
+            && *work.model.variables[variable].attributes != Attributes::default()
+        {
+            let depth = work.model.paths.text(work.model.variables[variable].path).matches('.').count() as u32;
+            members.push((of, depth, variable, negated));
+        }
+    }
+    members.sort_unstable();
+    let mut differing = Vec::new();
+    for (of, _, variable, negated) in members {
+        let other = work.model.variables[variable].attributes.clone();
+        let mut merged = (*work.model.variables[of].attributes).clone();
+        match compare_starts(work, &merged, &other, negated) {
+            Starts::Contradict(used, dropped) => contradiction(work, (of, used), (variable, dropped)),
+            Starts::Differ => differing.push((of, variable)),
+            Starts::Agree => {}
+        }
+        merge(work, &mut merged, &other, negated, variable, of);
+        if merged != *work.model.variables[of].attributes {
+            work.model.variables[of].attributes = Arc::new(merged);
+        }
+    }
+    note_unused_starts(work, &differing);
+}
+
+/// What two variables that are equal say about their start values.
+enum Starts {
+    Agree,
+    /// One of them is used, the other is not.
+    Differ,
+    /// Both are fixed, with these values.
+    Contradict(f64, f64),
+}
+
+fn compare_starts(work: &mut Work, a: &Attributes, b: &Attributes, negated: bool) -> Starts {
+    let (Some(x), Some(y)) = (a.start, b.start) else { return Starts::Agree };
+    let (Some(x), Some(y)) = (work.evaluate(x), work.evaluate(y)) else { return Starts::Agree };
+    let y = if negated { -y } else { y };
+    let is_fixed = |a: &Attributes| a.fixed.is_some_and(|fixed| work.model.exprs.as_boolean(fixed) == Some(true));
+    match (is_fixed(a), is_fixed(b)) {
+        _ if x == y => Starts::Agree,
+        (true, true) => Starts::Contradict(x, y),
+        (false, false) => Starts::Differ,
+        _ => Starts::Agree,
+    }
+}
+
+fn contradiction(work: &mut Work, (of, used): (VarId, f64), (variable, dropped): (VarId, f64)) {
+    let (one, other) = (work.model.variable_name(of), work.model.variable_name(variable));
+    let message =
+        format!("`{one}` and `{other}` are equal, but their fixed start values are not: {used} and {dropped}");
+    let mut warning = Diagnostic::warning("fixed-starts-differ", message)
+        .hint("remove `fixed = true` from one of them")
+        .specification("8.6");
+    for variable in [of, variable] {
+        if let Some(span) = work.model.variables[variable].span {
+            warning = warning.at(span, "");
+        }
+    }
+    work.summary.notices.push(warning);
+}
+
+/// One note about all start values that are not used.
+fn note_unused_starts(work: &mut Work, differing: &[(VarId, VarId)]) {
+    let name = |variable: VarId| work.model.variable_name(variable);
+    let shown = differing.iter().take(10).map(|&(of, other)| format!("`{}` instead of `{}`", name(of), name(other)));
+    let mut shown: Vec<String> = shown.collect();
+    if differing.len() > shown.len() {
+        shown.push(format!("and {} more", differing.len() - shown.len()));
+    }
+    if !shown.is_empty() {
+        let message = format!("start values of equal variables differ; used are those of {}", shown.join(", "));
+        let note = Diagnostic::new(Severity::Note, "starts-differ", message).specification("8.6.2");
+        work.summary.notices.push(note);
+    }
+}
+
+fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: bool, variable: VarId, of: VarId) {
+    let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
+    let discrete = work.is_discrete(of);
+    let exprs = &mut work.model.exprs;
+    let is_fixed = |exprs: &Exprs, a: &Attributes| a.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false));
+    let start = from.start.map(|start| signed(exprs, start, negated, is_boolean));
+    match (is_fixed(exprs, into), is_fixed(exprs, from)) {
+        (false, true) => {
+            into.fixed = from.fixed;
+            into.start = start.or(into.start);
+        }
+        // `pre` values are fixed for discrete variables; only the one that stands for the group has one.
+        (true, true) if start != into.start && !discrete => {
+            let left = exprs.var(of);
+            let right = start.unwrap_or_else(|| exprs.real(0.0));
+            let declared = &work.model.variables[variable];
+            let component = work.model.paths.parent(declared.path).unwrap_or(work.model.paths.root());
+            let origin = Origin { component, span: declared.span, kind: OriginKind::StartValue(variable) };
+            let equation = Equation { left, right, role: EquationRole::Plain, origin };
+            work.model.initial_equations.push(equation);
+        }
+        (true, _) => {}
+        (false, false) => into.start = into.start.or(start),
+    }
+    let exprs = &mut work.model.exprs;
+    into.nominal = into.nominal.or(from.nominal);
+    let (low, high) = match negated {
+        false => (from.min, from.max),
+        true => (from.max.map(|max| exprs.neg(max)), from.min.map(|min| exprs.neg(min))),
+    };
+    into.min = narrower(exprs, into.min, low, Builtin::Max);
+    into.max = narrower(exprs, into.max, high, Builtin::Min);
+    into.state_select = match (into.state_select, from.state_select) {
+        (StateSelect::Default, other) => other,
+        (own, StateSelect::Default) => own,
+        (own, other) => own.max(other),
+    };
+}
+
+fn narrower(exprs: &mut Exprs, a: Option<ExprId>, b: Option<ExprId>, op: Builtin) -> Option<ExprId> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Some(exprs.builtin(op, &[a, b])),
+        (a, b) => a.or(b),
+    }
+}
