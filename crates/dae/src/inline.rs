@@ -14,31 +14,45 @@ use crate::function::{
 };
 use crate::rewrite::Memo;
 
-/// Statements and operations a call may take to be written out.
-const BUDGET: usize = 3000;
-/// Nodes a call may add to the arena, where the function does not ask for it.
-const GROWTH: usize = 400;
+/// How large a call may become.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Statements and operations it may take to be written out.
+    budget: usize,
+    /// Nodes it may add to the arena, where the function does not ask for it.
+    growth: usize,
+}
+
+const USUAL: Limits = Limits { budget: 3000, growth: 400 };
+const LARGE: Limits = Limits { budget: 100_000, growth: usize::MAX };
 const DEPTH: usize = 20;
 const MAX_ELEMENTS: usize = 10_000;
 
 /// Writes calls out; remembers which could be.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Inliner {
+    limits: Limits,
     calls: FxHashMap<(CallSiteId, ArgsId), Option<Vec<ExprId>>>,
     memo: Memo,
 }
 
 impl Inliner {
     pub fn new() -> Self {
-        Self::default()
+        Self { limits: USUAL, calls: FxHashMap::default(), memo: Memo::default() }
+    }
+
+    /// For questions about a function that are worth large expressions.
+    pub fn at_any_size() -> Self {
+        Self { limits: LARGE, ..Self::new() }
     }
 
     /// The expression with all calls written out that can be.
     pub fn expand(&mut self, exprs: &mut Exprs, functions: &Functions, root: ExprId) -> ExprId {
-        let Self { calls, memo } = self;
+        let Self { limits, calls, memo } = self;
         exprs.rewrite(&[root], memo, |exprs, _, node| match node {
             Node::Call { site, args, output } => {
-                let outputs = calls.entry((site, args)).or_insert_with(|| written_out(exprs, functions, site, args));
+                let outputs =
+                    calls.entry((site, args)).or_insert_with(|| written_out(exprs, functions, site, args, *limits));
                 match outputs.as_ref().and_then(|outputs| outputs.get(output as usize)) {
                     Some(&value) => value,
                     None => exprs.make(node),
@@ -50,16 +64,22 @@ impl Inliner {
 }
 
 /// All scalars of the results of a call.
-fn written_out(exprs: &mut Exprs, functions: &Functions, site: CallSiteId, args: ArgsId) -> Option<Vec<ExprId>> {
+fn written_out(
+    exprs: &mut Exprs,
+    functions: &Functions,
+    site: CallSiteId,
+    args: ArgsId,
+    limits: Limits,
+) -> Option<Vec<ExprId>> {
     let CallSite { function, inputs, .. } = exprs.call_site(site).clone();
     let mut scalars = exprs.arguments(args).to_vec().into_iter();
     let values: Vec<Symbolic> =
         inputs.iter().map(|shape| Symbolic::from_scalars(shape, &mut scalars)).collect::<Option<_>>()?;
     let before = exprs.len();
     let asked = functions.get(function)?.inline != Inline::Unstated;
-    let mut run = Run { exprs, functions, budget: BUDGET };
+    let mut run = Run { exprs, functions, budget: limits.budget };
     let outputs = run.call(function, values, 0)?;
-    if !asked && exprs.len() - before > GROWTH {
+    if !asked && exprs.len() - before > limits.growth {
         return None;
     }
     let mut flat = Vec::new();

@@ -1,7 +1,7 @@
 //! From a flat hybrid DAE to a schedule: which equation determines which unknown, in which order, and how each
 //! simultaneous system is solved.
 //!
-//! The passes, in order: clocks, parameters, aliases, index reduction with choice of states, sorting into blocks, the initial
+//! The passes, in order: clocks, parameters, vanishing coefficients, aliases, index reduction with choice of states, sorting into blocks, the initial
 //! problem. Each has a file of its own; `Work` is what they hand on.
 
 use base::{Diagnostic, IdVec};
@@ -27,6 +27,7 @@ mod singular;
 mod states;
 pub mod structure;
 mod system;
+mod vanishing;
 mod wishes;
 mod work;
 mod written;
@@ -109,6 +110,7 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     if !conflicts.is_empty() {
         return Err(conflicts);
     }
+    vanishing::fold(work);
     aliases::eliminate(work, options.aliases)?;
     if options.aliases == Aliases::Eliminate {
         constants::propagate(work);

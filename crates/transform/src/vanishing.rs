@@ -1,0 +1,208 @@
+//! Coefficients that vanish for the given parameters, found before anything is matched: with R = 0 the equation
+//! `R*i = u - v` is an alias and not one for `i`, with C = 0 the equation `i = C*der(u)` leaves `u` without a derivative. The
+//! values of parameters are final when a model is translated, so a structure that holds for them is the right one.
+//!
+//! What multiplies a derivative may also be computed during the run by a function that returns zero whatever the state is,
+//! because a parameter is zero: such a call is written out with the values of the parameters in place.
+
+use base::Id;
+use dae::evaluate::{Evaluator, NoExternals};
+use dae::evaluate_expr::ExprValues;
+use dae::inline::Inliner;
+use dae::{EqId, ExprId, Exprs, Memo, Node, Value, VarId, VariableType};
+use rustc_hash::FxHashMap;
+
+use crate::work::Work;
+
+pub fn fold(work: &mut Work) {
+    let (parameters, computed) = coefficients(work);
+    let definitions = definitions(work, &computed);
+    evaluate(work, &parameters, &definitions);
+    let vanishing = vanishing_variables(work, &definitions);
+    let zeros = Zeros::find(work, &vanishing);
+    if zeros.any_product {
+        replace(work, &zeros);
+    }
+}
+
+/// Parameters in factors of what is unknown, and unknowns that multiply derivatives.
+fn coefficients(work: &Work) -> (Vec<VarId>, Vec<VarId>) {
+    let exprs = &work.model.exprs;
+    let mut parametric = vec![false; exprs.len()];
+    let mut differentiated = vec![false; exprs.len()];
+    let (mut factors, mut computed) = (Vec::new(), Vec::new());
+    // Operands come before what they are in.
+    for id in exprs.ids() {
+        let node = exprs.node(id);
+        let (mut all_known, mut derivative) = (true, false);
+        exprs.for_each_child(id, |child| {
+            all_known &= parametric[child.index()];
+            derivative |= differentiated[child.index()];
+        });
+        parametric[id.index()] = match node {
+            Node::Var(v) => work.is_parameter(v) && !work.free[v],
+            Node::Time | Node::Der(_) | Node::Pre(_) | Node::Previous(_) => false,
+            _ => all_known,
+        };
+        differentiated[id.index()] = derivative || matches!(node, Node::Der(_));
+        let Node::Mul(a, b) = node else { continue };
+        for (factor, other) in [(a, b), (b, a)] {
+            if parametric[factor.index()] && !parametric[other.index()] {
+                factors.push(factor);
+            }
+            if let Node::Var(v) = exprs.node(factor)
+                && work.is_unknown(v)
+                && differentiated[other.index()]
+            {
+                computed.push(v);
+            }
+        }
+    }
+    (exprs.dependencies(&factors).variables, computed)
+}
+
+/// The right sides of equations that give these variables by calls.
+fn definitions(work: &Work, variables: &[VarId]) -> FxHashMap<VarId, ExprId> {
+    let mut definitions = FxHashMap::default();
+    if variables.is_empty() {
+        return definitions;
+    }
+    let exprs = &work.model.exprs;
+    let wanted = rustc_hash::FxHashSet::from_iter(variables.iter().copied());
+    for &eq in &work.active {
+        let equation = &work.model.equations[eq];
+        for (variable, value) in [(equation.left, equation.right), (equation.right, equation.left)] {
+            if let (Node::Var(v), Node::Call { .. }) = (exprs.node(variable), exprs.node(value))
+                && wanted.contains(&v)
+            {
+                definitions.insert(v, value);
+            }
+        }
+    }
+    definitions
+}
+
+/// Gives values to parameters that are computed by calls, as far as they and the calls' arguments are needed here.
+fn evaluate(work: &mut Work, parameters: &[VarId], definitions: &FxHashMap<VarId, ExprId>) {
+    let mut needed = vec![false; work.model.variables.len()];
+    let arguments: Vec<ExprId> = definitions.values().copied().collect();
+    let arguments = work.model.exprs.dependencies(&arguments).variables;
+    parameters.iter().chain(&arguments).for_each(|v| needed[v.index()] = true);
+    for assignment in work.parameters.iter().rev() {
+        if needed[assignment.variable.index()] && work.values[assignment.variable].is_none() {
+            let dependencies = work.model.exprs.dependencies(&[assignment.value]).variables;
+            dependencies.iter().for_each(|v| needed[v.index()] = true);
+        }
+    }
+    let mut externals = NoExternals;
+    let mut evaluator = Evaluator::new(&work.model.functions, &mut externals);
+    let mut known = ExprValues::default();
+    for assignment in &work.parameters {
+        let variable = assignment.variable;
+        if !needed[variable.index()] || work.values[variable].is_some() || work.free[variable] {
+            continue;
+        }
+        let (exprs, values) = (&work.model.exprs, &work.values);
+        let mut lookup = |node: Node| match node {
+            Node::Var(v) => literal_value(exprs, values[v]?),
+            _ => None,
+        };
+        let value = evaluator.expression_with(exprs, assignment.value, &mut known, &mut lookup);
+        work.values[variable] = value.ok().and_then(|value| literal(&mut work.model.exprs, &value));
+    }
+    // Values of expressions with these parameters are known better now.
+    work.value_memo.clear();
+}
+
+fn literal_value(exprs: &Exprs, id: ExprId) -> Option<Value> {
+    Some(match exprs.node(id) {
+        Node::Real(value) => Value::Real(value),
+        Node::Integer(value) => Value::Integer(value),
+        Node::Boolean(value) => Value::Boolean(value),
+        Node::String(text) => Value::string(text.as_str()),
+        _ => return None,
+    })
+}
+
+fn literal(exprs: &mut Exprs, value: &Value) -> Option<ExprId> {
+    Some(match value {
+        Value::Real(value) if value.is_finite() => exprs.real(*value),
+        Value::Integer(value) | Value::Enumeration(value) => exprs.int(*value),
+        Value::Boolean(value) => exprs.boolean(*value),
+        Value::String(text) => exprs.string(text),
+        _ => return None,
+    })
+}
+
+/// Those whose calls give zero for the given parameters, whatever their other arguments are.
+fn vanishing_variables(work: &mut Work, definitions: &FxHashMap<VarId, ExprId>) -> Vec<VarId> {
+    if definitions.is_empty() {
+        return Vec::new();
+    }
+    // What is written out here serves this question only.
+    let mut exprs = work.model.exprs.clone();
+    let mut memo = Memo::default();
+    let mut inliner = Inliner::at_any_size();
+    let values = &work.values;
+    let mut vanishing: Vec<VarId> = Vec::new();
+    for (&variable, &call) in definitions {
+        let call = exprs.substitute(&[call], &mut memo, |v| values[v])[0];
+        let written_out = inliner.expand(&mut exprs, &work.model.functions, call);
+        if exprs.is_zero(written_out) {
+            vanishing.push(variable);
+        }
+    }
+    vanishing
+}
+
+/// Which expressions are zero for the given parameters.
+struct Zeros {
+    zero: Vec<bool>,
+    /// There is a product that is zero although neither factor is written so.
+    any_product: bool,
+}
+
+impl Zeros {
+    fn find(work: &Work, vanishing: &[VarId]) -> Self {
+        let exprs = &work.model.exprs;
+        let vanishing = rustc_hash::FxHashSet::from_iter(vanishing.iter().copied());
+        let mut zero = vec![false; exprs.len()];
+        let mut any_product = false;
+        for id in exprs.ids() {
+            let of = |id: ExprId| zero[id.index()];
+            let is_zero = match exprs.node(id) {
+                Node::Real(value) => value == 0.0,
+                Node::Var(v) if vanishing.contains(&v) => true,
+                Node::Var(v) => {
+                    work.model.variables[v].ty == VariableType::Real
+                        && work.values[v].is_some_and(|value| exprs.is_zero(value))
+                }
+                Node::Neg(a) => of(a),
+                Node::Add(a, b) | Node::Sub(a, b) => of(a) && of(b),
+                Node::Mul(a, b) => of(a) || of(b),
+                Node::Div(a, _) => of(a),
+                Node::If { then, otherwise, .. } => of(then) && of(otherwise),
+                _ => false,
+            };
+            any_product |= is_zero && matches!(exprs.node(id), Node::Mul(..) | Node::Div(..));
+            zero[id.index()] = is_zero;
+        }
+        Self { zero, any_product }
+    }
+}
+
+/// Writes zero for the products that vanish, in all equations.
+fn replace(work: &mut Work, zeros: &Zeros) {
+    let mut memo = Memo::default();
+    let vanishes = |id: ExprId| zeros.zero.get(id.index()).copied().unwrap_or(false);
+    let equations: Vec<EqId> = work.active.clone();
+    for eq in equations {
+        let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
+        let new = work.model.exprs.rewrite(&[left, right], &mut memo, |exprs, id, node| match node {
+            Node::Mul(..) | Node::Div(..) if vanishes(id) => exprs.real(0.0),
+            node => exprs.make(node),
+        });
+        let equation = &mut work.model.equations[eq];
+        (equation.left, equation.right) = (new[0], new[1]);
+    }
+}
