@@ -69,6 +69,7 @@ fn check_as_json() {
         "dummy_states",
         "differentiated",
         "blocks",
+        "entries",
         "events",
         "seconds",
     ];
@@ -78,6 +79,24 @@ fn check_as_json() {
     assert_eq!(summary["stage"], "done");
     assert_eq!(summary["flat"], json(r#"{"equations": 2, "unknowns": 2, "parameters": 1, "discrete": 0}"#));
     assert_eq!(summary["states"], json(r#"["x"]"#));
+}
+
+#[test]
+fn index_reduction_by_projection() {
+    let folder = Folder::new("projection");
+    folder.write(
+        "pendulum.mo",
+        "model Pendulum
+           Real x(start = 1, fixed = true), y(start = 0), vx, vy(start = 0, fixed = true), f;
+         equation
+           der(x) = vx; der(y) = vy; der(vx) = -f*x; der(vy) = -f*y - 9.81; x^2 + y^2 = 1;
+           annotation(experiment(StopTime = 2));
+         end Pendulum;",
+    );
+    let run = gyrator(&folder, &["simulate", "--json", "--index-reduction", "projection", "pendulum.mo"]);
+    let summary = json(&run.stdout);
+    assert_eq!((run.status, &summary["status"]), (0, &json("\"ok\"")));
+    assert_eq!(summary["states"], json(r#"["x", "der(x)", "y", "der(y)", "vx", "vy"]"#));
 }
 
 #[test]

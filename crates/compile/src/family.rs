@@ -1,20 +1,18 @@
-//! Families: statements of one shape become one kernel that runs over a table of addresses.
+//! Statements of one family (`transform::families`) become one kernel that runs over a table of addresses.
 //!
-//! Whether a model wrote a `for` loop, an array of components or the same class a thousand times, its equations differ
-//! in addresses only. Statements that do not depend on each other (one level of the dependency order) and are equal
-//! but for addresses are found here by their keys; the code of one of them serves all. The interpreter then runs an
-//! operation for a block of members at once, and machine code is one loop.
+//! Here the leaves of a shape are addresses, so that statements that the schedule does not know, such as those of torn
+//! systems and of derivatives, come together as well. The interpreter runs an operation for a block of members at once, and
+//! machine code is one loop.
 
-use dae::{Builtin, ExprId, Exprs, Node, VariableType};
+use dae::{Builtin, CallSiteId, Node, VariableType};
 use rustc_hash::FxHashMap;
+use transform::families::{self, Alphabet, Shapes};
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, TEMPORARY};
 use crate::layout::{Layout, Place};
 use crate::lower::{Mode, Statement};
 use crate::math::{Binary, Unary};
 
-/// Fewer members are cheaper as plain code.
-const SMALLEST: usize = 16;
 /// Members that the interpreter treats together.
 pub const LANES: usize = 64;
 
@@ -43,166 +41,83 @@ pub struct Family {
 
 /// Orders statements by levels and finds families among those of a level. Without families the order stays.
 pub fn split(model: &dae::Model, layout: &Layout, mode: Mode, statements: &[Statement]) -> Vec<Part> {
-    let plain = || vec![Part::Plain(statements.to_vec())];
-    if statements.len() < SMALLEST {
-        return plain();
+    if statements.len() < families::SMALLEST {
+        return vec![Part::Plain(statements.to_vec())];
     }
-    let mut keys: FxHashMap<Vec<u64>, u32> = FxHashMap::default();
+    let mut shapes = Shapes::default();
     let mut kinds = Vec::with_capacity(statements.len());
     let mut levels: Vec<u32> = Vec::with_capacity(statements.len());
     let mut level_of: FxHashMap<Address, u32> = FxHashMap::default();
-    let mut walk = Walk::default();
     // The addresses of all statements, one after the other, and where those of each begin.
     let (mut addresses, mut starts) = (Vec::new(), Vec::with_capacity(statements.len() + 1));
+    let alphabet = Addresses { model, layout, mode };
     for statement in statements {
-        let shape = shape(model, layout, mode, statement, &mut walk);
+        let target = statement.target;
+        shapes.begin(u64::from(target.negated) | u64::from(statement.checked) << 1);
+        shapes.expression(&model.exprs, statement.value, &alphabet);
+        let reads = shapes.reads();
+        let level = reads.iter().filter_map(|read| level_of.get(read)).max().map_or(0, |level| level + 1);
         starts.push(addresses.len());
-        addresses.extend_from_slice(&shape.reads);
-        addresses.push(statement.target.slot);
-        let level = shape.reads.iter().filter_map(|read| level_of.get(read)).max().map_or(0, |level| level + 1);
-        level_of.insert(statement.target.slot, level);
+        addresses.extend_from_slice(reads);
+        addresses.push(target.slot);
+        if reads.contains(&target.slot) {
+            shapes.reject();
+        }
+        level_of.insert(target.slot, level);
         levels.push(level);
-        let next = keys.len() as u32;
-        kinds.push(shape.key.map(|key| *keys.entry(key).or_insert(next)));
+        kinds.push(shapes.finish());
     }
     starts.push(addresses.len());
-    let mut groups: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
-    for (position, (&level, kind)) in levels.iter().zip(&kinds).enumerate() {
-        if let Some(kind) = kind {
-            groups.entry((level, *kind)).or_default().push(position);
-        }
-    }
-    groups.retain(|_, members| members.len() >= SMALLEST);
-    if groups.is_empty() {
-        return plain();
-    }
-    let in_family =
-        |position: usize| kinds[position].is_some_and(|kind| groups.contains_key(&(levels[position], kind)));
-    let mut rest: Vec<usize> = (0..statements.len()).filter(|&position| !in_family(position)).collect();
-    rest.sort_by_key(|&position| levels[position]);
-    let mut families: Vec<((u32, u32), Vec<usize>)> = groups.into_iter().collect();
-    families.sort_unstable_by_key(|(key, members)| (key.0, members[0]));
     let pick = |positions: &[usize]| positions.iter().map(|&position| statements[position]).collect::<Vec<_>>();
-    let mut parts = Vec::new();
-    let mut done = 0;
-    for ((level, _), members) in families {
-        let end = rest.partition_point(|&position| levels[position] <= level);
-        if end > done {
-            parts.push(Part::Plain(pick(&rest[done..end])));
-            done = end;
+    let part = |part| match part {
+        families::Part::Single(members) => Part::Plain(pick(&members)),
+        families::Part::Family(members) => {
+            let own = members.iter().flat_map(|&member| &addresses[starts[member]..starts[member + 1]]);
+            Part::Family(Family { addresses: own.copied().collect(), members: pick(&members) })
         }
-        let own = members.iter().flat_map(|&member| &addresses[starts[member]..starts[member + 1]]);
-        parts.push(Part::Family(Family { addresses: own.copied().collect(), members: pick(&members) }));
-    }
-    if done < rest.len() {
-        parts.push(Part::Plain(pick(&rest[done..])));
-    }
-    parts
+    };
+    families::arrange(&levels, &kinds).into_iter().map(part).collect()
 }
 
-struct Shape {
-    /// Equal for statements that differ in addresses only; `None` where there is no family.
-    key: Option<Vec<u64>>,
-    reads: Vec<Address>,
+/// Leaves are addresses; only what a kernel can compute goes into families.
+struct Addresses<'m> {
+    model: &'m dae::Model,
+    layout: &'m Layout,
+    mode: Mode,
 }
 
-/// Scratch space for looking at one expression after the other.
-#[derive(Default)]
-struct Walk {
-    stack: Vec<(ExprId, bool)>,
-    order: Vec<ExprId>,
-    /// Where each expression stands in the order.
-    positions: FxHashMap<ExprId, u64>,
-}
-
-impl Walk {
-    /// The expressions below a root, children first.
-    fn visit(&mut self, exprs: &Exprs, root: ExprId) {
-        self.order.clear();
-        self.positions.clear();
-        self.stack.push((root, false));
-        while let Some((id, done)) = self.stack.pop() {
-            if done {
-                if self.positions.insert(id, self.order.len() as u64).is_none() {
-                    self.order.push(id);
-                }
-            } else if !self.positions.contains_key(&id) {
-                self.stack.push((id, true));
-                let start = self.stack.len();
-                exprs.for_each_child(id, |child| self.stack.push((child, false)));
-                self.stack[start..].reverse();
+impl Alphabet for Addresses<'_> {
+    fn leaf(&self, node: Node) -> Option<(u32, u64)> {
+        let variable = match node {
+            Node::Var(variable) | Node::Pre(variable) => Some(variable),
+            _ => None,
+        };
+        let place = match (node, variable) {
+            (Node::Time, _) => Place { slot: crate::layout::TIME, negated: false },
+            (Node::Var(_), Some(variable)) => self.layout.place(variable),
+            (Node::Pre(_), Some(variable)) => {
+                let place = self.layout.place(variable);
+                Place { slot: self.layout.pre(place.slot)?, ..place }
             }
-        }
+            _ => return None,
+        };
+        let of_boolean = |variable| self.model.variables.get(variable).is_some_and(|v| v.ty == VariableType::Boolean);
+        let boolean = variable.is_some_and(of_boolean);
+        Some((place.slot, u64::from(place.negated) | u64::from(boolean && place.negated) << 1))
     }
-}
 
-fn leaf(layout: &Layout, node: Node) -> Option<Place> {
-    match node {
-        Node::Time => Some(Place { slot: crate::layout::TIME, negated: false }),
-        Node::Var(variable) => Some(layout.place(variable)),
-        Node::Pre(variable) => {
-            let place = layout.place(variable);
-            layout.pre(place.slot).map(|slot| Place { slot, ..place })
-        }
-        _ => None,
+    fn builtin(&self, op: Builtin) -> bool {
+        // Homotopy is its first argument; what is missing here has effects or states of its own.
+        crate::lower::unary(op).is_some() || is_pair(op) || op == Builtin::Homotopy && !self.mode.homotopy
     }
-}
 
-fn shape(model: &dae::Model, layout: &Layout, mode: Mode, statement: &Statement, walk: &mut Walk) -> Shape {
-    let mut shape = Shape { key: None, reads: Vec::new() };
-    let mut key: Vec<u64> = vec![u64::from(statement.target.negated) | u64::from(statement.checked) << 1];
-    let mut eligible = true;
-    walk.visit(&model.exprs, statement.value);
-    let at = |child: ExprId| walk.positions.get(&child).copied().unwrap_or(u64::MAX);
-    for &id in &walk.order {
-        let node = model.exprs.node(id);
-        match node {
-            Node::Real(value) => key.extend([1, value.to_bits()]),
-            Node::Integer(value) => key.extend([2, value as u64]),
-            Node::Boolean(value) => key.extend([3, u64::from(value)]),
-            Node::Time | Node::Var(_) | Node::Pre(_) => match leaf(layout, node) {
-                Some(place) => {
-                    let hole = shape.reads.iter().position(|&read| read == place.slot).unwrap_or(shape.reads.len());
-                    if hole == shape.reads.len() {
-                        shape.reads.push(place.slot);
-                    }
-                    let boolean = match node {
-                        Node::Var(variable) | Node::Pre(variable) => {
-                            model.variables.get(variable).is_some_and(|v| v.ty == VariableType::Boolean)
-                        }
-                        _ => false,
-                    };
-                    let sign = u64::from(place.negated) | u64::from(boolean && place.negated) << 1;
-                    key.extend([4, hole as u64, sign]);
-                }
-                None => eligible = false,
-            },
-            Node::Neg(a) => key.extend([5, at(a)]),
-            Node::Not(a) => key.extend([6, at(a)]),
-            Node::Add(a, b) => key.extend([7, at(a), at(b)]),
-            Node::Sub(a, b) => key.extend([8, at(a), at(b)]),
-            Node::Mul(a, b) => key.extend([9, at(a), at(b)]),
-            Node::Div(a, b) => key.extend([10, at(a), at(b)]),
-            Node::Pow(a, b) => key.extend([11, at(a), at(b)]),
-            Node::And(a, b) => key.extend([12, at(a), at(b)]),
-            Node::Or(a, b) => key.extend([13, at(a), at(b)]),
-            Node::Compare { op, event: false, left, right } => key.extend([14 + 100 * op as u64, at(left), at(right)]),
-            Node::If { condition, then, otherwise } => key.extend([15, at(condition), at(then), at(otherwise)]),
-            Node::Builtin(op, args) if crate::lower::unary(op).is_some() || is_pair(op) => {
-                key.extend([16, op as u64]);
-                key.extend(model.exprs.arguments(args).iter().map(|&argument| at(argument)));
-            }
-            // Homotopy is its first argument; the others have effects or states of their own.
-            Node::Builtin(Builtin::Homotopy, args) if !mode.homotopy => {
-                key.push(17);
-                key.extend(model.exprs.arguments(args).iter().map(|&argument| at(argument)));
-            }
-            _ => eligible = false,
-        }
+    fn call(&self, _site: CallSiteId) -> Option<u64> {
+        None
     }
-    eligible &= !shape.reads.contains(&statement.target.slot);
-    shape.key = eligible.then_some(key);
-    shape
+
+    fn relation(&self, event: bool) -> bool {
+        !event
+    }
 }
 
 fn is_pair(op: Builtin) -> bool {

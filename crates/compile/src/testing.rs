@@ -20,6 +20,8 @@ impl Maker {
         Self {
             schedule: Schedule {
                 projection: None,
+                families: Vec::new(),
+                initial_families: Vec::new(),
                 model: Model::default(),
                 roles: IdVec::new(),
                 states: Vec::new(),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base::{IdVec, SourceMap};
 use dae::{EqId, ExprId, Model, OriginKind, VarId, Variability};
 use serde::Serialize;
-use transform::{Assignment, Block, EquationSystem, Role, Schedule, SystemKind, Timing};
+use transform::{Assignment, Block, EquationSystem, Family, Role, Schedule, SystemKind, Timing};
 
 use crate::summary::StateSet;
 
@@ -85,6 +85,8 @@ pub enum BlockLine {
         residuals: Vec<ResidualLine>,
         discrete: Vec<AssignmentLine>,
     },
+    /// Blocks of one shape that do not wait for each other.
+    Family { members: usize, unknowns: Vec<String>, first: Box<BlockLine> },
 }
 
 #[derive(Clone, Serialize, Debug)]
@@ -113,8 +115,8 @@ impl Listing {
             dummy_states: schedule.summary.dummy_states.iter().map(|&variable| maker.name(variable)).collect(),
             differentiated: schedule.summary.differentiated.iter().map(differentiated).collect(),
             parameters: maker.assignments(&schedule.parameters),
-            initial: schedule.initial.iter().map(|block| maker.block(block)).collect(),
-            blocks: schedule.blocks.iter().map(|block| maker.block(block)).collect(),
+            initial: maker.blocks(&schedule.initial, &schedule.initial_families),
+            blocks: maker.blocks(&schedule.blocks, &schedule.families),
             aliases: maker.aliases(&schedule.roles),
             constants: maker.constants(&schedule.roles),
         }
@@ -160,7 +162,16 @@ impl Listing {
         let mut out = "SORTED AND SOLVED EQUATIONS\n".to_owned();
         let mut heading = None;
         for block in &self.blocks {
+            let block = match block {
+                BlockLine::Family { members, first, .. } => {
+                    let _ = writeln!(out, "{members} TIMES WITH OTHER VARIABLES");
+                    heading = None;
+                    first
+                }
+                block => block,
+            };
             match block {
+                BlockLine::Family { .. } => {}
                 BlockLine::Explicit { assignment, .. } => {
                     if heading.as_ref() != Some(&assignment.component) {
                         let name = if assignment.component.is_empty() { &self.model } else { &assignment.component };
@@ -202,7 +213,15 @@ impl Listing {
             let _ = writeln!(out, "States: ${}$.", names.join("$, $"));
         }
         for block in &self.blocks {
+            let block = match block {
+                BlockLine::Family { members, first, .. } => {
+                    let _ = writeln!(out, "{members} times, with other variables:");
+                    first
+                }
+                block => block,
+            };
             match block {
+                BlockLine::Family { .. } => {}
                 BlockLine::Explicit { assignment, .. } => {
                     let _ = writeln!(out, "\\[ {} := {} \\]", assignment.variable, assignment.value);
                 }
@@ -247,30 +266,34 @@ fn push_blocks(out: &mut String, head: &str, blocks: &[BlockLine]) {
     }
     let _ = writeln!(out, "\n{head}");
     for block in blocks {
-        match block {
-            BlockLine::Explicit { timing, assignment } => {
-                let mark = mark(timing);
-                push_line(
-                    out,
-                    2,
-                    &format!("{} := {}{mark}", assignment.variable, assignment.value),
-                    &assignment.origin,
-                );
+        push_block(out, 2, block);
+    }
+}
+
+fn push_block(out: &mut String, indent: usize, block: &BlockLine) {
+    match block {
+        BlockLine::Explicit { timing, assignment } => {
+            let text = format!("{} := {}{}", assignment.variable, assignment.value, mark(timing));
+            push_line(out, indent, &text, &assignment.origin);
+        }
+        BlockLine::System { timing, system, unknowns, iteration, inner, residuals, discrete } => {
+            let size = unknowns.len();
+            let head = format!("{system} system of {size}, iterating {}{}", iteration.join(", "), mark(timing));
+            push_line(out, indent, &head, "");
+            for line in inner {
+                push_line(out, indent + 2, &format!("{} := {}", line.variable, line.value), &line.origin);
             }
-            BlockLine::System { timing, system, unknowns, iteration, inner, residuals, discrete } => {
-                let size = unknowns.len();
-                let _ =
-                    writeln!(out, "  {system} system of {size}, iterating {}{}", iteration.join(", "), mark(timing));
-                for line in inner {
-                    push_line(out, 4, &format!("{} := {}", line.variable, line.value), &line.origin);
-                }
-                for line in residuals {
-                    push_line(out, 4, &format!("0 = {}", line.expression), &line.origin);
-                }
-                for line in discrete {
-                    push_line(out, 4, &format!("{} := {}", line.variable, line.value), &line.origin);
-                }
+            for line in residuals {
+                push_line(out, indent + 2, &format!("0 = {}", line.expression), &line.origin);
             }
+            for line in discrete {
+                push_line(out, indent + 2, &format!("{} := {}", line.variable, line.value), &line.origin);
+            }
+        }
+        BlockLine::Family { members, unknowns, first } => {
+            let last = unknowns.last().map_or("", String::as_str);
+            push_line(out, indent, &format!("{members} of one shape, the last for {last}:"), "");
+            push_block(out, indent + 2, first);
         }
     }
 }
@@ -344,6 +367,29 @@ impl Maker<'_> {
 
     fn assignments(&self, assignments: &[Assignment]) -> Vec<AssignmentLine> {
         assignments.iter().map(|assignment| self.assignment(assignment)).collect()
+    }
+
+    /// Families are told once.
+    fn blocks(&self, blocks: &[Block], families: &[Family]) -> Vec<BlockLine> {
+        let mut lines = Vec::new();
+        let mut families = families.iter().peekable();
+        let mut next = 0;
+        while let Some(block) = blocks.get(next) {
+            let line = self.block(block);
+            match families.next_if(|family| family.first == next) {
+                Some(family) => {
+                    let members = blocks.iter().skip(next).take(family.count);
+                    let unknowns = members.flat_map(transform::unknowns).map(|variable| self.name(variable)).collect();
+                    lines.push(BlockLine::Family { members: family.count, unknowns, first: Box::new(line) });
+                    next += family.count.max(1);
+                }
+                None => {
+                    lines.push(line);
+                    next += 1;
+                }
+            }
+        }
+        lines
     }
 
     fn block(&self, block: &Block) -> BlockLine {

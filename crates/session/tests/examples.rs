@@ -68,15 +68,19 @@ fn run(example: &str, settings: Settings) -> Run {
     let mut session = Session::new(Box::new(Disk));
     let model = session.flatten(&request(example));
     let model = explain(&session, model);
+    finish(&mut session, model, settings)
+}
+
+fn finish(session: &mut Session, model: dae::Model, settings: Settings) -> Run {
     let options = settings.resolve(&model.experiment).unwrap();
     let schedule = session.structure(model);
-    let schedule = explain(&session, schedule);
+    let schedule = explain(session, schedule);
     let program = session.compile(schedule);
-    let program = explain(&session, program);
+    let program = explain(session, program);
     let mut sink = MemorySink::default();
     let mut watcher = |_: f64| true;
     let outcome = session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut watcher);
-    let outcome = explain(&session, outcome);
+    let outcome = explain(session, outcome);
     assert_eq!(outcome.ending, Ending::Complete);
     Run { result: sink.trajectories, statistics: Statistics::of(&outcome.statistics) }
 }
@@ -219,4 +223,47 @@ fn rectifier() {
         assert_near(*switch, expected, 1e-7);
     }
     assert_near(run.at("C.u", 0.1), 0.456011, 1e-6);
+}
+
+#[test]
+fn a11_chain_of_thirty_bodies() {
+    let checked = check("body_chain.mo");
+    assert_eq!(checked.flat.equations, 3747);
+    assert_eq!(checked.structure.states.len(), 60);
+    let systems: Vec<_> = checked.structure.blocks.iter().filter(|block| block.size > 1).collect();
+    assert_eq!(systems.len(), 1);
+    assert_eq!((systems[0].kind, systems[0].torn), ("linear", 30));
+    assert!(checked.structure.entries < checked.structure.blocks.len());
+}
+
+#[test]
+fn a11_as_written() {
+    let mut session = Session::new(Box::new(Disk));
+    let mut request = request("body_chain.mo");
+    request.transform.aliases = transform::Aliases::Keep;
+    let model = session.flatten(&request);
+    let model = explain(&session, model);
+    let schedule = session.structure(model);
+    let structure = Structure::of(&explain(&session, schedule));
+    let systems: Vec<_> = structure.blocks.iter().filter(|block| block.size > 1).map(|b| (b.size, b.torn)).collect();
+    assert_eq!(systems, [(1524, 30)]);
+}
+
+#[test]
+fn one_body_is_a_physical_pendulum() {
+    let mut session = Session::new(Box::new(Disk));
+    let mut request = request("body_chain.mo");
+    request.set = vec![("bodies".into(), "1".into()), ("d".into(), "0".into())];
+    let model = session.flatten(&request);
+    let model = explain(&session, model);
+    let settings = Settings { tolerance: Some(1e-8), ..Settings::default() };
+    let run = finish(&mut session, model, settings);
+    // About the joint: J + m·l²/4; from the horizontal the energy stays zero.
+    let inertia = 0.1 + 0.25;
+    let (q, qd) = (&run.result.get("joint[1].q").unwrap().values, &run.result.get("joint[1].qd").unwrap().values);
+    for (q, qd) in q.iter().zip(qd.iter()) {
+        let energy = inertia * qd * qd / 2.0 + 9.81 * 0.5 * q.sin();
+        assert!(energy.abs() < 1e-5, "{energy}");
+    }
+    assert!(q.iter().any(|&q| q < -1.0));
 }

@@ -1,8 +1,8 @@
 //! From a flat hybrid DAE to a schedule: which equation determines which unknown, in which order, and how each
 //! simultaneous system is solved.
 //!
-//! The passes, in order: clocks, parameters, vanishing coefficients, aliases, index reduction with choice of states, sorting into blocks, the initial
-//! problem. Each has a file of its own; `Work` is what they hand on.
+//! The passes, in order: clocks, parameters, vanishing coefficients, aliases, index reduction with choice of states, sorting
+//! into blocks, the initial problem, families of blocks. Each has a file of its own; `Work` is what they hand on.
 
 use base::{Diagnostic, IdVec};
 use dae::{Model, VarId, Variability};
@@ -15,6 +15,7 @@ mod clocks;
 mod constants;
 mod derivatives;
 mod discrete;
+pub mod families;
 mod initial;
 mod linearity;
 mod occurrences;
@@ -33,9 +34,10 @@ mod work;
 mod written;
 
 pub use options::{Aliases, IndexReduction, Options};
+pub use output::unknowns;
 pub use schedule::{
-    Assignment, Block, EquationSystem, InitialCheck, Projection, Role, Schedule, State, StateSet, Summary, SystemKind,
-    Timing,
+    Assignment, Block, EquationSystem, Family, InitialCheck, Projection, Role, Schedule, State, StateSet, Summary,
+    SystemKind, Timing,
 };
 
 use linearity::Level;
@@ -93,14 +95,29 @@ struct Plan {
     blocks: Vec<Block>,
     initial: Vec<Block>,
     initial_checks: Vec<InitialCheck>,
+    families: Vec<Family>,
+    initial_families: Vec<Family>,
     projection: Option<Projection>,
 }
 
 impl Plan {
     fn schedule(self, work: Work) -> Schedule {
         let Work { model, roles, parameters, summary, .. } = work;
-        let Plan { states, state_sets, blocks, initial, initial_checks, projection } = self;
-        Schedule { model, roles, states, state_sets, projection, parameters, initial, initial_checks, blocks, summary }
+        let Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection } = self;
+        Schedule {
+            model,
+            roles,
+            states,
+            state_sets,
+            projection,
+            parameters,
+            initial,
+            initial_checks,
+            blocks,
+            families,
+            initial_families,
+            summary,
+        }
     }
 }
 
@@ -131,8 +148,10 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     };
     let mut blocks = dynamic_blocks(work, options)?;
     output::mark(work, &states, &mut blocks);
-    let (initial, initial_checks) = initial::problem(work, &state_sets)?;
-    Ok(Plan { states, state_sets, blocks, initial, initial_checks, projection })
+    let (mut initial, initial_checks) = initial::problem(work, &state_sets)?;
+    let families = families::gather(&work.model, &mut blocks);
+    let initial_families = families::gather(&work.model, &mut initial);
+    Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection })
 }
 
 fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<Diagnostic>> {

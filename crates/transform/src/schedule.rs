@@ -203,6 +203,13 @@ pub struct InitialCheck {
     pub implied_by: Vec<EqId>,
 }
 
+/// Blocks that stand next to each other, have one shape and do not depend on each other: one entry of the schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Family {
+    pub first: usize,
+    pub count: usize,
+}
+
 /// The program of a model in one structure (one mode).
 #[derive(Clone)]
 pub struct Schedule {
@@ -223,7 +230,18 @@ pub struct Schedule {
     pub initial_checks: Vec<InitialCheck>,
     /// Everything at run time, sorted.
     pub blocks: Vec<Block>,
+    /// Which of them have one shape, in their order.
+    pub families: Vec<Family>,
+    /// The same of the initial problem.
+    pub initial_families: Vec<Family>,
     pub summary: Summary,
+}
+
+impl Schedule {
+    /// How many entries the run-time schedule has: families, and blocks of their own.
+    pub fn entries(&self) -> usize {
+        self.families.iter().fold(self.blocks.len(), |entries, family| entries + 1 - family.count)
+    }
 }
 
 /// What is told to the user about the transformations.
