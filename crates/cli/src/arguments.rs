@@ -100,6 +100,10 @@ pub struct Subject {
     #[arg(long)]
     pub keep_aliases: bool,
 
+    /// Do not check the units of equations
+    #[arg(long)]
+    pub no_unit_check: bool,
+
     /// Print the machine-readable summary; messages go to standard error
     #[arg(long)]
     pub json: bool,

@@ -134,5 +134,6 @@ fn request(subject: &Subject, target: &str) -> Request {
             },
             aliases: if subject.keep_aliases { transform::Aliases::Keep } else { transform::Aliases::Eliminate },
         },
+        no_unit_check: subject.no_unit_check,
     }
 }

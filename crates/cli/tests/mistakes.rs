@@ -361,3 +361,40 @@ fn what_is_no_model() {
     .assert_eq(&run.stderr);
     assert_eq!(run.status, 2);
 }
+
+#[test]
+fn units_that_do_not_agree() {
+    let model = "model Heater
+  parameter Real R(unit = \"Ohm\") = 10;
+  Real v(unit = \"V\") = 230;
+  Real power(unit = \"W\");
+equation
+  power = v/R;
+end Heater;
+";
+    told(
+        "units",
+        &["check"],
+        model,
+        0,
+        expect![[r#"
+        warning[unit-mismatch]: units do not agree: `W` and `A`
+          --> model.mo:6:3
+           |
+         6 |   power = v/R;
+           |   ^^^^^ this is `W`
+          ::: model.mo:6:11
+           |
+         6 |   power = v/R;
+           |           --- this is `A`
+           = `power` is declared with the unit `W`
+           = `v` is declared with the unit `V`
+           = `R` is declared with the unit `Ohm`
+           = help: correct the equation or a declared unit; `--no-unit-check` switches this check off
+           = see: Modelica specification, section 19
+    "#]],
+    );
+    for silent in ["--no-unit-check", "--quiet"] {
+        told("units-off", &["check", silent], model, 0, expect![""]);
+    }
+}

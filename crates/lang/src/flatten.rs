@@ -17,6 +17,7 @@ use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
 use crate::restrictions;
 use crate::state_machines;
+use crate::units;
 use crate::variables;
 
 /// Changes from outside, as modifiers of the model.
@@ -24,6 +25,8 @@ use crate::variables;
 pub struct Overrides {
     /// `motor.R` and the text of an expression.
     pub set: Vec<(String, String)>,
+    /// Leave the units of equations unchecked.
+    pub no_unit_check: bool,
 }
 
 /// How far it came.
@@ -64,7 +67,13 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
     run(&mut elaborator, class, overrides, start, &mut result);
     let Elaborator { mut instances, flat, .. } = elaborator;
     result.diagnostics.append(&mut instances.libraries.diagnostics);
-    result.diagnostics.append(&mut instances.diagnostics);
+    // A class whose file is wrong failed for what was said about the file.
+    let of_files = result.diagnostics.len();
+    for diagnostic in std::mem::take(&mut instances.diagnostics) {
+        if !result.diagnostics[..of_files].contains(&diagnostic) {
+            result.diagnostics.push(diagnostic);
+        }
+    }
     *libraries = instances.libraries;
     if !result.diagnostics.iter().any(Diagnostic::is_error) {
         result.stage = Stage::Done;
@@ -107,6 +116,9 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();
+    if !overrides.no_unit_check && !failed(&elaborator.instances) {
+        units::check(elaborator);
+    }
     result.flatten_time = middle.elapsed();
 }
 

@@ -1,6 +1,7 @@
 //! The Modelica language: libraries, lookup, instantiation, modifiers, types, arrays, functions, connections → `dae::Model`.
 
 pub mod algorithms;
+mod annotation;
 mod connect;
 pub mod elaborate;
 pub mod equations;
@@ -24,6 +25,7 @@ mod substitute;
 pub mod symbolic;
 pub mod typed;
 pub mod typing;
+mod units;
 mod variables;
 
 pub use elaborate::Elaborator;

@@ -10,6 +10,8 @@ use base::{Diagnostic, IdVec, Name, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
+use crate::annotation;
+
 base::id_type!(
     /// A class definition in the text.
     pub DefId, "def"
@@ -94,6 +96,8 @@ pub struct Libraries {
     /// By the address of the syntax node, which the definition keeps alive.
     by_address: FxHashMap<usize, DefId>,
     search_path: Vec<PathBuf>,
+    /// The versions that `annotation(uses(…))` asks for.
+    used_versions: FxHashMap<Name, Used>,
     /// Names that are not found in the search path, so that its folders are not listed for them again.
     absent: FxHashSet<Name>,
     /// Of reading and parsing.
@@ -115,6 +119,7 @@ impl Libraries {
             definitions: IdVec::new(),
             by_address: FxHashMap::default(),
             search_path: Vec::new(),
+            used_versions: FxHashMap::default(),
             absent: FxHashSet::default(),
             diagnostics: Vec::new(),
         }
@@ -321,8 +326,19 @@ impl Libraries {
         let position = |name: Name| order.lines().position(|line| name == line.trim()).unwrap_or(usize::MAX);
         entries.sort_by_key(|(name, _)| position(*name));
         for (name, path) in entries {
-            if !self.definitions[package].classes.contains_key(&name) {
-                self.insert_source(package, name, ClassSource::Path(path));
+            match self.definitions[package].classes.get(&name) {
+                None => self.insert_source(package, name, ClassSource::Path(path)),
+                Some(ClassSource::Text(class)) => {
+                    let (span, path) = (class.name.span, path.display());
+                    let message = format!("the class `{name}` stands in `package.mo` and in `{path}`");
+                    self.diagnostics.push(
+                        Diagnostic::error("duplicate-class", message)
+                            .at(span, "here and there")
+                            .hint("remove one of them")
+                            .specification("13.4.1"),
+                    );
+                }
+                Some(_) => {}
             }
         }
         self.definitions[package].directory = Some(directory);
@@ -350,15 +366,17 @@ impl Libraries {
                 if class_of_entry(&entry, is_folder) != Some(name.as_str()) {
                     continue;
                 }
-                let path = folder.join(&entry);
+                let mut path = folder.join(&entry);
                 if is_folder && !self.files.exists(&path.join("package.mo")) {
-                    continue;
+                    path.push("package.moc");
+                    if !self.files.exists(&path) {
+                        continue;
+                    }
                 }
-                // A folder without a version counts before those with one, and of those the last in order.
-                let plain = !entry.contains(' ');
-                if plain || best.as_ref().is_none_or(|(known, _)| known.contains(' ')) {
-                    best = Some((entry, path));
-                }
+                best = match best {
+                    Some((known, best)) if !self.is_better(name, &entry, &known) => Some((known, best)),
+                    _ => Some((entry, path)),
+                };
             }
             if let Some((_, path)) = best {
                 return Some(ClassSource::Path(path));
@@ -366,6 +384,34 @@ impl Libraries {
         }
         self.absent.insert(name);
         None
+    }
+
+    /// Whether one folder or file of a library is to be taken before another: the version that is used first, then one
+    /// without a version in its name, then the newest (13.4.4).
+    fn is_better(&self, name: Name, entry: &str, known: &str) -> bool {
+        let used = self.used_versions.get(&name).map(|used| &*used.version);
+        let rank = |entry: &str| {
+            let version = version_of_entry(entry);
+            (version.is_some() && version == used, version.is_none(), version.map(version_numbers))
+        };
+        rank(entry) > rank(known)
+    }
+
+    /// Says so when a library is of another version than the one that is used and does not stand for it.
+    fn check_version(&mut self, class: &ast::ClassDef) {
+        let Some(used) = self.used_versions.get(&class.name.name) else { return };
+        let found = annotation::text(class, "version");
+        let Some(found) = found.filter(|found| **found != *used.version) else { return };
+        if annotation::texts(class, "conversion", "noneFromVersion").iter().any(|fits| **fits == *used.version) {
+            return;
+        }
+        let name = class.name.name;
+        self.diagnostics.push(
+            Diagnostic::warning("library-version", format!("`{name}` {} is used, but {found} is loaded", used.version))
+                .at(used.span, "this version")
+                .hint(format!("give a folder with `{name} {}` by -L, or update the annotation `uses`", used.version))
+                .specification("18.8.2"),
+        );
     }
 
     fn load(&mut self, path: &Path, parent: DefId, name: Name) -> Option<DefId> {
@@ -390,6 +436,20 @@ impl Libraries {
             );
             return None;
         };
+        let within: Vec<&str> =
+            stored.within.iter().flat_map(|name| &name.parts).map(|part| part.name.as_str()).collect();
+        let (within, package) = (within.join("."), self.definitions[parent].name);
+        if package != *within {
+            let right = if parent == Self::ROOT { "within;".to_owned() } else { format!("within {package};") };
+            self.diagnostics.push(
+                Diagnostic::warning("wrong-within", format!("`{}` does not begin with `{right}`", file.display()))
+                    .at(stored.within.map_or(class.name.span, |name| name.span), "")
+                    .specification("13.4.3"),
+            );
+        }
+        if parent == Self::ROOT {
+            self.check_version(&class);
+        }
         Some(self.define(class, Some(parent), directory))
     }
 
@@ -411,7 +471,13 @@ impl Libraries {
         let file = self.sources.add(path, text.clone());
         let parse = syntax::parse_shared(file, text);
         self.diagnostics.extend(parse.diagnostics.iter().cloned());
-        parse.ast()
+        let stored = parse.ast();
+        for class in &stored.classes {
+            for (library, version, span) in annotation::uses(class) {
+                self.used_versions.entry(library).or_insert(Used { version, span });
+            }
+        }
+        stored
     }
 }
 
@@ -433,6 +499,24 @@ fn empty_class(name: &str, kind: ast::ClassKind, span: Span) -> ast::ClassDef {
 
 impl DefId {
     const ROOT: DefId = DefId(0);
+}
+
+/// A version that the text asks for, and where.
+struct Used {
+    version: Arc<str>,
+    span: Span,
+}
+
+/// `Modelica 4.1.0` → `4.1.0`.
+fn version_of_entry(entry: &str) -> Option<&str> {
+    let (_, version) = entry.split_once(' ')?;
+    Some(version.strip_suffix(".mo").unwrap_or(version))
+}
+
+/// Numbers compare as numbers: 1.10.0 is newer than 1.2.0.
+fn version_numbers(version: &str) -> Vec<u64> {
+    let parts = version.split(|c: char| !c.is_ascii_digit());
+    parts.filter_map(|part| part.parse().ok()).collect()
 }
 
 /// `Modelica 4.1.0` → `Modelica`.

@@ -1,10 +1,14 @@
 //! Runs the literate cases under `tests/suite`: each `## title` has a program and the flat model or the diagnostics that it
 //! must give. With `UPDATE_EXPECT=1` the expected text is written anew.
+//!
+//! A block that begins with a path (```` ```modelica lib/P/package.mo ````) is a file of that name; the block without one is
+//! the file that is loaded; without such a block it is the package `lib/Lib`. Folders `lib` and `more` are searched for libraries, in that order.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use lang::{Libraries, Overrides, flatten, last_model};
+use lang::{Files, Libraries, Overrides, flatten, last_model};
 
 #[test]
 fn suite() {
@@ -43,11 +47,12 @@ fn run_file(text: &str) -> (String, String) {
         let program = block(case, "modelica").unwrap_or_default();
         let expected =
             block(case, "flat").map(|text| ("flat", text)).or(block(case, "error").map(|text| ("error", text)));
-        let (kind, actual) = run(program);
+        let (kind, actual) = run(program, files(case));
         if expected.map(|(kind, text)| (kind, text.trim_end())) != Some((kind, actual.trim_end())) {
             let _ = writeln!(wrong, "  ## {title}\n--- gives {kind}\n{actual}---");
         }
-        let end = case.find("```modelica").and_then(|start| case[start + 3..].find("```").map(|at| start + at + 6));
+        // What is expected stands behind the last block of the program.
+        let end = case.rfind("```modelica").and_then(|start| case[start + 3..].find("```").map(|at| start + at + 6));
         let head = &case[..end.unwrap_or(case.len())];
         let _ = write!(written, "\n## {}\n\n```{kind}\n{}\n```\n", head.trim_end(), actual.trim_end());
     }
@@ -60,9 +65,48 @@ fn block<'a>(case: &'a str, kind: &str) -> Option<&'a str> {
     Some(&case[start..start + end])
 }
 
-fn run(program: &str) -> (&'static str, String) {
-    let mut libraries = Libraries::default();
-    let names = libraries.add_text("case.mo", program);
+/// The blocks that are files, by their paths.
+fn files(case: &str) -> BTreeMap<PathBuf, String> {
+    let blocks = case.split("```modelica ").skip(1).filter_map(|block| block.split("```").next());
+    let files = blocks.filter_map(|block| block.split_once('\n'));
+    files.map(|(path, text)| (PathBuf::from(path.trim()), text.to_owned())).collect()
+}
+
+/// The files of a case.
+struct Texts(BTreeMap<PathBuf, String>);
+
+impl Files for Texts {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        self.0.get(path).cloned().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
+    }
+
+    fn list(&self, path: &Path) -> Vec<(String, bool)> {
+        let below = self.0.keys().filter_map(|file| file.strip_prefix(path).ok());
+        let mut names: Vec<(String, bool)> = below
+            .filter_map(|rest| {
+                let mut parts = rest.iter();
+                let first = parts.next()?.to_string_lossy().into_owned();
+                Some((first, parts.next().is_some()))
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.0.keys().any(|file| file.starts_with(path))
+    }
+}
+
+fn run(program: &str, files: BTreeMap<PathBuf, String>) -> (&'static str, String) {
+    let mut libraries = Libraries::new(Box::new(Texts(files)));
+    for folder in ["lib", "more"] {
+        libraries.add_search_path(folder);
+    }
+    let names = match program {
+        "" => libraries.add_file("lib/Lib"),
+        program => libraries.add_text("case.mo", program),
+    };
     let Some(model) = last_model(&mut libraries, &names) else {
         let text: String = libraries.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect();
         return ("error", if text.is_empty() { "nothing to flatten\n".to_owned() } else { text });

@@ -11,7 +11,6 @@ mod png;
 mod raster;
 mod svg;
 mod terminal;
-mod units;
 
 pub use html::html;
 pub use png::png;

@@ -28,6 +28,8 @@ pub struct Request {
     /// Parameters and the texts of their new values.
     pub set: Vec<(String, String)>,
     pub transform: transform::Options,
+    /// Leave the units of equations unchecked.
+    pub no_unit_check: bool,
 }
 
 /// Why the way ended. What is wrong with the model stands in `Session::diagnostics`.
@@ -79,7 +81,7 @@ impl Session {
             Err(TargetError::Call(message)) => return Err(Failed::Call(message)),
             Err(TargetError::Model(diagnostic)) => return self.fail(vec![*diagnostic]),
         };
-        let overrides = lang::Overrides { set: request.set.clone() };
+        let overrides = lang::Overrides { set: request.set.clone(), no_unit_check: request.no_unit_check };
         let flattening = lang::flatten(&mut self.libraries, &self.class, &overrides);
         self.seconds.add(Stage::Instantiate, flattening.instantiate_time.as_secs_f64());
         self.seconds.add(Stage::Flatten, flattening.flatten_time.as_secs_f64());
