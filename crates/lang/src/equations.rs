@@ -137,6 +137,7 @@ impl Typer<'_> {
         if left.ty.is_unknown() || right.ty.is_unknown() {
             return None;
         }
+        self.check_assigned_in_when(&left);
         if let Some(ty) = unify(&left.ty, &right.ty)
             && !matches!(ty.base, Base::Component | Base::Function(_))
         {
@@ -170,8 +171,7 @@ impl Typer<'_> {
             _ => vec![right.ty.clone()],
         };
         if items.len() > types.len() {
-            let message = format!("{} results are taken from a call that gives {}", items.len(), types.len());
-            self.error(span, "too-many-results", message);
+            self.too_many_results(items.len(), types.len(), &right, span);
             return None;
         }
         for (item, ty) in items.iter().zip(&types) {
@@ -513,6 +513,14 @@ impl Expander<'_> {
         result?;
         parts.push(part);
         let count = parts[0].equations.len();
+        if count > 0 && last.is_empty() {
+            let diagnostic =
+                Diagnostic::error("missing-else", "an if-equation whose condition varies needs an else branch")
+                    .at(span, "this condition is not known at translation")
+                    .hint(format!("add `else` with {}", crate::interfaces::count(count, "equation")))
+                    .specification("8.3.4");
+            return Err(self.located(diagnostic));
+        }
         if let Some(odd) = parts.iter().find(|part| part.equations.len() != count) {
             let diagnostic = Diagnostic::error(
                 "unequal-branches",

@@ -12,6 +12,7 @@ use crate::connect;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
+use crate::interfaces;
 use crate::library::{DefId, Libraries};
 use crate::modifier::{Binding, Modifier};
 use crate::parts::{self, Part};
@@ -107,6 +108,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::make_variables(elaborator, &parts, &paths);
     state_machines::declare(elaborator, &collected.machines, &parts, &paths);
     connect::equations::make(elaborator, &collected, top, &parts);
+    connect::balance::check(elaborator, &parts);
     variables::bind_variables(elaborator, &parts);
     variables::compare_connected(elaborator);
     variables::check_cycles(elaborator);
@@ -148,11 +150,12 @@ fn check(elaborator: &mut Elaborator, top: ClassId, parts: &[Part]) {
     for class in std::iter::once(top).chain(classes(parts)) {
         variables::check_modifiers(elaborator, class);
         restrictions::check_block(&mut elaborator.instances, class);
+        elaborator.instances.make_redeclared(class);
     }
     check_classes(elaborator);
-    connect::balance::check(elaborator, parts);
+    connect::expandable::check_modifiers(elaborator, parts);
     let components: Vec<CompId> = parts.iter().map(|part| part.component).collect();
-    restrictions::check_redeclarations(&mut elaborator.instances, &components);
+    interfaces::check_redeclarations(&mut elaborator.instances, &components);
 }
 
 /// Checks the content of every class that was used so far.

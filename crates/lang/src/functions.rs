@@ -178,6 +178,9 @@ impl Elaborator {
         {
             return self.derivative_signature(class, &function, &variables);
         }
+        if kind != SignatureKind::Record {
+            self.check_function(class)?;
+        }
         let components = self.instances.components_of(class);
         let record = match kind {
             SignatureKind::Record => Some(self.record_type(class)?),
@@ -253,6 +256,19 @@ impl Elaborator {
             components: map,
             impure,
         })
+    }
+
+    /// What a function may contain, before anything in it is looked at more closely.
+    fn check_function(&mut self, class: ClassId) -> Outcome<()> {
+        let before = self.error_count();
+        for part in self.instances.with_bases(class) {
+            crate::restrictions::check_class(&mut self.instances, part);
+        }
+        crate::restrictions::check_function_variables(&mut self.instances, class);
+        if self.error_count() > before {
+            return Err(self.failed_above(self.instances.definition(class).name.span));
+        }
+        Ok(())
     }
 
     /// Public variables of a function are inputs and outputs, protected ones are neither (12.2).
@@ -332,6 +348,7 @@ impl Elaborator {
 
     /// The functions of an operator of a record (14.1), in the order of the text.
     pub fn operator_functions(&mut self, class: ClassId, operator: Name) -> Vec<Arc<Signature>> {
+        let class_of_record = class;
         let Some(Member::Class(member)) = self.instances.member(class, operator) else { return Vec::new() };
         let Ok(found) = self.instances.class_of(member) else { return Vec::new() };
         if let Some(known) = self.operators.get(&found) {
@@ -360,12 +377,35 @@ impl Elaborator {
                     .specification("14.3");
                     self.report(diagnostic);
                 }
+                Ok(signature) if operator == "'constructor'" && !self.constructs(&signature, class_of_record) => {
+                    let given = signature.outputs.first().map(|(_, ty)| ty.text()).unwrap_or_default();
+                    let diagnostic = Diagnostic::error(
+                        "constructor-results",
+                        format!(
+                            "the constructor `{}` must give a `{}`, not a `{given}`",
+                            signature.name,
+                            self.instances.class_name(class_of_record)
+                        ),
+                    )
+                    .at(self.instances.definition(class).name.span, "declared here")
+                    .specification("14.3");
+                    self.report(diagnostic);
+                }
                 Ok(signature) => signatures.push(signature),
                 Err(diagnostic) => self.report(*diagnostic),
             }
         }
         self.operators.insert(found, signatures.clone());
         signatures
+    }
+
+    /// Whether the one output of a constructor is of the operator record, or of the one that it is another name for.
+    fn constructs(&mut self, signature: &Signature, record: ClassId) -> bool {
+        let [(_, only)] = signature.outputs.as_slice() else { return false };
+        let Base::Record(made) = &only.base else { return only.is_unknown() };
+        let made = self.instances.class(made.class).def;
+        let parts = self.instances.with_bases(record);
+        only.rank == 0 && parts.into_iter().any(|part| self.instances.class(part).def == made)
     }
 
     pub fn has_constructors(&mut self, class: ClassId) -> bool {
@@ -547,6 +587,7 @@ impl Typer<'_> {
         let language = Name::new(text.language.as_deref().unwrap_or("C"));
         let symbol = text.function.map_or(own, |ident| ident.name);
         let libraries = self.libraries(text);
+        self.check_definition(text, symbol, &libraries);
         if text.function.is_none() {
             // Without a call the inputs are passed in order, and the one output is the result (12.9.2).
             let local = |typer: &Self, local: LocalId| {
@@ -563,16 +604,52 @@ impl Typer<'_> {
         }
         let arguments = text.arguments.iter().map(|argument| self.expr(argument)).collect();
         let result = text.output.as_ref().map(|output| self.target(output));
+        if let Some(result) = result.as_ref().filter(|result| result.ty.rank > 0) {
+            let diagnostic = Diagnostic::error("external-result", "a C function cannot give an array as its result")
+                .at(result.span, format!("this is `{}`", result.ty.text()))
+                .hint("hand the array over as an argument, which the C function fills")
+                .specification("12.9.1");
+            self.report(diagnostic);
+        }
         TypedExternal { language, symbol, arguments, result, libraries }
     }
 
+    /// A C function that the text of the model should define must be named there (12.9.4). What a header or a library
+    /// holds is not known here.
+    fn check_definition(&mut self, text: &ast::External, symbol: Name, libraries: &[Arc<str>]) {
+        let includes = self.annotation_texts(text, "Include");
+        let code: String = includes.iter().map(|include| without_comments(include)).collect();
+        if includes.is_empty() || !libraries.is_empty() || code.contains("#include") {
+            return;
+        }
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if words.clone().any(|word| symbol == word) {
+            return;
+        }
+        let near = crate::lookup::nearest(symbol.as_str(), words).map(str::to_owned);
+        let message = format!("the C function `{symbol}` is not defined in the annotation `Include`");
+        let mut diagnostic = Diagnostic::error("undefined-external", message)
+            .at(text.function.map_or(text.span, |ident| ident.span), "called here")
+            .hint("define it there, or name the library that holds it")
+            .specification("12.9.4");
+        if let Some(near) = near {
+            diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+        }
+        self.report(diagnostic);
+    }
+
     fn libraries(&mut self, text: &ast::External) -> Vec<Arc<str>> {
+        self.annotation_texts(text, "Library")
+    }
+
+    /// The strings of one annotation of an external clause.
+    fn annotation_texts(&mut self, text: &ast::External, name: &str) -> Vec<Arc<str>> {
         let mut found = Vec::new();
         let Some(annotation) = &text.annotation else { return found };
         for argument in &annotation.arguments {
             if let ast::Argument::Element(element) = argument
                 && let [only] = element.path.as_slice()
-                && only.name == "Library"
+                && only.name == name
                 && let Some(modification) = &element.modification
                 && let Some(ast::ModificationValue::Expr(value)) = &modification.value
             {
@@ -588,6 +665,21 @@ impl Typer<'_> {
         }
         found
     }
+}
+
+/// C text without its comments.
+fn without_comments(code: &str) -> String {
+    let mut kept = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(start) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
+        let (before, comment) = rest.split_at(start);
+        kept.push_str(before);
+        kept.push(' ');
+        let end = if comment.starts_with("/*") { comment.find("*/").map(|at| at + 2) } else { comment.find('\n') };
+        rest = end.map_or("", |end| &comment[end..]);
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// The annotations of a function that matter for its use.

@@ -13,6 +13,9 @@ pub fn inner_of(instances: &mut Instances, component: CompId) -> Outcome<CompId>
     let mut first = true;
     let top = loop {
         if !first && let Some(found) = inner_member(instances, class, name) {
+            if instances.implicit_inner.get(&(class, name)) == Some(&found) {
+                return implicit_inner(instances, component, class);
+            }
             // One that is outer as well is an instance of its own for what is below it.
             return Ok(found);
         }

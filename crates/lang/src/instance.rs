@@ -10,8 +10,9 @@ use base::{Diagnostic, IdVec, Name, Span};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
+use crate::interfaces::ToCheck;
 use crate::library::{DefId, Libraries};
-use crate::modifier::{Binding, Modifier};
+use crate::modifier::{Binding, Modifier, Redeclare};
 
 base::id_type!(
     /// A class instance.
@@ -143,8 +144,8 @@ pub struct ComponentNode {
     pub declared_in: ClassId,
     /// The declaration, after redeclaration.
     pub declaration: Arc<ast::Component>,
-    /// The declaration before redeclaration, and the redeclaration's place, if it was redeclared.
-    pub(crate) original: Option<(Arc<ast::Component>, Span)>,
+    /// The declaration before redeclaration, and the redeclaration, if it was redeclared.
+    pub(crate) original: Option<(Arc<ast::Component>, Arc<Redeclare>)>,
     /// Where the type name is resolved.
     pub type_scope: ClassId,
     /// All that is said about it: the binding and what goes to its elements or attributes.
@@ -197,21 +198,6 @@ pub struct Frame {
     pub indices: smallvec::SmallVec<[u32; 4]>,
 }
 
-/// A redeclaration to be checked against its constraining class (7.3.2).
-#[derive(Clone, Copy, Debug)]
-pub struct Redeclared {
-    pub class: ClassId,
-    pub constraint: Constraint,
-    pub span: Span,
-}
-
-/// Where the constraining class is found.
-#[derive(Clone, Copy, Debug)]
-pub enum Constraint {
-    /// The class as declared, before redeclaration.
-    Class(ClassMemberId),
-}
-
 /// The instance tree with what it is made from.
 pub struct Instances {
     pub libraries: Libraries,
@@ -220,11 +206,11 @@ pub struct Instances {
     pub(crate) members: IdVec<ClassMemberId, ClassMember>,
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) predefined: FxHashMap<Name, ClassId>,
-    /// Inner components that were added because an outer one found none.
-    /// Redeclarations whose class is to be compared with the constraining class when the tree stands.
-    pub(crate) redeclarations: Vec<Redeclared>,
+    /// Classes that are to be compared with their constraining classes when the tree stands.
+    pub(crate) redeclarations: Vec<ToCheck>,
     /// Names of elements are also found where they are protected, for text that the program makes.
     pub(crate) ignore_protection: bool,
+    /// Inner components that were added because an outer one found none.
     pub(crate) implicit_inner: FxHashMap<(ClassId, Name), CompId>,
 }
 

@@ -11,12 +11,12 @@ use syntax::ast;
 
 use crate::instance::{
     BindingSource, Builtin, ClassId, ClassMember, ClassMemberId, ClassNode, CompId, ComponentNode, ComponentType,
-    Constraint, Dimension, Expansion, Instances, Member, MemberNode, Outcome, Redeclared, SimpleType, SizeState,
-    TypeState,
+    Dimension, Expansion, Instances, Member, MemberNode, Outcome, SimpleType, SizeState, TypeState,
 };
+use crate::interfaces::ToCheck;
 use crate::library::{DefId, Libraries};
 use crate::modifier::{self, Declaration, Modifier, Redeclare, is_extension, merge};
-use crate::restrictions::{kind_text, may_extend};
+use crate::restrictions::{check_name, kind_text, may_extend};
 
 /// Components nested deeper than this contain themselves.
 const DEEPEST: usize = 200;
@@ -128,9 +128,13 @@ impl Instances {
         for element in &composition.elements {
             match element {
                 ast::Element::Component(component) if !component.prefixes.redeclare => {
+                    check_name(self, component.name);
                     self.add_component(id, component);
                 }
-                ast::Element::Class(class) if !class.prefixes.redeclare => self.add_class(id, class),
+                ast::Element::Class(class) if !class.prefixes.redeclare => {
+                    check_name(self, class.name);
+                    self.add_class(id, class);
+                }
                 _ => {}
             }
         }
@@ -148,6 +152,7 @@ impl Instances {
                     let base = self.inherit(id, id, &extends.base, extends.modification.as_ref(), to_bases.clone());
                     if let Some(base) = base {
                         self.check_base_kind(id, base, extends);
+                        self.check_operator_records(base, extends);
                         if extends.protected {
                             self.protect(base);
                         }
@@ -193,6 +198,20 @@ impl Instances {
                     .specification("7.1.4");
             self.report(Box::new(diagnostic));
         }
+    }
+
+    /// A class that holds an operator record cannot be extended: the record would be another type in it (4.7).
+    fn check_operator_records(&mut self, base: ClassId, extends: &ast::Extends) {
+        let definition = self.definition(base).clone();
+        let Some(record) = operator_record_in(&definition) else { return };
+        let (name, record_name) = (self.class_name(base), record.name.name);
+        let text = format!("`{name}` holds the operator record `{record_name}` and cannot be extended");
+        let diagnostic = Diagnostic::error("extends-operator-record", text)
+            .at(extends.base.span, "extended here")
+            .at(record.name.span, "this operator record would become another type")
+            .hint("move the operator record out of the class that is extended")
+            .specification("4.7");
+        self.report(Box::new(diagnostic));
     }
 
     fn check_base_kind(&mut self, id: ClassId, base: ClassId, extends: &ast::Extends) {
@@ -423,6 +442,16 @@ impl Instances {
             return;
         };
         self.check_visibility(redeclare, node.prefixes.protected, node.declaration.name.span);
+        if node.prefixes.is_final {
+            let diagnostic =
+                Diagnostic::error("final-modified", format!("the final component `{}` is redeclared", node.name))
+                    .at(redeclare.span, "redeclared here")
+                    .at(node.declaration.name.span, "final here")
+                    .hint("remove the redeclaration, or the prefix `final` of the declaration")
+                    .specification("7.2.6");
+            self.report(Box::new(diagnostic));
+            return;
+        }
         if node.type_prefixes.variability == ast::Variability::Constant {
             let diagnostic =
                 Diagnostic::error("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
@@ -461,7 +490,7 @@ impl Instances {
         let outer = Arc::new(Modifier { redeclare: None, ..(**outer).clone() });
         node.modifier = merge(&outer, &text, diagnostics);
         node.type_scope = redeclare.scope;
-        node.original = Some((node.declaration.clone(), redeclare.span));
+        node.original = Some((node.declaration.clone(), redeclare.clone()));
         node.declaration = component.clone();
         let (old, new) = (node.type_prefixes, component.type_prefixes);
         node.type_prefixes = ast::TypePrefixes {
@@ -756,6 +785,9 @@ impl Instances {
             if let Some(under) = self.members[member].under {
                 self.classes[made].extended = Some(under);
             }
+            if declaration.constraint.is_some() {
+                self.redeclarations.push(ToCheck { class: made, member, redeclare: None });
+            }
             return Ok(made);
         };
         if declaration.prefixes.is_final {
@@ -832,22 +864,38 @@ impl Instances {
         let modifier = merge(&outer, &modifier, &mut self.diagnostics);
         if !is_extension(class) {
             let made = self.instantiate_class(class, class_scope, modifier)?;
-            let constraint = self.extended_member(member, redeclare);
-            let constraint = Constraint::Class(constraint);
-            self.redeclarations.push(Redeclared { class: made, constraint, span: redeclare.span });
+            self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
             return Ok(made);
         }
         let parent = self.classes[class_scope].def;
         let def = self.libraries.definition_of(class, parent);
         let id = self.new_class(def, Some(class_scope), None, modifier);
-        self.classes[id].extended = Some(self.extended_member(member, redeclare));
+        self.classes[id].extended = Some(self.member_below(member, redeclare.inner.as_ref()));
         Ok(id)
     }
 
-    /// The class under a class extension: the declaration with the redeclaration below this one, or with none.
-    fn extended_member(&mut self, member: ClassMemberId, redeclare: &Arc<Redeclare>) -> ClassMemberId {
+    /// The class as it was declared, without any redeclaration.
+    pub(crate) fn original_class(&mut self, member: ClassMemberId) -> Outcome<ClassId> {
+        let original = self.member_below(member, None);
+        self.class_of(original)
+    }
+
+    /// Makes the classes that were redeclared, so that they are checked even where nothing uses them.
+    pub(crate) fn make_redeclared(&mut self, class: ClassId) {
+        for (_, member) in self.members(class) {
+            if let Member::Class(member) = member
+                && self.members[member].modifier.redeclare.is_some()
+                && let Err(diagnostic) = self.class_of(member)
+            {
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// The class under a redeclaration: the declaration with the redeclaration before it, or with none.
+    fn member_below(&mut self, member: ClassMemberId, before: Option<&Arc<Redeclare>>) -> ClassMemberId {
         let declared = &self.members[member];
-        let modifier = match &redeclare.inner {
+        let modifier = match before {
             Some(inner) => Arc::new(Modifier { redeclare: Some(inner.clone()), ..Modifier::default() }),
             None => Arc::default(),
         };
@@ -897,7 +945,9 @@ impl Instances {
             && *prefixes == ast::TypePrefixes::default()
         {
             let found = self.lookup_base(scope, base)?;
-            if self.classes[found].builtin.is_none() {
+            // `connector C = E` is a connector, whatever `E` is.
+            let same_kind = class.kind == ast::ClassKind::Class || class.kind == self.kind(found);
+            if self.classes[found].builtin.is_none() && same_kind {
                 return Ok(found);
             }
         }
@@ -1017,6 +1067,14 @@ impl Instances {
             }
         }
         (all, gathered)
+    }
+
+    /// The number of dimensions that a class has by itself: `type Vector = Real[3]` has one.
+    pub(crate) fn class_rank(&mut self, class: ClassId) -> usize {
+        match self.simple_type(class) {
+            Some(simple) => simple.dimensions.len(),
+            None => self.type_dimensions(class).0.len(),
+        }
     }
 
     /// Whether a short class definition on the way adds dimensions or prefixes.
@@ -1185,6 +1243,18 @@ impl Instances {
             .find(|&direction| direction != ast::Direction::None)
             .unwrap_or_default()
     }
+}
+
+/// An operator record in the text of a class, at any depth.
+fn operator_record_in(class: &ast::ClassDef) -> Option<&ast::ClassDef> {
+    let ast::ClassBody::Long(composition) = &class.body else { return None };
+    composition.elements.iter().find_map(|element| match element {
+        ast::Element::Class(inner) if inner.kind == ast::ClassKind::OperatorRecord => {
+            matches!(inner.body, ast::ClassBody::Long(_)).then_some(&**inner)
+        }
+        ast::Element::Class(inner) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || operator_record_in(inner)),
+        _ => None,
+    })
 }
 
 fn stronger(a: ast::Variability, b: ast::Variability) -> ast::Variability {

@@ -12,6 +12,7 @@ pub mod functions;
 mod inner_outer;
 pub mod instance;
 pub mod instantiate;
+pub mod interfaces;
 pub mod library;
 pub mod lookup;
 mod lower;

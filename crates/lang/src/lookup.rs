@@ -27,6 +27,16 @@ pub enum Resolved {
     Unknown(Box<Diagnostic>),
 }
 
+/// What a name passes on its way from a component to a class.
+#[derive(Clone, Copy, Default)]
+struct WayToFunction {
+    /// How often it goes from components to a class.
+    components: usize,
+    is_array: bool,
+    is_conditional: bool,
+    is_operator: bool,
+}
+
 /// A name found by lookup through enclosing classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
@@ -71,6 +81,15 @@ impl Instances {
         Ok(if is_predefined { self.member(root, name).map(Found::Member) } else { None })
     }
 
+    /// Where a class imports a name by itself.
+    pub(crate) fn import_of(&self, class: ClassId, name: Name) -> Option<Span> {
+        let ast::ClassBody::Long(composition) = &self.definition(class).body else { return None };
+        composition.elements.iter().find_map(|element| match element {
+            ast::Element::Import(import) => imports_name(import, name).map(|_| import.span),
+            _ => None,
+        })
+    }
+
     fn find_import(&mut self, class: ClassId, name: Name) -> Outcome<Option<Found>> {
         let definition = self.definition(class).clone();
         let ast::ClassBody::Long(composition) = &definition.body else { return Ok(None) };
@@ -80,27 +99,16 @@ impl Instances {
                 _ => None,
             })
         };
-        let mut found: Option<(Found, Span)> = None;
+        let mut named: Option<(&ast::Import, Option<&ast::Ident>)> = None;
         for import in imports() {
-            let (matches, last) = match &import.kind {
-                ast::ImportKind::Qualified => (import.path.parts.last().is_some_and(|last| last.name == name), None),
-                ast::ImportKind::Renamed(alias) => (alias.name == name, None),
-                ast::ImportKind::Several(names) => {
-                    let found = names.iter().find(|ident| ident.name == name);
-                    (found.is_some(), found)
-                }
-                ast::ImportKind::All => (false, None),
-            };
-            if !matches {
-                continue;
+            let Some(last) = imports_name(import, name) else { continue };
+            if let Some((first, _)) = named {
+                return Err(imported_twice(name, first.span, import.span));
             }
-            if let Some((_, first)) = found {
-                return Err(imported_twice(name, first, import.span));
-            }
-            found = Some((self.import(&import.path, last)?, import.span));
+            named = Some((import, last));
         }
-        if let Some((found, _)) = found {
-            return Ok(Some(found));
+        if let Some((import, last)) = named {
+            return self.import(&import.path, last).map(Some);
         }
         let mut several: Option<(Member, Span)> = None;
         for import in imports() {
@@ -113,7 +121,7 @@ impl Instances {
                 continue;
             }
             let Some(member) = self.member(package, name) else { continue };
-            if self.kind(package) != ast::ClassKind::Package && !crate::restrictions::is_like_a_package(self, package) {
+            if self.kind(package) != ast::ClassKind::Package {
                 return Err(import_from_no_package(import.span));
             }
             if self.is_protected(member) {
@@ -209,11 +217,21 @@ impl Instances {
         let Some(found) = found else { return Err(self.unknown_name(scope, *first, "class")) };
         match self.as_class(found)? {
             Found::Class(class) => Ok(class),
-            Found::Member(_) => Err(Box::new(
-                Diagnostic::error("not-a-class", format!("`{prefix}` is a component, not a class"))
-                    .at(name.span, "a class is needed here"),
-            )),
+            Found::Member(member) => Err(self.component_as_class(member, name, &prefix)),
         }
+    }
+
+    /// A component hides the class of its name: `x x` and, elsewhere in the class, `Real x` (5.3.2).
+    fn component_as_class(&self, member: Member, name: &ast::TypeName, text: &str) -> Box<Diagnostic> {
+        let mut diagnostic = Diagnostic::error("not-a-class", format!("`{text}` is a component, not a class"))
+            .at(name.span, "a class is needed here")
+            .specification("5.3.2");
+        if let Member::Component(component) = member {
+            diagnostic = diagnostic
+                .at(self.span(component), "this component hides a class of the same name")
+                .hint("rename the component: a component and its class cannot have one name");
+        }
+        Box::new(diagnostic)
     }
 
     /// A base class; its name must not depend on what is inherited, which is not seen while the class is expanded.
@@ -250,7 +268,7 @@ impl Instances {
         };
         let mut prefix = first.ident.name.as_str().to_owned();
         let mut steps: Vec<CompId> = Vec::new();
-        let (mut through_component, mut is_array) = (0, false);
+        let mut way = WayToFunction::default();
         if let Found::Member(Member::Component(component)) = found
             && !reference.global
         {
@@ -268,7 +286,11 @@ impl Instances {
                     class
                 }
                 Found::Member(Member::Component(component)) => {
-                    let component = self.resolve_outer(component)?;
+                    let outer = component;
+                    let component = self.resolve_outer(outer)?;
+                    if outer != component {
+                        self.check_outer_element(outer, component, part.ident)?;
+                    }
                     steps.push(component);
                     match self.component_type(component)? {
                         ComponentType::Class(class) | ComponentType::Object(class) => class,
@@ -290,17 +312,23 @@ impl Instances {
                 None => return Err(self.unknown_member(class, part.ident, &prefix)),
             };
             if matches!(found, Found::Member(Member::Class(_))) && !steps.is_empty() {
-                is_array |= steps.iter().any(|&component| !self.component(component).dimensions.is_empty());
-                through_component += 1;
+                way.is_array |= steps.iter().any(|&component| !self.component(component).dimensions.is_empty());
+                way.is_conditional |= steps.iter().any(|&component| self.component(component).condition.is_some());
+                way.components += 1;
                 steps.clear();
+            }
+            if let (Found::Member(Member::Class(_)), true) = (found, way.components > 0)
+                && self.kind(class) == ast::ClassKind::Operator
+            {
+                way.is_operator = true;
             }
             prefix.push('.');
             prefix.push_str(part.ident.name.as_str());
         }
         Ok(match self.as_class(found)? {
             Found::Class(class) => {
-                if through_component > 0 {
-                    self.check_function_of_component(class, through_component > 1, is_array, reference.span)?;
+                if way.components > 0 {
+                    self.check_function_of_component(class, way, reference.span)?;
                 }
                 Resolved::Class(class)
             }
@@ -312,21 +340,50 @@ impl Instances {
         })
     }
 
-    /// Through a component only functions are found, and only through one that is no array (5.3.2).
-    fn check_function_of_component(&self, class: ClassId, twice: bool, is_array: bool, span: Span) -> Outcome<()> {
-        let is_function = self.kind(class) == ast::ClassKind::Function;
-        if self.ignore_protection || (is_function && !is_array && !twice) {
+    /// An outer element shows what its own class has; further elements of the inner one are not seen through it (5.4).
+    fn check_outer_element(&mut self, outer: CompId, inner: CompId, name: ast::Ident) -> Outcome<()> {
+        let node = self.component(outer);
+        let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+        let ComponentType::Class(inner_class) = self.component_type(inner)? else { return Ok(()) };
+        let class = self.lookup_type(scope, &type_name)?;
+        let expandable = self.kind(class) == ast::ClassKind::ExpandableConnector;
+        if expandable
+            || self.ignore_protection
+            || self.class(class).def == self.class(inner_class).def
+            || self.member(class, name.name).is_some()
+            || self.member(inner_class, name.name).is_none()
+        {
             return Ok(());
         }
-        let why = match (is_array, is_function) {
-            (true, _) => "the component is an array",
-            (_, true) => "there is a component between classes",
-            _ => "it is not a function",
+        let (path, class_name) = (self.path(outer), self.class_name(class));
+        Err(Box::new(
+            Diagnostic::error("unknown-name", format!("the outer `{path}` has no element `{}`", name.name))
+                .at(name.span, format!("`{class_name}` has no such element"))
+                .at(self.span(outer), "the outer element is declared here")
+                .at(self.span(inner), format!("only its inner one, a `{}`, has it", self.class_name(inner_class)))
+                .hint("declare the outer element with the class of the inner one")
+                .specification("5.4"),
+        ))
+    }
+
+    /// Through a component only functions are found, and only through one that is no array and has no condition (5.3.2).
+    fn check_function_of_component(&self, class: ClassId, way: WayToFunction, span: Span) -> Outcome<()> {
+        let kind = self.kind(class);
+        let is_function = kind == ast::ClassKind::Function;
+        let why = match () {
+            () if self.ignore_protection => return Ok(()),
+            () if way.is_conditional => "the component is conditional and may only be connected",
+            () if way.is_array => "the component is an array",
+            () if way.is_operator || kind == ast::ClassKind::OperatorFunction => "it belongs to an operator",
+            () if !is_function => "it is not a function",
+            () if way.components > 1 => "there is a component between classes",
+            () => return Ok(()),
         };
         let name = self.class_name(class);
         Err(Box::new(
             Diagnostic::error("class-of-component", format!("`{name}` cannot be used through a component: {why}"))
                 .at(span, "used here")
+                .hint("use the class through the name of the class that declares it")
                 .specification("5.3.2"),
         ))
     }
@@ -393,6 +450,12 @@ impl Instances {
                     .hint("use a package that extends it, or redeclare it")
                     .specification("5.3.2"),
             ));
+        }
+        if let (true, ast::ClassKind::Package, Member::Component(component)) = (through_class, self.kind(class), member)
+            && self.component(component).type_prefixes.variability != ast::Variability::Constant
+        {
+            let (definition, span) = (self.definition(class).clone(), self.span(component));
+            return Err(Box::new(crate::restrictions::variable_in_package(&definition, span)));
         }
         if through_class && class != self.root() && !crate::restrictions::is_like_a_package(self, class) {
             let encapsulated = match member {
@@ -532,6 +595,16 @@ impl Instances {
     /// The class instance of a declared class; components give nothing.
     pub fn member_class(&mut self, member: ClassMemberId) -> Option<ClassId> {
         self.class_of(member).ok()
+    }
+}
+
+/// Whether an import clause brings the name, and which of the names in braces it is then.
+fn imports_name(import: &ast::Import, name: Name) -> Option<Option<&ast::Ident>> {
+    match &import.kind {
+        ast::ImportKind::Qualified => import.path.parts.last().is_some_and(|last| last.name == name).then_some(None),
+        ast::ImportKind::Renamed(alias) => (alias.name == name).then_some(None),
+        ast::ImportKind::Several(names) => names.iter().find(|ident| ident.name == name).map(Some),
+        ast::ImportKind::All => None,
     }
 }
 

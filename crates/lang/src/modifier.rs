@@ -43,7 +43,7 @@ pub struct Redeclare {
     pub scope: ClassId,
     /// Modifiers of lower priority than those of the redeclaration itself.
     pub below: Arc<Modifier>,
-    /// For a class extension (`redeclare model extends M`): the redeclaration that it extends, if that is one.
+    /// The redeclaration that this one replaces, or extends (`redeclare model extends M`), if there was one before it.
     pub inner: Option<Arc<Redeclare>>,
     /// Written as an element of a class, not as an argument of a modification.
     pub element: bool,
@@ -63,6 +63,11 @@ impl Redeclare {
             Declaration::Class(class) => is_extension(class),
             Declaration::Component(_) => false,
         }
+    }
+
+    /// The same text in the same instance, which several ways of inheritance may bring.
+    fn is_at(&self, other: &Redeclare) -> bool {
+        self.span == other.span && self.scope == other.scope
     }
 }
 
@@ -116,11 +121,8 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
     match (&outer.redeclare, &inner.redeclare) {
         (Some(redeclare), _) => {
             let mut own = (**redeclare).clone();
-            if own.is_extension() {
-                own.inner = match own.inner {
-                    Some(below) => Some(push_inner(&below, inner.redeclare.clone())),
-                    None => inner.redeclare.clone(),
-                };
+            if let Some(replaced) = inner.redeclare.as_ref().filter(|replaced| !own.is_at(replaced)) {
+                own.inner = Some(own.inner.map_or_else(|| replaced.clone(), |below| push_inner(&below, replaced)));
             }
             let below = Arc::new(Modifier { redeclare: None, binding: None, is_final: false, ..(**inner).clone() });
             own.below = merge(&own.below, &below, diagnostics);
@@ -138,16 +140,12 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
     Arc::new(result)
 }
 
-fn push_inner(outer: &Arc<Redeclare>, inner: Option<Arc<Redeclare>>) -> Arc<Redeclare> {
-    let Some(inner) = inner else { return outer.clone() };
-    if !outer.is_extension() {
+fn push_inner(outer: &Arc<Redeclare>, innermost: &Arc<Redeclare>) -> Arc<Redeclare> {
+    if outer.is_at(innermost) {
         return outer.clone();
     }
     let mut own = (**outer).clone();
-    own.inner = match own.inner {
-        Some(below) => Some(push_inner(&below, Some(inner))),
-        None => Some(inner),
-    };
+    own.inner = Some(own.inner.map_or_else(|| innermost.clone(), |below| push_inner(&below, innermost)));
     Arc::new(own)
 }
 

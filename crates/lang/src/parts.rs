@@ -8,7 +8,9 @@ use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index, position};
 use base::Diagnostic;
 
-use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Outcome};
+use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
+use crate::interfaces;
+use crate::symbolic::sizes_text;
 
 /// Conditions of more elements than this are taken to be the same for all elements of an array of components.
 const MOST_CONDITIONS: usize = 100_000;
@@ -95,6 +97,9 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
         Ok(ty) => ty,
         Err(diagnostic) => return elaborator.instances.report(diagnostic),
     };
+    if crate::connect::expandable::is_sizeless(elaborator, component) {
+        return;
+    }
     crate::restrictions::check_type(&mut elaborator.instances, component);
     crate::restrictions::check_prefixes(&mut elaborator.instances, component);
     crate::restrictions::check_protected(&mut elaborator.instances, component);
@@ -134,26 +139,35 @@ fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
                 .specification("5.4"),
         ));
     }
-    let types = (elaborator.instances.component_type(outer)?, elaborator.instances.component_type(inner)?);
-    let same = match types {
-        (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
-            a == b || matches!((a, b), (Builtin::Enumeration(_), Builtin::Enumeration(_)))
-        }
-        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => false,
-        _ => true,
-    };
-    let ranks = (elaborator.instances.dimensions(outer)?.len(), elaborator.instances.dimensions(inner)?.len());
-    let sizes = ranks.0 == ranks.1 && (ranks.0 == 0 || elaborator.sizes(outer)? == elaborator.sizes(inner)?);
-    if same && sizes {
-        return Ok(());
+    if let Some(why) = interfaces::inner_lacks(&mut elaborator.instances, inner, outer)? {
+        return Err(inner_mismatch(elaborator, inner, outer, &why));
     }
-    let what = if same { "sizes" } else { "types" };
-    Err(Box::new(
-        Diagnostic::error("inner-type", format!("the outer element `{path}` and its inner one have different {what}"))
-            .at(span, "outer here")
-            .at(elaborator.instances.span(inner), "inner here")
+    let ranks = (elaborator.instances.dimensions(inner)?.len(), elaborator.instances.dimensions(outer)?.len());
+    if ranks.0 != ranks.1 {
+        let why = format!("the inner one has {}, the outer one {}", interfaces::count(ranks.0, "dimension"), ranks.1);
+        return Err(inner_mismatch(elaborator, inner, outer, &why));
+    }
+    if ranks.0 > 0 {
+        let sizes = (elaborator.sizes(inner)?, elaborator.sizes(outer)?);
+        if sizes.0 != sizes.1 {
+            let (a, b) = (sizes_text(&sizes.0), sizes_text(&sizes.1));
+            let why = format!("the inner one has the sizes {a}, the outer one {b}");
+            return Err(inner_mismatch(elaborator, inner, outer, &why));
+        }
+    }
+    Ok(())
+}
+
+fn inner_mismatch(elaborator: &Elaborator, inner: CompId, outer: CompId, why: &str) -> Box<Diagnostic> {
+    let instances = &elaborator.instances;
+    let path = instances.path(outer);
+    Box::new(
+        Diagnostic::error("inner-type", format!("the outer element `{path}` does not fit its inner one: {why}"))
+            .at(instances.span(outer), "outer here")
+            .at(instances.span(inner), "inner here")
+            .hint("declare both with the same class and sizes")
             .specification("5.4"),
-    ))
+    )
 }
 
 enum Presence {

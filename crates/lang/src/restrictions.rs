@@ -3,7 +3,7 @@
 use base::{Diagnostic, Span};
 use syntax::ast::{self, ClassKind};
 
-use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Constraint, Instances, Member, Outcome};
+use crate::instance::{Builtin, ClassId, CompId, ComponentType, Instances, Member};
 
 /// Whether a class of one kind may extend a class of another (7.1.3).
 pub fn may_extend(kind: ClassKind, base: ClassKind) -> bool {
@@ -60,7 +60,7 @@ pub fn check_class(instances: &mut Instances, class: ClassId) {
 }
 
 /// Names of predefined types cannot be declared again (4.9).
-fn check_name(instances: &mut Instances, name: ast::Ident) {
+pub(crate) fn check_name(instances: &mut Instances, name: ast::Ident) {
     if matches!(name.name.as_str(), "Real" | "Integer" | "Boolean" | "String") {
         let diagnostic =
             Diagnostic::error("reserved-name", format!("`{}` is the name of a predefined type", name.name))
@@ -225,6 +225,9 @@ pub fn check_protected(instances: &mut Instances, component: CompId) {
 
 fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: &ast::Composition) {
     use ClassKind::*;
+    if matches!(class.kind, Function | OperatorFunction) {
+        check_function_sections(instances, class, composition);
+    }
     let no_behaviour =
         matches!(class.kind, Record | OperatorRecord | Connector | ExpandableConnector | Package | Type | Operator);
     if no_behaviour {
@@ -237,7 +240,6 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
     for element in &composition.elements {
         match element {
             ast::Element::Component(component) => {
-                check_name(instances, component.name);
                 check_component(instances, class, component);
             }
             ast::Element::Class(inner) => {
@@ -250,6 +252,53 @@ fn check_content(instances: &mut Instances, class: &ast::ClassDef, composition: 
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// A function has at most one algorithm and no equations; what an external one does stands elsewhere (12.2, 12.9).
+fn check_function_sections(instances: &mut Instances, class: &ast::ClassDef, composition: &ast::Composition) {
+    let (algorithm, hint) = ("has an initial algorithm", "use `algorithm`");
+    if let Some(section) = composition.equations.iter().find(|section| !section.equations.is_empty()) {
+        let span = section.equations[0].span;
+        function_restriction(instances, class, span, "has equations", "compute the outputs in an algorithm");
+    }
+    if let Some(section) = composition.algorithms.iter().find(|section| section.initial) {
+        function_restriction(instances, class, section.span, algorithm, hint);
+    }
+    let Some(external) = &composition.external else { return };
+    if let Some(section) = composition.algorithms.first() {
+        let what = "is external and has an algorithm as well";
+        function_restriction(instances, class, section.span, what, "keep one of them");
+    }
+    let language = external.language.as_deref().unwrap_or("C");
+    if !matches!(language, "C" | "C89" | "C99" | "C11" | "FORTRAN 77" | "builtin") {
+        let what = format!("is external in the unknown language \"{language}\"");
+        function_restriction(instances, class, external.span, &what, "use \"C\", \"FORTRAN 77\" or \"builtin\"");
+    }
+}
+
+fn function_restriction(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &str, hint: &str) {
+    let diagnostic = restricted(class, span, what, hint).specification("12.2");
+    instances.report(Box::new(diagnostic));
+}
+
+/// Reports variables of a function whose class is none of those that functions compute with (12.2).
+pub fn check_function_variables(instances: &mut Instances, class: ClassId) {
+    for component in instances.components_of(class) {
+        let node = instances.component(component);
+        let (span, prefixes) = (instances.span(component), node.prefixes);
+        let definition = instances.definition(class).clone();
+        if prefixes.inner || prefixes.outer {
+            let hint = "hand the value over as an input";
+            function_restriction(instances, &definition, span, "has an inner or outer variable", hint);
+        }
+        let Ok(ComponentType::Class(of)) = instances.component_type(component) else { continue };
+        let kind = instances.kind(of);
+        if matches!(kind, ClassKind::Model | ClassKind::Block | ClassKind::Connector | ClassKind::ExpandableConnector) {
+            let what = format!("has a variable of a {}", kind_text(kind));
+            let hint = "a function computes with types, records, functions and external objects";
+            function_restriction(instances, &definition, span, &what, hint);
         }
     }
 }
@@ -274,7 +323,10 @@ fn check_component(instances: &mut Instances, class: &ast::ClassDef, component: 
         report(instances, class, span, "has a flow variable", "put it in a connector that is an element of this one");
     }
     if class.kind == Package && prefixes.variability != ast::Variability::Constant {
-        report(instances, class, span, "has a variable that is no constant", "declare it `constant`");
+        instances.report(Box::new(variable_in_package(class, span)));
+    }
+    if prefixes.flow == ast::Flow::Stream && !is_connector && !is_record {
+        report(instances, class, span, "has a stream variable", "stream variables belong in a connector");
     }
     if class.kind == Operator {
         report(instances, class, span, "has a variable", "an operator holds functions only");
@@ -314,10 +366,17 @@ fn check_simple(instances: &mut Instances, part: ClassId, class: &ast::ClassDef,
 }
 
 fn report(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &str, hint: &str) {
+    instances.report(Box::new(restricted(class, span, what, hint)));
+}
+
+fn restricted(class: &ast::ClassDef, span: Span, what: &str, hint: &str) -> Diagnostic {
     let text = format!("the {} `{}` {what}", kind_text(class.kind), class.name.name);
-    let diagnostic =
-        Diagnostic::error("restricted-class", text).at(span, "not allowed here").hint(hint).specification("4.7");
-    instances.report(Box::new(diagnostic));
+    Diagnostic::error("restricted-class", text).at(span, "not allowed here").hint(hint).specification("4.7")
+}
+
+/// A package holds classes and constants.
+pub(crate) fn variable_in_package(package: &ast::ClassDef, variable: Span) -> Diagnostic {
+    restricted(package, variable, "has a variable that is no constant", "declare it `constant`")
 }
 
 /// The public connectors of a block have a direction (4.7).
@@ -409,117 +468,4 @@ pub fn is_like_a_package(instances: &mut Instances, class: ClassId) -> bool {
     components
         .into_iter()
         .all(|component| instances.component(component).type_prefixes.variability == ast::Variability::Constant)
-}
-
-/// Reports redeclared classes and components whose class cannot stand for the constraining class (7.3.2).
-pub fn check_redeclarations(instances: &mut Instances, components: &[CompId]) {
-    for redeclared in std::mem::take(&mut instances.redeclarations) {
-        let Constraint::Class(member) = redeclared.constraint;
-        let Ok(constraint) = constraining_class(instances, member) else { continue };
-        if let Some(missing) = missing_for(instances, redeclared.class, constraint) {
-            report_redeclared(instances, redeclared.class, constraint, redeclared.span, &missing);
-        }
-    }
-    for &component in components {
-        let node = instances.component(component);
-        let constrained = node.declaration.constraint.is_some();
-        let (original, span) = match node.original.clone() {
-            Some(redeclared) => redeclared,
-            None if constrained => (node.declaration.clone(), node.declaration.name.span),
-            None => continue,
-        };
-        let (declared_in, type_scope) = (node.declared_in, node.type_scope);
-        let declared = node.declaration.clone();
-        let wanted = match &original.constraint {
-            Some(constraint) => instances.lookup_type(declared_in, &constraint.base),
-            None => instances.lookup_type(declared_in, &original.type_name),
-        };
-        let (Ok(class), Ok(constraint)) = (instances.lookup_type(type_scope, &declared.type_name), wanted) else {
-            continue;
-        };
-        if let Some(missing) = missing_for(instances, class, constraint) {
-            report_redeclared(instances, class, constraint, span, &missing);
-        }
-    }
-}
-
-fn constraining_class(instances: &mut Instances, member: ClassMemberId) -> Outcome<ClassId> {
-    let declared = instances.class_member(member);
-    let scope = declared.declared_in;
-    match declared.declaration.as_ref().and_then(|class| class.constraint.clone()) {
-        Some(constraint) => instances.lookup_type(scope, &constraint.base),
-        None => instances.class_of(member),
-    }
-}
-
-fn report_redeclared(instances: &mut Instances, class: ClassId, constraint: ClassId, span: Span, missing: &str) {
-    let (name, wanted) = (instances.class_name(class), instances.class_name(constraint));
-    let diagnostic =
-        Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted}`: {missing}"))
-            .at(span, "redeclared here")
-            .at(instances.definition(constraint).name.span, "this is what it must provide")
-            .specification("7.3.2");
-    instances.report(Box::new(diagnostic));
-}
-
-/// What a class lacks to be used in place of another (6.4): the name of the first element and why.
-pub fn missing_for(instances: &mut Instances, class: ClassId, constraint: ClassId) -> Option<String> {
-    if instances.class(class).def == instances.class(constraint).def {
-        return None;
-    }
-    let simple = (instances.simple_type(class), instances.simple_type(constraint));
-    match simple {
-        (Some(own), Some(wanted)) => {
-            return (!same_builtin(own.builtin, wanted.builtin)).then(|| "its type is another one".to_owned());
-        }
-        (Some(_), None) | (None, Some(_)) => {
-            let empty = instances.members(constraint).is_empty();
-            return (!empty).then(|| "only one of them is a predefined type".to_owned());
-        }
-        (None, None) => {}
-    }
-    for (name, member) in instances.members(constraint) {
-        let is_protected = match member {
-            Member::Component(component) => instances.component(component).prefixes.protected,
-            Member::Class(inner) => instances.class_member(inner).protected,
-        };
-        if is_protected {
-            continue;
-        }
-        match (member, instances.member(class, name)) {
-            (_, None) => {
-                if let Member::Component(component) = member
-                    && instances.component(component).condition.is_some()
-                {
-                    continue;
-                }
-                return Some(format!("it has no element `{name}`"));
-            }
-            (Member::Component(wanted), Some(Member::Component(own))) => {
-                let (Ok(own), Ok(wanted)) = (instances.component_type(own), instances.component_type(wanted)) else {
-                    continue;
-                };
-                let same = match (own, wanted) {
-                    (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
-                        same_builtin(Some(a), Some(b))
-                    }
-                    (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => false,
-                    _ => true,
-                };
-                if !same {
-                    return Some(format!("its element `{name}` has another type"));
-                }
-            }
-            (Member::Class(_), Some(Member::Class(_))) => {}
-            _ => return Some(format!("`{name}` is a class in one and a component in the other")),
-        }
-    }
-    None
-}
-
-fn same_builtin(a: Option<Builtin>, b: Option<Builtin>) -> bool {
-    match (a, b) {
-        (Some(Builtin::Enumeration(_)), Some(Builtin::Enumeration(_))) => true,
-        _ => a == b,
-    }
 }

@@ -351,7 +351,12 @@ pub fn check_modifiers(elaborator: &mut Elaborator, class: ClassId) {
         if let Some(component) = elaborator.instances.owner_path(class) {
             diagnostic = diagnostic.in_component(component);
         }
-        if let Some(near) = elaborator.instances.nearest_member(class, *name) {
+        if let Some(import) = elaborator.instances.import_of(class, *name) {
+            diagnostic = diagnostic
+                .at(import, format!("`{name}` is imported here, and imports cannot be modified"))
+                .hint("declare a class of that name in place of the import")
+                .specification("13.2.2");
+        } else if let Some(near) = elaborator.instances.nearest_member(class, *name) {
             diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
         }
         elaborator.instances.report(Box::new(diagnostic));

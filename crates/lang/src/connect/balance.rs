@@ -66,8 +66,9 @@ fn outermost_connector(elaborator: &mut Elaborator, component: CompId) -> Option
     let chain = elaborator.instances.chain(component);
     let first = chain.into_iter().find(|&id| is_connector(elaborator, id).unwrap_or(false))?;
     match elaborator.instances.component_type(first) {
-        Ok(ComponentType::Class(class)) if !is_expandable(elaborator, class) => Some(first),
-        _ => None,
+        Ok(ComponentType::Class(class)) if is_expandable(elaborator, class) => None,
+        Ok(_) => Some(first),
+        Err(_) => None,
     }
 }
 
@@ -102,12 +103,21 @@ fn residue_of_type(elaborator: &mut Elaborator, component: CompId) -> Option<usi
 }
 
 fn report(elaborator: &mut Elaborator, connector: CompId, count: &Count) {
-    let Ok(ComponentType::Class(class)) = elaborator.instances.component_type(connector) else { return };
+    let class = match elaborator.instances.component_type(connector) {
+        Ok(ComponentType::Class(class)) => class,
+        _ => {
+            let node = elaborator.instances.component(connector);
+            let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+            let Ok(class) = elaborator.instances.lookup_type(scope, &type_name) else { return };
+            class
+        }
+    };
     let (name, path) = (elaborator.instances.class_name(class), elaborator.instances.path(connector));
-    let (flows, potentials) = (count.flows, count.potentials);
+    let flows = crate::interfaces::count(count.flows, "flow variable");
+    let potentials = crate::interfaces::count(count.potentials, "potential");
     let diagnostic = Diagnostic::error(
         "unbalanced-connector",
-        format!("the connector `{path}` of class `{name}` has {flows} flow variables and {potentials} potentials"),
+        format!("the connector `{path}` of class `{name}` has {flows} and {potentials}"),
     )
     .at(elaborator.instances.definition(class).name.span, "declared here")
     .hint("give every potential a flow variable, or use input and output")

@@ -309,6 +309,7 @@ pub fn connect(
             check_connector(elaborator, step, reference)?;
         }
     }
+    check_expandable(elaborator, (last_a, left), (last_b, right))?;
     if a.sizes != b.sizes {
         return Err(Box::new(
             Diagnostic::error("connect-sizes", "the two sides of a connection have different sizes")
@@ -329,6 +330,30 @@ pub fn connect(
         });
     }
     Ok(())
+}
+
+/// An expandable connector is only connected with an expandable one (9.1.3).
+fn check_expandable(
+    elaborator: &mut Elaborator,
+    (a, left): (CompId, &ast::ComponentRef),
+    (b, right): (CompId, &ast::ComponentRef),
+) -> Outcome<()> {
+    let mut is_expandable = |component| match elaborator.instances.component_type(component) {
+        Ok(ComponentType::Class(class)) => super::expandable::is_expandable(elaborator, class),
+        _ => false,
+    };
+    let (one, other) = match (is_expandable(a), is_expandable(b)) {
+        (true, false) => (left, right),
+        (false, true) => (right, left),
+        _ => return Ok(()),
+    };
+    Err(Box::new(
+        Diagnostic::error("connect-expandable", "an expandable connector is connected with one that is not")
+            .at(one.span, "expandable")
+            .at(other.span, "not expandable")
+            .hint("connect an element of the expandable connector")
+            .specification("9.1.3"),
+    ))
 }
 
 fn check_connector(elaborator: &mut Elaborator, component: CompId, reference: &ast::ComponentRef) -> Outcome<()> {

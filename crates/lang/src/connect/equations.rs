@@ -36,6 +36,32 @@ struct Maker<'m> {
     overdetermined: FxHashMap<CompId, Option<ClassId>>,
     /// Outputs of components and inputs of the class itself.
     sources: FxHashSet<Face>,
+    /// Inputs of components.
+    sinks: FxHashSet<Face>,
+    /// Elements of expandable connectors.
+    in_bus: FxHashSet<VarId>,
+    /// Why connections are wrong: different types first, since what else is wrong often follows from them.
+    mismatches: Vec<(Mismatch, Box<Diagnostic>, PathId)>,
+}
+
+/// Why two variables cannot be connected, the most telling reason first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mismatch {
+    Type,
+    Flow,
+    Variability,
+    Direction,
+}
+
+impl Mismatch {
+    fn text(self) -> &'static str {
+        match self {
+            Mismatch::Type => "they have different types",
+            Mismatch::Flow => "only one is a flow or stream variable",
+            Mismatch::Variability => "one varies and the other does not",
+            Mismatch::Direction => "only one is an input or output",
+        }
+    }
 }
 
 /// Makes the connection sets, keeps what `inStream`, `isRoot` and `cardinality` need, and adds the equations.
@@ -52,6 +78,9 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         cardinality: FxHashMap::default(),
         overdetermined: FxHashMap::default(),
         sources: FxHashSet::default(),
+        sinks: FxHashSet::default(),
+        in_bus: FxHashSet::default(),
+        mismatches: Vec::new(),
     };
     maker.add_connector_variables(parts);
     let broken = maker.solve_graph();
@@ -65,6 +94,7 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
             maker.report(diagnostic, connection.path);
         }
     }
+    maker.report_mismatches();
     maker.finish(top);
 }
 
@@ -81,6 +111,14 @@ impl Maker<'_> {
             diagnostic.component = Some(self.elaborator.flat.model.paths.text(path));
         }
         self.elaborator.instances.report(diagnostic);
+    }
+
+    fn report_mismatches(&mut self) {
+        let mut mismatches = std::mem::take(&mut self.mismatches);
+        mismatches.sort_by_key(|(mismatch, _, _)| *mismatch);
+        for (_, diagnostic, path) in mismatches {
+            self.report(diagnostic, path);
+        }
     }
 
     /// Every flow variable is in a set of its own as seen from outside its component; alone it is zero.
@@ -349,8 +387,9 @@ impl Maker<'_> {
         let flat = &self.elaborator.flat;
         let (Some(left), Some(right)) = (flat.variable(a.0, &a.1), flat.variable(b.0, &b.1)) else { return };
         if let Some(why) = self.mismatch(a.0, b.0, left, right) {
-            let diagnostic = self.incompatible(&a, &b, connection, why);
-            return self.report(diagnostic, self.collected.connections[connection].path);
+            let diagnostic = self.incompatible(&a, &b, connection, why.text());
+            let path = self.collected.connections[connection].path;
+            return self.mismatches.push((why, diagnostic, path));
         }
         for variable in [left, right] {
             self.first_connection.entry(variable).or_insert(connection);
@@ -364,6 +403,7 @@ impl Maker<'_> {
         for (face, component) in [(x, a.0), (y, b.0)] {
             let parent = self.elaborator.instances.component(component).parent;
             if super::expandable::is_expandable(self.elaborator, parent) {
+                self.in_bus.insert(face.variable);
                 continue;
             }
             let direction = self.elaborator.instances.direction(component);
@@ -375,6 +415,8 @@ impl Maker<'_> {
             };
             if is_source {
                 self.sources.insert(face);
+            } else if face.side == Side::Inside && direction == ast::Direction::Input {
+                self.sinks.insert(face);
             }
         }
         match self.elaborator.instances.flow(a.0) {
@@ -385,23 +427,29 @@ impl Maker<'_> {
     }
 
     /// Why two variables cannot be connected (9.3).
-    fn mismatch(&mut self, a: CompId, b: CompId, left: VarId, right: VarId) -> Option<&'static str> {
+    fn mismatch(&mut self, a: CompId, b: CompId, left: VarId, right: VarId) -> Option<Mismatch> {
         let instances = &self.elaborator.instances;
         if instances.flow(a) != instances.flow(b) {
-            return Some("only one is a flow or stream variable");
+            return Some(Mismatch::Flow);
         }
         let (directed, other) = (instances.direction(a), instances.direction(b));
-        let variables = &self.elaborator.flat.model.variables;
-        let (one, two) = (&variables[left], &variables[right]);
-        if one.ty != two.ty && !matches!((one.ty, two.ty), (VariableType::Enumeration(_), VariableType::Enumeration(_)))
-        {
-            return Some("they have different types");
+        let model = &self.elaborator.flat.model;
+        let (one, two) = (&model.variables[left], &model.variables[right]);
+        let same = match (one.ty, two.ty) {
+            (VariableType::Enumeration(a), VariableType::Enumeration(b)) => {
+                let literals = |number: u32| model.enumerations.get(number as usize).map(|known| &known.literals);
+                literals(a) == literals(b)
+            }
+            (a, b) => a == b,
+        };
+        if !same {
+            return Some(Mismatch::Type);
         }
         let fixed = |variability| variability <= Variability::Parameter;
         if fixed(one.variability) != fixed(two.variability)
             || (fixed(one.variability) && one.variability != two.variability)
         {
-            return Some("one varies and the other does not");
+            return Some(Mismatch::Variability);
         }
         let in_expandable = |this: &mut Self, id: CompId| {
             let parent = this.elaborator.instances.component(id).parent;
@@ -412,7 +460,7 @@ impl Maker<'_> {
             && !in_expandable(self, a)
             && !in_expandable(self, b)
         {
-            return Some("only one is an input or output");
+            return Some(Mismatch::Direction);
         }
         None
     }
@@ -462,10 +510,30 @@ impl Maker<'_> {
         true
     }
 
+    /// A signal that only leads into inputs must come from somewhere: an element of an expandable connector that is read
+    /// is written by another connection (9.1.3).
+    fn check_bus_signal(&mut self, set: &[Face]) {
+        let is_bus = |face: &&Face| self.in_bus.contains(&face.variable);
+        let others_read = set.iter().filter(|face| !is_bus(face)).all(|face| self.sinks.contains(face));
+        let reader = set.iter().find(|face| self.sinks.contains(face));
+        let (Some(signal), Some(reader), true) = (set.iter().find(is_bus), reader, others_read) else { return };
+        let model = &self.elaborator.flat.model;
+        let (name, reader_name) = (model.variable_name(signal.variable), model.variable_name(reader.variable));
+        let mut diagnostic =
+            Diagnostic::error("no-source", format!("nothing writes the signal `{name}` of an expandable connector"))
+                .hint("connect an output to it")
+                .specification("9.1.3");
+        if let Some(&number) = self.first_connection.get(&reader.variable) {
+            diagnostic = diagnostic.at(self.collected.connections[number].span, format!("`{reader_name}` reads it"));
+        }
+        self.elaborator.instances.report(Box::new(diagnostic));
+    }
+
     fn finish(mut self, top: ClassId) {
         for set in self.potentials.all() {
             if !self.merge_outputs_of_states(&set) {
                 self.check_sources(&set);
+                self.check_bus_signal(&set);
                 self.equate(&set);
             }
         }

@@ -6,7 +6,7 @@ use syntax::ast;
 
 use super::collect::{Collected, Pending, connect, integers, resolve};
 use crate::elaborate::Elaborator;
-use crate::instance::{ClassId, CompId, ComponentType, Member, Outcome};
+use crate::instance::{ClassId, CompId, ComponentType, Member, Outcome, SizeState};
 use crate::lookup::Resolved;
 use crate::parts::Part;
 use crate::substitute::substitute;
@@ -40,7 +40,7 @@ fn missing_element(
         let Some(&last) = steps.last() else { return Ok(None) };
         if let ComponentType::Class(connector) = elaborator.instances.component_type(last)?
             && is_expandable(elaborator, connector)
-            && elaborator.instances.member(connector, reference.parts[length].ident.name).is_none()
+            && lacks_element(elaborator, connector, reference.parts[length].ident.name)
         {
             return Ok(Some((last, length)));
         }
@@ -48,10 +48,57 @@ fn missing_element(
     Ok(None)
 }
 
+/// An element that is not there, or of which a size is not known before something is connected.
+fn lacks_element(elaborator: &mut Elaborator, connector: ClassId, name: Name) -> bool {
+    match elaborator.instances.member(connector, name) {
+        None => true,
+        Some(Member::Component(element)) => is_sizeless(elaborator, element),
+        Some(Member::Class(_)) => false,
+    }
+}
+
+/// Whether an element of an expandable connector is declared with `:` and no connection gave it a size yet.
+pub fn is_sizeless(elaborator: &mut Elaborator, element: CompId) -> bool {
+    let node = elaborator.instances.component(element);
+    let open = node.dimensions.iter().any(|dimension| matches!(dimension.subscript, ast::Subscript::All(_)));
+    let (parent, known) = (node.parent, matches!(node.sizes, SizeState::Known(_)));
+    open && !known && elaborator.instances.binding(element).is_none() && is_expandable(elaborator, parent)
+}
+
 /// Whether a class, or what it is short for or inherits, is an expandable connector.
 pub fn is_expandable(elaborator: &mut Elaborator, class: ClassId) -> bool {
     let classes = elaborator.instances.with_bases(class);
     classes.into_iter().any(|class| elaborator.instances.kind(class) == ast::ClassKind::ExpandableConnector)
+}
+
+/// What a connection may bring cannot be given a value beforehand: modifiers of expandable connectors reach parameters
+/// and constants only (9.1.3).
+pub fn check_modifiers(elaborator: &mut Elaborator, parts: &[Part]) {
+    for part in parts {
+        let ComponentType::Class(class) = part.ty else { continue };
+        let modifier = elaborator.instances.component(part.component).modifier.clone();
+        if modifier.children.is_empty() || !is_expandable(elaborator, class) {
+            continue;
+        }
+        for (name, child) in &modifier.children {
+            let (Some(binding), Some(Member::Component(element))) =
+                (&child.binding, elaborator.instances.member(class, *name))
+            else {
+                continue;
+            };
+            let instances = &elaborator.instances;
+            if matches!(instances.variability(element), ast::Variability::Parameter | ast::Variability::Constant) {
+                continue;
+            }
+            let message = format!("`{}` of an expandable connector is given a value", instances.path(element));
+            let diagnostic = Diagnostic::error("modified-potential", message)
+                .at(binding.span, "given here")
+                .at(instances.span(element), "it exists only where a connection leads to it")
+                .hint("connect a source to it")
+                .specification("9.1.3");
+            elaborator.instances.report(Box::new(diagnostic));
+        }
+    }
 }
 
 /// Whether the model has an expandable connector.
@@ -68,8 +115,9 @@ pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
     let mut pending = std::mem::take(&mut collected.to_expandable);
     loop {
         let mut changed = false;
+        let largest = largest_subscripts(elaborator, &pending);
         for connection in &pending {
-            changed |= add_elements(elaborator, connection);
+            changed |= add_elements(elaborator, connection, &largest);
         }
         for position in 0..collected.connections.len() {
             let (left, right) =
@@ -114,7 +162,7 @@ fn is_complete(elaborator: &mut Elaborator, connection: &Pending) -> bool {
 }
 
 /// Adds to the connector on one side what the other side is, if that is known.
-fn add_elements(elaborator: &mut Elaborator, connection: &Pending) -> bool {
+fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Largest) -> bool {
     let mut changed = false;
     for (to, from) in [(&connection.left, &connection.right), (&connection.right, &connection.left)] {
         let class = connection.frame.class;
@@ -131,10 +179,36 @@ fn add_elements(elaborator: &mut Elaborator, connection: &Pending) -> bool {
             changed |= add_nested(elaborator, connector, part.ident);
             continue;
         }
-        let dimensions = new_dimensions(elaborator, connection, part, &found.sizes);
+        let dimensions = match largest.get(&(connector, part.ident.name)) {
+            Some(sizes) if !part.subscripts.is_empty() => sizes.clone(),
+            _ => new_dimensions(elaborator, connection, part, &found.sizes),
+        };
         changed |= add_like(elaborator, connector, part.ident.name, source, dimensions);
     }
     changed
+}
+
+/// The largest subscripts with which pending connections name an element that is to be added.
+type Largest = FxHashMap<(CompId, Name), Vec<usize>>;
+
+fn largest_subscripts(elaborator: &mut Elaborator, pending: &[Pending]) -> Largest {
+    let mut largest = Largest::default();
+    for connection in pending {
+        for reference in [&connection.left, &connection.right] {
+            let Ok(Some((connector, position))) = missing_element(elaborator, connection.frame.class, reference) else {
+                continue;
+            };
+            let part = &reference.parts[position];
+            if part.subscripts.is_empty() {
+                continue;
+            }
+            let sizes = new_dimensions(elaborator, connection, part, &[]);
+            let known = largest.entry((connector, part.ident.name)).or_insert_with(|| sizes.clone());
+            known.iter_mut().zip(&sizes).for_each(|(known, &size)| *known = (*known).max(size));
+        }
+    }
+    largest.retain(|_, sizes| !sizes.is_empty());
+    largest
 }
 
 /// The sizes of a new element: those of the other side, and for subscripts the largest number seen.
@@ -176,6 +250,11 @@ fn add_like(
     dimensions: Vec<usize>,
 ) -> bool {
     let Some(class) = connector_class(elaborator, connector) else { return false };
+    if let Some(Member::Component(declared)) = elaborator.instances.member(class, name) {
+        // Declared with `:`: the connection tells the size.
+        elaborator.instances.components[declared].sizes = SizeState::Known(dimensions.into());
+        return true;
+    }
     elaborator.instances.add_expandable_element(class, name, source, &dimensions);
     true
 }
@@ -198,7 +277,12 @@ fn share_elements(elaborator: &mut Elaborator, left: CompId, right: CompId) -> b
         }
         for (name, member) in elaborator.instances.members(from) {
             let Member::Component(component) = member else { continue };
-            if elaborator.instances.member(to, name).is_none() {
+            if is_sizeless(elaborator, component) {
+                continue;
+            }
+            if let Some(Member::Component(other)) = elaborator.instances.member(to, name) {
+                changed |= share_sizes(elaborator, component, other);
+            } else if elaborator.instances.member(to, name).is_none() {
                 let sizes = elaborator.sizes(component).map(|sizes| sizes.to_vec()).unwrap_or_default();
                 elaborator.instances.add_expandable_element(to, name, component, &sizes);
                 changed = true;
@@ -216,6 +300,16 @@ fn share_elements(elaborator: &mut Elaborator, left: CompId, right: CompId) -> b
         }
     }
     changed
+}
+
+/// An element without a size takes that of its counterpart.
+fn share_sizes(elaborator: &mut Elaborator, from: CompId, to: CompId) -> bool {
+    if !is_sizeless(elaborator, to) {
+        return false;
+    }
+    let Ok(sizes) = elaborator.sizes(from) else { return false };
+    elaborator.instances.components[to].sizes = SizeState::Known(sizes);
+    true
 }
 
 /// Elements of expandable connectors that lead to no other connector do not exist (9.1.3).

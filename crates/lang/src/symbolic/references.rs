@@ -271,10 +271,7 @@ impl Expander<'_> {
         if variability > Variability::Parameter {
             let name = self.elaborator.instances.path(component);
             if self.mode == Mode::Flat {
-                let message = format!("`{name}` is not part of the model: the condition of a component is false");
-                return Err(self.located(
-                    Diagnostic::error("absent-component", message).at(span, "used here").specification("4.4.5"),
-                ));
+                return Err(self.absent(component, &name, span));
             }
             return Err(self.not_constant(span, &format!("the variable `{name}`")));
         }
@@ -301,6 +298,25 @@ impl Expander<'_> {
             Some(value) => Ok(value),
             None => Err(self.wrong_sizes(span, "subscripts outside of the value")),
         }
+    }
+
+    /// A variable that was left out of the model, and why.
+    fn absent(&self, component: CompId, name: &str, span: Span) -> Box<Diagnostic> {
+        let instances = &self.elaborator.instances;
+        let unused = instances.chain(component).into_iter().any(|id| instances.component(id).removed);
+        let diagnostic = if unused {
+            let message =
+                format!("`{name}` is used, but nothing is connected to this element of an expandable connector");
+            Diagnostic::error("absent-component", message)
+                .at(span, "used here")
+                .at(instances.span(component), "it exists only where a connection leads to it")
+                .hint("connect a source to it")
+                .specification("9.1.3")
+        } else {
+            let message = format!("`{name}` is not part of the model: the condition of a component is false");
+            Diagnostic::error("absent-component", message).at(span, "used here").specification("4.4.5")
+        };
+        self.located(diagnostic)
     }
 
     /// The sizes of an array of components.

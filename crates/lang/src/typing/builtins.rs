@@ -658,6 +658,15 @@ impl Typer<'_> {
                 self.error(span, "not-a-connector", "`cardinality` needs a connector")
             }
             ("cardinality", 1) => make(Operator::Cardinality, args, Type::INTEGER, Variability::Parameter),
+            ("inStream" | "actualStream", 1) if !self.is_stream(&args[0]) => {
+                let diagnostic =
+                    Diagnostic::error("not-a-stream", format!("`{name}` needs a stream variable of a connector"))
+                        .at(args[0].span, "this is none")
+                        .hint("name an element of the connector that is declared with `stream`")
+                        .specification("15.2");
+                self.report(diagnostic);
+                wrong(span)
+            }
             ("inStream" | "actualStream", 1) => {
                 let ty = args[0].ty.clone();
                 let operator = if name == "inStream" { Operator::InStream } else { Operator::ActualStream };
@@ -712,6 +721,16 @@ impl Typer<'_> {
                 make(Operator::Clocked(Builtin::TimeInState), args, Type::REAL, Variability::Discrete)
             }
             _ => self.error(span, "wrong-arguments", format!("`{name}` cannot be called with {count} arguments")),
+        }
+    }
+
+    fn is_stream(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            Kind::Component(reference) => reference
+                .steps
+                .last()
+                .is_some_and(|step| self.elaborator.instances.flow(step.component) == ast::Flow::Stream),
+            _ => expr.ty.is_unknown(),
         }
     }
 

@@ -31,6 +31,15 @@ impl Typer<'_> {
 
     pub(super) fn call(&mut self, function: &ast::ComponentRef, arguments: &ast::Arguments, span: Span) -> Expr {
         let value = self.call_with_all_results(function, arguments, span);
+        if matches!(&value.ty.base, Base::Tuple(results) if results.is_empty()) {
+            let message = format!("the function `{}` has no output and gives no value", text_of(function));
+            let diagnostic = Diagnostic::error("no-result", message)
+                .at(span, "a value is needed here")
+                .hint("declare an output of the function")
+                .specification("12.4.3");
+            self.report(diagnostic);
+            return wrong(span);
+        }
         super::first_output(value)
     }
 

@@ -271,24 +271,20 @@ impl Typer<'_> {
     /// The range of an iterator without one: the size of the dimension that it indexes (10.4.1.2, 11.2.2.3).
     pub(super) fn deduced_range(&mut self, iterator: &ast::Iterator, used_in: &[&ast::Expr]) -> Expr {
         let span = iterator.name.span;
-        let mut found = None;
+        let mut uses = Vec::new();
         for text in used_in {
-            find_use(text, iterator.name.name, &mut found);
+            find_uses(text, iterator.name.name, &mut uses);
         }
-        let Some((reference, part, dimension)) = found else {
+        let Some(&first) = uses.first() else {
             let message = format!("the range of `{}` cannot be deduced: it is no subscript", iterator.name.name);
             return self.error(span, "no-range", message);
         };
-        let mut prefix = ast::ComponentRef {
-            global: reference.global,
-            parts: reference.parts[..=part].to_vec(),
-            span: reference.span,
-        };
-        if let Some(last) = prefix.parts.last_mut() {
-            last.subscripts = Vec::new();
-        }
-        let array = self.reference(&prefix);
+        let array = self.reference(&prefix_of(first));
         if array.ty.is_unknown() {
+            return wrong(span);
+        }
+        let dimension = first.2;
+        if !self.check_equal_ranges(iterator, &array, &uses) {
             return wrong(span);
         }
         if let Some(values) = self.index_values(&array, dimension, span) {
@@ -299,6 +295,34 @@ impl Typer<'_> {
         let size = Expr { kind: Kind::SizeOf(Box::new(array), dimension as u32), ty: ty.clone(), variability, span };
         let one = literal(Kind::Integer(1), ty.clone(), span);
         Expr { kind: Kind::Range(Box::new(one), None, Box::new(size)), ty: ty.with_rank(1), variability, span }
+    }
+
+    /// All dimensions that an iterator without a range indexes must have one size, as far as sizes are known here.
+    fn check_equal_ranges(&mut self, iterator: &ast::Iterator, first: &Expr, uses: &[Use]) -> bool {
+        let Some(&one) = uses.first() else { return true };
+        let Some(size) = self.known_size(first, one.2) else { return true };
+        for &other in &uses[1..] {
+            let array = self.reference(&prefix_of(other));
+            let Some(other_size) = self.known_size(&array, other.2) else { continue };
+            if other_size != size {
+                let message = format!("the dimensions that `{}` indexes have different sizes", iterator.name.name);
+                let diagnostic = Diagnostic::error("no-range", message)
+                    .at(iterator.name.span, "an iterator without a range")
+                    .at(one.0.span, format!("this dimension has size {size}"))
+                    .at(other.0.span, format!("this dimension has size {other_size}"))
+                    .hint(format!("give the range: `{} in 1:{}`", iterator.name.name, size.min(other_size)))
+                    .specification("11.2.2.3");
+                self.report(diagnostic);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn known_size(&mut self, array: &Expr, dimension: usize) -> Option<usize> {
+        let Kind::Component(reference) = &array.kind else { return None };
+        let sizes = self.elaborator.sizes(reference.steps.last()?.component).ok()?;
+        sizes.get(dimension).copied()
     }
 
     /// The values that index a dimension declared with an enumeration or Boolean.
@@ -322,11 +346,27 @@ pub(super) enum ValueOrClass {
     Class(ClassId),
 }
 
-/// Finds a reference in which the name is a subscript by itself.
-fn find_use<'a>(text: &'a ast::Expr, name: Name, found: &mut Option<(&'a ast::ComponentRef, usize, usize)>) {
-    if found.is_some() {
-        return;
+/// A reference with the part and the dimension of it in which an iterator is the subscript.
+type Use<'a> = (&'a ast::ComponentRef, usize, usize);
+
+/// The array that a use indexes.
+fn prefix_of((reference, part, _): Use) -> ast::ComponentRef {
+    let mut parts = reference.parts[..=part].to_vec();
+    if let Some(last) = parts.last_mut() {
+        last.subscripts = Vec::new();
     }
+    ast::ComponentRef { global: reference.global, parts, span: reference.span }
+}
+
+/// The first reference in which the name is a subscript by itself.
+pub(super) fn first_use<'a>(texts: &[&'a ast::Expr], name: Name) -> Option<&'a ast::ComponentRef> {
+    let mut found = Vec::new();
+    texts.iter().for_each(|text| find_uses(text, name, &mut found));
+    found.first().map(|&(reference, _, _)| reference)
+}
+
+/// Finds the references in which the name is a subscript by itself.
+fn find_uses<'a>(text: &'a ast::Expr, name: Name, found: &mut Vec<Use<'a>>) {
     let is_name = |subscript: &ast::Subscript| {
         matches!(subscript, ast::Subscript::Expr(e) if matches!(&e.kind, ast::ExprKind::Ref(r)
             if r.parts.len() == 1 && r.parts[0].ident.name == name && r.parts[0].subscripts.is_empty()))
@@ -335,12 +375,11 @@ fn find_use<'a>(text: &'a ast::Expr, name: Name, found: &mut Option<(&'a ast::Co
         ast::ExprKind::Ref(reference) => {
             for (part, step) in reference.parts.iter().enumerate() {
                 if let Some(dimension) = step.subscripts.iter().position(is_name) {
-                    *found = Some((reference, part, dimension));
-                    return;
+                    found.push((reference, part, dimension));
                 }
                 for subscript in &step.subscripts {
                     if let ast::Subscript::Expr(inner) = subscript {
-                        find_use(inner, name, found);
+                        find_uses(inner, name, found);
                     }
                 }
             }
@@ -348,38 +387,38 @@ fn find_use<'a>(text: &'a ast::Expr, name: Name, found: &mut Option<(&'a ast::Co
         ast::ExprKind::Call { arguments, .. } => {
             for argument in arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value)) {
                 if let ast::FunctionArgument::Expr(inner) = argument {
-                    find_use(inner, name, found);
+                    find_uses(inner, name, found);
                 }
             }
         }
-        ast::ExprKind::Unary(_, a) => find_use(a, name, found),
+        ast::ExprKind::Unary(_, a) => find_uses(a, name, found),
         ast::ExprKind::Binary(_, a, b) => {
-            find_use(a, name, found);
-            find_use(b, name, found);
+            find_uses(a, name, found);
+            find_uses(b, name, found);
         }
         ast::ExprKind::If { branches, otherwise } => {
             for (condition, value) in branches {
-                find_use(condition, name, found);
-                find_use(value, name, found);
+                find_uses(condition, name, found);
+                find_uses(value, name, found);
             }
-            find_use(otherwise, name, found);
+            find_uses(otherwise, name, found);
         }
         ast::ExprKind::Range { start, step, stop } => {
-            find_use(start, name, found);
+            find_uses(start, name, found);
             if let Some(step) = step {
-                find_use(step, name, found);
+                find_uses(step, name, found);
             }
-            find_use(stop, name, found);
+            find_uses(stop, name, found);
         }
-        ast::ExprKind::Array(items) => items.iter().for_each(|item| find_use(item, name, found)),
-        ast::ExprKind::ArrayFor { element, .. } => find_use(element, name, found),
-        ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| find_use(item, name, found)),
-        ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| find_use(item, name, found)),
+        ast::ExprKind::Array(items) => items.iter().for_each(|item| find_uses(item, name, found)),
+        ast::ExprKind::ArrayFor { element, .. } => find_uses(element, name, found),
+        ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| find_uses(item, name, found)),
+        ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| find_uses(item, name, found)),
         ast::ExprKind::Subscripted(value, subscripts) => {
-            find_use(value, name, found);
+            find_uses(value, name, found);
             for subscript in subscripts {
                 if let ast::Subscript::Expr(inner) = subscript {
-                    find_use(inner, name, found);
+                    find_uses(inner, name, found);
                 }
             }
         }

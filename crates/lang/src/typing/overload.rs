@@ -61,7 +61,7 @@ impl Typer<'_> {
         {
             return call;
         }
-        let diagnostic = Diagnostic::error(
+        let mut diagnostic = Diagnostic::error(
             "operator-type",
             format!("`{text}` does not apply to `{}` and `{}`", left.ty.text(), right.ty.text()),
         )
@@ -69,6 +69,10 @@ impl Typer<'_> {
         .at(left.span, format!("this is `{}`", left.ty.text()))
         .at(right.span, format!("this is `{}`", right.ty.text()))
         .specification("14.4");
+        for candidate in candidates.iter().filter(|candidate| candidate.inputs.len() < 2) {
+            let inputs = crate::interfaces::count(candidate.inputs.len(), "input");
+            diagnostic = diagnostic.note(format!("`{}` has {inputs}, and a binary operator needs two", candidate.name));
+        }
         self.report(diagnostic);
         wrong(span)
     }
@@ -228,6 +232,16 @@ impl Typer<'_> {
             let message = format!("`String` of `{}`", arguments[0].value.ty.text());
             return self.error(span, "type-mismatch", message);
         };
+        if !matches!(signature.outputs.as_slice(), [(_, only)] if *only == Type::STRING) {
+            let given = super::calls::result_type(&signature.outputs).text();
+            let diagnostic =
+                Diagnostic::error("operator-results", format!("`{}` must give one String", signature.name))
+                    .at(self.elaborator.instances.definition(signature.class).name.span, format!("it gives `{given}`"))
+                    .at(span, "called here")
+                    .specification("14.4");
+            self.report(diagnostic);
+            return wrong(span);
+        }
         self.call_signature(&signature, arguments, span)
     }
 

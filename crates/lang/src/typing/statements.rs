@@ -1,10 +1,11 @@
 //! Statements of algorithms and functions (chapter 11).
 
-use base::{Diagnostic, Span};
+use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use syntax::ast;
 
 use super::{Place, Typer, fits};
+use crate::instance::ComponentType;
 use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Type};
 
 impl Typer<'_> {
@@ -42,6 +43,11 @@ impl Typer<'_> {
                 }
                 let targets: Vec<ast::Expr> = used;
                 let references: Vec<&ast::Expr> = targets.iter().collect();
+                if self.place == Place::Function {
+                    for iterator in iterators.iter().filter(|iterator| iterator.range.is_none()) {
+                        self.check_range_kept(iterator, &references, body);
+                    }
+                }
                 let (body, iterators) = self.with_iterators(iterators, &references, |typer| typer.loop_body(body));
                 StatementKind::For { iterators, body }
             }
@@ -146,6 +152,7 @@ impl Typer<'_> {
             }
             _ => return self.error(reference.span, "not-assignable", "this cannot be assigned"),
         }
+        self.check_assigned_in_when(&target);
         target
     }
 
@@ -186,8 +193,7 @@ impl Typer<'_> {
             _ => vec![value.ty.clone()],
         };
         if targets.len() > types.len() {
-            let message = format!("{} results are taken from a call that gives {}", targets.len(), types.len());
-            self.error(span, "too-many-results", message);
+            self.too_many_results(targets.len(), types.len(), &value, span);
             return None;
         }
         for (target, ty) in targets.iter().zip(&types) {
@@ -199,6 +205,66 @@ impl Typer<'_> {
             }
         }
         Some(StatementKind::AssignSeveral(targets, value))
+    }
+
+    pub(crate) fn too_many_results(&mut self, taken: usize, given: usize, call: &Expr, span: Span) {
+        let results = crate::interfaces::count(given, "result");
+        let mut diagnostic = Diagnostic::error(
+            "too-many-results",
+            format!("{taken} results are taken from a call that gives {results}"),
+        )
+        .at(span, "")
+        .specification("12.4.3");
+        if matches!(call.kind, Kind::Vectorized { .. }) {
+            let note = "the arguments are arrays of what the function takes: it is called for each element";
+            diagnostic = diagnostic
+                .note(note)
+                .hint("only a function with one result can be called so; write a loop over the elements")
+                .specification("12.4.6");
+        }
+        self.report(diagnostic);
+    }
+
+    /// A when clause assigns what belongs to its own class, not to a model or block in it (4.4.4).
+    pub(crate) fn check_assigned_in_when(&mut self, target: &Expr) {
+        let Kind::Component(reference) = &target.kind else { return };
+        let Some((last, above)) = reference.steps.split_last() else { return };
+        if !self.in_when || above.is_empty() {
+            return;
+        }
+        let last = last.component;
+        let owner = above.iter().map(|step| step.component).find(|&component| {
+            let ty = self.elaborator.instances.component_type(component);
+            matches!(ty, Ok(ComponentType::Class(class)) if matches!(
+                self.elaborator.instances.kind(class),
+                ast::ClassKind::Model | ast::ClassKind::Block
+            ))
+        });
+        let Some(owner) = owner else { return };
+        let instances = &self.elaborator.instances;
+        let (name, owner_name) = (instances.path(last), instances.path(owner));
+        let message = format!("`{name}` is assigned in a when clause outside of `{owner_name}`, to which it belongs");
+        let diagnostic = Diagnostic::error("when-target", message)
+            .at(target.span, "assigned here")
+            .at(instances.span(last), "declared here")
+            .hint(format!("assign it in the class of `{owner_name}`, or make it an input and connect it"))
+            .specification("4.4.4");
+        self.report(diagnostic);
+    }
+
+    /// The array whose size is the range of an iterator keeps its size in the loop (11.2.2.3).
+    fn check_range_kept(&mut self, iterator: &ast::Iterator, used: &[&ast::Expr], body: &[ast::Statement]) {
+        let Some(reference) = super::names::first_use(used, iterator.name.name) else { return };
+        let [array] = reference.parts.as_slice() else { return };
+        let Some(change) = whole_assignment(body, array.ident.name) else { return };
+        let (iterator, name) = (iterator.name, array.ident.name);
+        let message = format!("the size of `{name}` is the range of `{}` and changes in the loop", iterator.name);
+        let diagnostic = Diagnostic::error("changing-range", message)
+            .at(change, "assigned as a whole here")
+            .at(iterator.span, "an iterator without a range")
+            .hint(format!("give the range: `{} in 1:size({name}, 1)`", iterator.name))
+            .specification("11.2.2.3");
+        self.report(diagnostic);
     }
 
     /// `assert(…)`, `terminate(…)`, `reinit(…)`, or a function that is called for its effect.
@@ -286,6 +352,24 @@ fn target_local(target: &Expr) -> Option<dae::function::LocalId> {
             _ => return None,
         }
     }
+}
+
+/// Where a variable is assigned without subscripts.
+fn whole_assignment(body: &[ast::Statement], name: Name) -> Option<Span> {
+    let is_whole = |target: &ast::ComponentRef| matches!(target.parts.as_slice(), [only] if only.ident.name == name && only.subscripts.is_empty());
+    body.iter().find_map(|statement| match &statement.kind {
+        ast::StatementKind::Assign(target, _) => is_whole(target).then_some(target.span),
+        ast::StatementKind::AssignSeveral(targets, _) => {
+            targets.iter().flatten().find(|target| is_whole(target)).map(|target| target.span)
+        }
+        ast::StatementKind::If { branches, otherwise } => branches
+            .iter()
+            .find_map(|(_, body)| whole_assignment(body, name))
+            .or_else(|| whole_assignment(otherwise, name)),
+        ast::StatementKind::For { body, .. } | ast::StatementKind::While { body, .. } => whole_assignment(body, name),
+        ast::StatementKind::When { branches } => branches.iter().find_map(|(_, body)| whole_assignment(body, name)),
+        ast::StatementKind::Call(_) | ast::StatementKind::Break | ast::StatementKind::Return => None,
+    })
 }
 
 /// Expressions in which an iterator without a range may be a subscript.

@@ -1,0 +1,362 @@
+//! Interfaces (specification 6): whether a class can be used in place of another, and if not, what it lacks. Redeclarations
+//! and constraining clauses (7.3.2) and outer elements (5.4) are held against it.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Span};
+use syntax::ast::{self, ClassKind};
+
+use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Instances, Member, Outcome};
+use crate::modifier::{Declaration, Redeclare};
+use crate::restrictions::kind_text;
+
+/// Elements of elements are compared as deep as this: further down they belong to classes that both sides share.
+const DEEPEST_COMPARISON: usize = 3;
+
+/// A class that a redeclaration or a constraining clause is to be checked for when the tree stands.
+#[derive(Clone, Debug)]
+pub struct ToCheck {
+    /// What stands in place of the declared class.
+    pub class: ClassId,
+    pub member: ClassMemberId,
+    /// `None` for the declaration itself, which has a constraining clause.
+    pub redeclare: Option<Arc<Redeclare>>,
+}
+
+/// A name of a class with the class instance in which it is to be looked up.
+type TypeInScope = (Arc<ast::TypeName>, ClassId);
+
+/// Checks the redeclared classes of the model, and the redeclared or constrained ones of these components.
+pub fn check_redeclarations(instances: &mut Instances, components: &[CompId]) {
+    for redeclared in std::mem::take(&mut instances.redeclarations) {
+        check_class(instances, &redeclared);
+    }
+    for &component in components {
+        check_component(instances, component);
+    }
+}
+
+fn check_class(instances: &mut Instances, to_check: &ToCheck) {
+    let member = instances.class_member(to_check.member);
+    let (scope, Some(declaration)) = (member.declared_in, member.declaration.clone()) else { return };
+    let original = declaration.constraint.as_ref().map(|constraint| (constraint.base.clone(), scope));
+    let (earlier, span) = match &to_check.redeclare {
+        Some(redeclare) => (redeclare.inner.as_ref(), redeclare.span),
+        None => (None, declaration.name.span),
+    };
+    let own =
+        to_check.redeclare.as_ref().and_then(|redeclare| class_of_redeclaration(redeclare)).unwrap_or(&declaration);
+    let type_scope = to_check.redeclare.as_ref().map_or(scope, |redeclare| redeclare.scope);
+    match constraint_of(earlier, original.as_ref()) {
+        Some((name, scope)) => {
+            let Ok(wanted) = instances.lookup_type(scope, &name) else { return };
+            // The dimensions that the short class itself adds do not count (7.3.2).
+            let rank = match &own.body {
+                ast::ClassBody::Short { base, .. } => type_rank(instances, base, type_scope),
+                _ => Some(instances.class_rank(to_check.class)),
+            };
+            compare(instances, to_check.class, wanted, rank, span);
+        }
+        None => {
+            let Ok(wanted) = instances.original_class(to_check.member) else { return };
+            let rank = Some(instances.class_rank(to_check.class));
+            compare(instances, to_check.class, wanted, rank, span);
+        }
+    }
+    check_chain(instances, to_check.redeclare.as_ref(), original.as_ref(), declaration.name.name.as_str());
+}
+
+fn check_component(instances: &mut Instances, component: CompId) {
+    let node = instances.component(component);
+    let declared = node.declaration.clone();
+    let (declared_in, type_scope) = (node.declared_in, node.type_scope);
+    let (original, redeclare) = match node.original.clone() {
+        Some((original, redeclare)) => (original, Some(redeclare)),
+        None if declared.constraint.is_some() => (declared.clone(), None),
+        None => return,
+    };
+    let explicit = original.constraint.as_ref().map(|constraint| (constraint.base.clone(), declared_in));
+    let span = redeclare.as_ref().map_or(original.name.span, |redeclare| redeclare.span);
+    let earlier = redeclare.as_ref().and_then(|redeclare| redeclare.inner.as_ref());
+    let (name, scope) =
+        constraint_of(earlier, explicit.as_ref()).unwrap_or_else(|| (original.type_name.clone(), declared_in));
+    let (Ok(class), Ok(wanted)) =
+        (instances.lookup_type(type_scope, &declared.type_name), instances.lookup_type(scope, &name))
+    else {
+        return;
+    };
+    let rank = Some(instances.class_rank(class));
+    compare(instances, class, wanted, rank, span);
+    check_chain(instances, redeclare.as_ref(), explicit.as_ref(), original.name.name.as_str());
+}
+
+/// The nearest constraining clause: of the redeclarations that were made before, the last one first, then of the
+/// declaration. `None` where nothing but the declared class constrains it.
+fn constraint_of(earlier: Option<&Arc<Redeclare>>, original: Option<&TypeInScope>) -> Option<TypeInScope> {
+    let mut current = earlier;
+    while let Some(redeclare) = current {
+        if let Some(name) = constraining_clause(redeclare) {
+            return Some((name.clone(), redeclare.scope));
+        }
+        current = redeclare.inner.as_ref();
+    }
+    original.cloned()
+}
+
+fn constraining_clause(redeclare: &Redeclare) -> Option<&Arc<ast::TypeName>> {
+    match &redeclare.declaration {
+        Declaration::Class(class) => class.constraint.as_ref(),
+        Declaration::Component(component) => component.constraint.as_ref(),
+    }
+    .map(|constraint| &constraint.base)
+}
+
+fn class_of_redeclaration(redeclare: &Redeclare) -> Option<&Arc<ast::ClassDef>> {
+    match &redeclare.declaration {
+        Declaration::Class(class) => Some(class),
+        Declaration::Component(_) => None,
+    }
+}
+
+/// What holds between one redeclaration and the one before it: that one is replaceable, and a new constraining class is a
+/// subtype of the old one.
+fn check_chain(
+    instances: &mut Instances,
+    redeclare: Option<&Arc<Redeclare>>,
+    original: Option<&TypeInScope>,
+    name: &str,
+) {
+    let mut current = redeclare;
+    while let Some(redeclare) = current {
+        let before = redeclare.inner.as_ref();
+        if let Some(before) = before
+            && !is_replaceable(before)
+        {
+            let diagnostic = Diagnostic::error("not-replaceable", format!("`{name}` is not replaceable any more"))
+                .at(redeclare.span, "redeclared here")
+                .at(before.span, "redeclared before, without `replaceable`")
+                .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")
+                .specification("7.3.1");
+            instances.report(Box::new(diagnostic));
+        }
+        if let (Some(new), Some((old, old_scope))) =
+            (constraining_clause(redeclare).cloned(), constraint_of(before, original))
+            && let (Ok(class), Ok(wanted)) =
+                (instances.lookup_type(redeclare.scope, &new), instances.lookup_type(old_scope, &old))
+        {
+            let rank = Some(instances.class_rank(class));
+            compare(instances, class, wanted, rank, new.span);
+        }
+        current = before;
+    }
+}
+
+fn is_replaceable(redeclare: &Redeclare) -> bool {
+    match &redeclare.declaration {
+        Declaration::Class(class) => class.prefixes.replaceable,
+        Declaration::Component(component) => component.prefixes.replaceable,
+    }
+}
+
+fn type_rank(instances: &mut Instances, name: &ast::TypeName, scope: ClassId) -> Option<usize> {
+    let class = instances.lookup_type(scope, name).ok()?;
+    Some(instances.class_rank(class))
+}
+
+/// Reports what `class`, of which `rank` dimensions count, lacks to stand for `wanted`.
+fn compare(instances: &mut Instances, class: ClassId, wanted: ClassId, rank: Option<usize>, span: Span) {
+    let wanted_rank = instances.class_rank(wanted);
+    let missing = match missing_for(instances, class, wanted) {
+        Some(missing) => Some(missing),
+        None if rank.is_some_and(|rank| rank != wanted_rank) => {
+            let rank = rank.unwrap_or_default();
+            Some(format!("it has {}, and {wanted_rank} are needed", count(rank, "dimension")))
+        }
+        None => None,
+    };
+    let Some(missing) = missing else { return };
+    let (name, wanted_name) = (instances.class_name(class), instances.class_name(wanted));
+    let mut diagnostic =
+        Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {missing}"))
+            .at(span, "declared so here");
+    let place = instances.definition(wanted).name.span;
+    if instances.class(wanted).builtin.is_none() {
+        diagnostic = diagnostic.at(place, "this is what it must provide");
+    }
+    diagnostic = diagnostic
+        .hint(format!("use a class that has all that `{wanted_name}` has, or widen the constraining clause"))
+        .specification("7.3.2");
+    instances.report(Box::new(diagnostic));
+}
+
+/// `1 dimension`, `2 dimensions`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// What a class lacks to be used in place of another (6.4): the name of the first element and why.
+pub fn missing_for(instances: &mut Instances, class: ClassId, wanted: ClassId) -> Option<String> {
+    lacks(instances, class, wanted, DEEPEST_COMPARISON)
+}
+
+fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usize) -> Option<String> {
+    if instances.class(class).def == instances.class(wanted).def {
+        return None;
+    }
+    let simple = (instances.simple_type(class), instances.simple_type(wanted));
+    match simple {
+        (Some(own), Some(wanted)) => {
+            let same = same_builtin(instances, own.builtin, wanted.builtin);
+            return (!same).then(|| "its type is another one".to_owned());
+        }
+        (Some(_), None) | (None, Some(_)) => {
+            let empty = instances.members(wanted).is_empty();
+            return (!empty).then(|| "only one of them is a predefined type".to_owned());
+        }
+        (None, None) => {}
+    }
+    let kinds = (instances.kind(class), instances.kind(wanted));
+    if family(kinds.0) != family(kinds.1) && ![kinds.0, kinds.1].contains(&ClassKind::Class) {
+        return Some(format!("it is a {}, not a {}", kind_text(kinds.0), kind_text(kinds.1)));
+    }
+    for (name, member) in instances.members(wanted) {
+        if is_protected(instances, member) {
+            continue;
+        }
+        let own = instances.member(class, name);
+        if let Some(own) = own
+            && is_protected(instances, own)
+        {
+            return Some(format!("its element `{name}` is protected"));
+        }
+        match (member, own) {
+            (Member::Component(component), None) if instances.component(component).condition.is_some() => {}
+            (_, None) => return Some(format!("it has no element `{name}`")),
+            (Member::Component(wanted), Some(Member::Component(own))) => {
+                if let Some(why) = component_lacks(instances, own, wanted, depth) {
+                    return Some(format!("its element `{name}` {why}"));
+                }
+            }
+            (Member::Class(_), Some(Member::Class(_))) => {}
+            _ => return Some(format!("`{name}` is a class in one and a component in the other")),
+        }
+    }
+    if kinds.1 == ClassKind::Function { function_lacks(instances, class, wanted) } else { None }
+}
+
+/// Kinds of classes that can stand for each other.
+fn family(kind: ClassKind) -> u8 {
+    match kind {
+        ClassKind::Function | ClassKind::OperatorFunction => 1,
+        ClassKind::Package => 2,
+        ClassKind::Connector | ClassKind::ExpandableConnector => 3,
+        ClassKind::Model | ClassKind::Block | ClassKind::Class => 4,
+        ClassKind::Type | ClassKind::Record | ClassKind::OperatorRecord => 5,
+        ClassKind::Operator => 6,
+    }
+}
+
+fn is_protected(instances: &Instances, member: Member) -> bool {
+    match member {
+        Member::Component(component) => instances.component(component).prefixes.protected,
+        Member::Class(inner) => instances.class_member(inner).protected,
+    }
+}
+
+/// What keeps one component from standing for another, to be read after its name.
+fn component_lacks(instances: &mut Instances, own: CompId, wanted: CompId, depth: usize) -> Option<String> {
+    let (Ok(own_type), Ok(wanted_type)) = (instances.component_type(own), instances.component_type(wanted)) else {
+        return None;
+    };
+    let (a, b) = (instances.component(own), instances.component(wanted));
+    let ranks = (a.dimensions.len(), b.dimensions.len());
+    let (one, other) = (a.type_prefixes, b.type_prefixes);
+    let free = b.prefixes.replaceable || a.prefixes.outer || b.prefixes.outer;
+    let why = match (own_type, wanted_type) {
+        (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
+            (!same_builtin(instances, Some(a), Some(b))).then(|| "has another type".to_owned())
+        }
+        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => Some("has another type".to_owned()),
+        (ComponentType::Class(a), ComponentType::Class(b)) if depth > 0 && !free => {
+            lacks(instances, a, b, depth - 1).map(|why| format!("does not fit: {why}"))
+        }
+        _ => None,
+    };
+    if why.is_some() {
+        return why;
+    }
+    if ranks.0 != ranks.1 {
+        return Some(format!("has {} instead of {}", count(ranks.0, "dimension"), ranks.1));
+    }
+    if one.flow != other.flow {
+        return Some("is a flow or stream variable in one and not in the other".to_owned());
+    }
+    if one.direction != other.direction {
+        return Some("differs in `input` and `output`".to_owned());
+    }
+    None
+}
+
+/// Calls by position must keep their meaning (6.6): inputs in the same order, new ones behind them and with defaults.
+fn function_lacks(instances: &mut Instances, class: ClassId, wanted: ClassId) -> Option<String> {
+    for direction in [ast::Direction::Input, ast::Direction::Output] {
+        let own = public_with(instances, class, direction);
+        let needed = public_with(instances, wanted, direction);
+        let what = if direction == ast::Direction::Input { "input" } else { "output" };
+        for (position, &component) in needed.iter().enumerate() {
+            let name = instances.component(component).name;
+            if own.get(position).map(|&own| instances.component(own).name) != Some(name) {
+                return Some(format!("its {what} `{name}` is not the one at position {}", position + 1));
+            }
+        }
+        let new = own.get(needed.len()..).unwrap_or_default();
+        let open = new.iter().find(|&&component| instances.binding(component).is_none());
+        if let (Some(&open), ast::Direction::Input) = (open, direction) {
+            return Some(format!("its new input `{}` has no default value", instances.component(open).name));
+        }
+    }
+    None
+}
+
+fn public_with(instances: &mut Instances, class: ClassId, direction: ast::Direction) -> Vec<CompId> {
+    let components = instances.components_of(class);
+    components
+        .into_iter()
+        .filter(|&component| {
+            let node = instances.component(component);
+            !node.prefixes.protected && node.type_prefixes.direction == direction
+        })
+        .collect()
+}
+
+/// Enumerations are the same when they list the same literals in the same order; `enumeration(:)` takes any (6.4).
+pub(crate) fn same_builtin(instances: &Instances, own: Option<Builtin>, wanted: Option<Builtin>) -> bool {
+    match (own, wanted) {
+        (Some(Builtin::Enumeration(a)), Some(Builtin::Enumeration(b))) => {
+            let literals = (instances.enumeration_literals(a), instances.enumeration_literals(b));
+            a == b || literals.0 == literals.1 || literals.1.is_empty()
+        }
+        _ => own == wanted,
+    }
+}
+
+/// Why the component that an outer one stands for does not fit it (5.4): what to say about the two.
+pub fn inner_lacks(instances: &mut Instances, inner: CompId, outer: CompId) -> Outcome<Option<String>> {
+    let types = (instances.component_type(inner)?, instances.component_type(outer)?);
+    Ok(match types {
+        (ComponentType::Builtin { builtin: a, .. }, ComponentType::Builtin { builtin: b, .. }) => {
+            (!same_builtin(instances, Some(a), Some(b))).then(|| "they have different types".to_owned())
+        }
+        (ComponentType::Builtin { .. }, _) | (_, ComponentType::Builtin { .. }) => {
+            Some("they have different types".to_owned())
+        }
+        (ComponentType::Class(a), ComponentType::Class(b)) => missing_for(instances, a, b).map(|missing| {
+            format!(
+                "the inner one is a `{}` and not a `{}`: {missing}",
+                instances.class_name(a),
+                instances.class_name(b)
+            )
+        }),
+        _ => None,
+    })
+}
