@@ -8,18 +8,27 @@ use dae::Variability;
 use syntax::ast;
 
 use crate::elaborate::{Elaborator, TakenApart, ValueState};
-use crate::flat::Indices;
-use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, SizeState};
+use crate::flat::{Indices, for_each_index, position};
+use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, Ragged, SizeState};
+use crate::lookup::Resolved;
 use crate::modifier::Binding;
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, RecordType, Type};
 use crate::typing::{Place, Typer, convert, fits};
 
+/// In arrays of more components than this, all elements are taken to have the sizes of the first.
+const MOST_SIZES: usize = 100_000;
+
+fn is_literal(subscript: &ast::Subscript) -> bool {
+    matches!(subscript, ast::Subscript::Expr(text) if matches!(text.kind, ast::ExprKind::Integer(_)))
+}
+
 impl Elaborator {
-    /// The sizes of a component's own dimensions.
+    /// The sizes of a component's own dimensions; in arrays of components whose elements differ, the largest ones.
     pub fn sizes(&mut self, component: CompId) -> Outcome<Arc<[usize]>> {
         match &self.instances.component(component).sizes {
             SizeState::Known(sizes) => return Ok(sizes.clone()),
+            SizeState::Ragged(ragged) => return Ok(ragged.largest.clone()),
             SizeState::Failed(diagnostic) => return Err(diagnostic.clone()),
             SizeState::Busy => {
                 let name = self.instances.path(component);
@@ -32,30 +41,86 @@ impl Elaborator {
         }
         self.instances.components[component].sizes = SizeState::Busy;
         let found = self.find_sizes(component);
-        self.instances.components[component].sizes = match &found {
-            Ok(sizes) => SizeState::Known(sizes.clone()),
-            Err(diagnostic) => SizeState::Failed(diagnostic.clone()),
-        };
-        found
-    }
-
-    fn find_sizes(&mut self, component: CompId) -> Outcome<Arc<[usize]>> {
-        let dimensions = self.instances.dimensions(component)?;
-        let mut sizes = vec![None; dimensions.len()];
-        let found = self.fill_sizes(component, &dimensions, &mut sizes);
         self.sizes_so_far.remove(&component);
-        found?;
-        Ok(sizes.into_iter().flatten().collect())
+        self.instances.components[component].sizes = match found {
+            Ok(state) => state,
+            Err(diagnostic) => SizeState::Failed(diagnostic),
+        };
+        self.sizes(component)
     }
 
-    fn fill_sizes(&mut self, component: CompId, dimensions: &[Dimension], sizes: &mut [Option<usize>]) -> Outcome<()> {
+    /// The sizes of a component's own dimensions in one element of the arrays of components above it.
+    pub fn sizes_at(&mut self, component: CompId, above: &[u32]) -> Outcome<Arc<[usize]>> {
+        let largest = self.sizes(component)?;
+        Ok(match &self.instances.component(component).sizes {
+            SizeState::Ragged(ragged) => {
+                let above = &above[..ragged.above.len().min(above.len())];
+                position(&ragged.above, above).and_then(|at| ragged.each.get(at).cloned()).unwrap_or(largest)
+            }
+            _ => largest,
+        })
+    }
+
+    /// Whether the sizes differ between the elements of the arrays of components above.
+    pub(crate) fn is_ragged(&self, component: CompId) -> bool {
+        matches!(self.instances.component(component).sizes, SizeState::Ragged(_))
+    }
+
+    fn find_sizes(&mut self, component: CompId) -> Outcome<SizeState> {
+        let dimensions = self.instances.dimensions(component)?;
+        let parent = self.instances.component(component).parent;
+        let rank = self.instances.rank_above(parent);
+        let mut typed = vec![None; dimensions.len()];
+        let first = self.sizes_in(component, &dimensions, &Indices::from_elem(1, rank), &mut typed)?;
+        let same = rank == 0 || dimensions.iter().all(|dimension| is_literal(&dimension.subscript));
+        let Some(above) = (if same { None } else { self.sizes_above(parent) }) else {
+            return Ok(SizeState::Known(first));
+        };
+        let mut each = Vec::with_capacity(above.iter().product());
+        for_each_index(&above, |indices| {
+            let before = self.instances.diagnostics.len();
+            each.push(self.sizes_in(component, &dimensions, indices, &mut typed).unwrap_or_else(|_| {
+                // An element that does not exist needs no size.
+                self.instances.diagnostics.truncate(before);
+                first.clone()
+            }));
+        });
+        if each.iter().all(|sizes| *sizes == first) {
+            return Ok(SizeState::Known(first));
+        }
+        let largest = (0..first.len()).map(|at| each.iter().map(|sizes| sizes[at]).max().unwrap_or(0)).collect();
+        Ok(SizeState::Ragged(Arc::new(Ragged { largest, above, each })))
+    }
+
+    /// The sizes of the arrays of components around a class; `None` where they are not known or too many.
+    fn sizes_above(&mut self, class: ClassId) -> Option<Vec<usize>> {
+        let owner = self.instances.class(class).owner?;
+        let mut above = Vec::new();
+        for component in self.instances.chain(owner) {
+            if matches!(self.instances.component(component).sizes, SizeState::Busy) {
+                return None;
+            }
+            above.extend_from_slice(&self.sizes(component).ok()?);
+        }
+        (above.iter().product::<usize>() <= MOST_SIZES).then_some(above)
+    }
+
+    /// The sizes in one element of the arrays of components above. `typed` keeps the text of the dimensions.
+    fn sizes_in(
+        &mut self,
+        component: CompId,
+        dimensions: &[Dimension],
+        above: &[u32],
+        typed: &mut [Option<Arc<Expr>>],
+    ) -> Outcome<Arc<[usize]>> {
+        let mut sizes = vec![None; dimensions.len()];
         // Sizes given by `:` first: the others may refer to them.
         let mut shape: Option<Vec<usize>> = None;
         for (position, dimension) in dimensions.iter().enumerate() {
             let ast::Subscript::All(span) = &dimension.subscript else { continue };
             let shape = match &shape {
                 Some(shape) => shape,
-                None => shape.insert(self.shape_of_binding(component, *span)?),
+                None => shape.insert(self.shape_of_binding(component, above, *span)?),
             };
             sizes[position] = match shape.get(position) {
                 Some(&size) => Some(size),
@@ -67,20 +132,36 @@ impl Elaborator {
             if sizes.len() > 1 {
                 self.sizes_so_far.insert(component, sizes.to_vec());
             }
-            sizes[position] = Some(self.declared_size(component, dimension.scope, text)?);
+            let known = match &typed[position] {
+                Some(known) => known.clone(),
+                None => typed[position].insert(self.typed_size(dimension.scope, text)?).clone(),
+            };
+            sizes[position] = Some(self.declared_size(component, dimension.scope, text.span, &known, above)?);
         }
-        Ok(())
+        Ok(sizes.into_iter().flatten().collect())
     }
 
-    fn declared_size(&mut self, component: CompId, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<usize> {
+    fn typed_size(&mut self, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<Arc<Expr>> {
         let before = self.error_count();
         let typed = Typer::new(self, scope, Place::Model).dimension_size(text);
         if self.error_count() > before {
             return Err(self.failed_above(text.span));
         }
+        Ok(Arc::new(typed))
+    }
+
+    fn declared_size(
+        &mut self,
+        component: CompId,
+        scope: ClassId,
+        span: Span,
+        typed: &Expr,
+        above: &[u32],
+    ) -> Outcome<usize> {
         let rank = self.instances.rank_above(scope);
-        let frame = Frame { class: scope, indices: Indices::from_elem(1, rank) };
-        let value = Expander::new(self, frame, Mode::Evaluate).expand(&typed)?;
+        let indices = above.iter().copied().chain(std::iter::repeat(1)).take(rank).collect();
+        let frame = Frame { class: scope, indices };
+        let value = Expander::new(self, frame, Mode::Evaluate).expand(typed)?;
         let size = value.scalar().and_then(|id| arrays::integer(&self.flat.model.exprs, id));
         match size {
             Some(size) if (0..=100_000_000).contains(&size) => Ok(size as usize),
@@ -89,7 +170,7 @@ impl Elaborator {
                     "wrong-size",
                     format!("a dimension of `{}` has size {size}", self.instances.path(component)),
                 )
-                .at(text.span, "this is the size")
+                .at(span, "this is the size")
                 .specification("10.1"),
             )),
             None => Err(Box::new(
@@ -97,7 +178,7 @@ impl Elaborator {
                     "unknown-size",
                     format!("a size of `{}` is not known at translation", self.instances.path(component)),
                 )
-                .at(text.span, "this is the size"),
+                .at(span, "this is the size"),
             )),
         }
     }
@@ -124,17 +205,14 @@ impl Elaborator {
     }
 
     /// The sizes that the binding of a component has, for dimensions declared with `:`.
-    fn shape_of_binding(&mut self, component: CompId, span: Span) -> Outcome<Vec<usize>> {
-        let parent = self.instances.component(component).parent;
-        let rank = self.instances.rank_above(parent);
-        let above = Indices::from_elem(1, rank);
+    fn shape_of_binding(&mut self, component: CompId, above: &[u32], span: Span) -> Outcome<Vec<usize>> {
         let Some(source) = self.instances.binding(component) else {
-            return match self.start_shape(component, &above) {
+            return match self.start_shape(component, above) {
                 Some(sizes) => Ok(sizes),
                 None => Err(self.no_size(component, span)),
             };
         };
-        let value = self.binding_value(&source, component, &above, Mode::Shape)?;
+        let value = self.binding_value(&source, component, above, Mode::Shape)?;
         Ok(value.sizes().to_vec())
     }
 
@@ -244,7 +322,7 @@ impl Elaborator {
         let ty = self.component_type(component)?;
         if let Some(source) = self.instances.binding(component) {
             let value = self.binding_value(&source, component, above, Mode::Evaluate)?;
-            return self.check_sizes(component, value);
+            return self.check_sizes(component, above, value);
         }
         if let Base::Record(_) = ty.base {
             return self.value_of_fields(component, above);
@@ -265,11 +343,11 @@ impl Elaborator {
         let ComponentType::Class(class) = self.instances.component_type(component)? else {
             return Err(self.no_size(component, self.instances.span(component)));
         };
-        let sizes = self.sizes(component)?;
+        let sizes = self.sizes_at(component, above)?;
         let fields = self.instances.components_of(class);
         let mut elements = Vec::new();
         let mut failed = None;
-        crate::flat::for_each_index(&sizes, |own| {
+        for_each_index(&sizes, |own| {
             if failed.is_some() {
                 return;
             }
@@ -294,8 +372,8 @@ impl Elaborator {
     }
 
     /// The value must have the sizes that were declared.
-    pub fn check_sizes(&mut self, component: CompId, value: Symbolic) -> Outcome<Symbolic> {
-        let sizes = self.sizes(component)?;
+    pub fn check_sizes(&mut self, component: CompId, above: &[u32], value: Symbolic) -> Outcome<Symbolic> {
+        let sizes = self.sizes_at(component, above)?;
         let fits = value.sizes() == &*sizes || (sizes.contains(&0) && arrays::is_empty(&value));
         if fits {
             return Ok(value);
@@ -310,7 +388,26 @@ impl Elaborator {
         if let Some(BindingSource::Expression(binding)) = self.instances.binding(component) {
             diagnostic = diagnostic.at(binding.span, format!("this has sizes {}", sizes_text(value.sizes())));
         }
+        for (dimension, size) in self.instances.dimensions(component)?.iter().zip(sizes.iter()) {
+            if let Some((name, span)) = self.origin_of_size(dimension) {
+                diagnostic = diagnostic.at(span, format!("`{name}` is {size}"));
+            }
+        }
         Err(Box::new(diagnostic))
+    }
+
+    /// The parameter that is the size of a dimension, and where it gets its value.
+    fn origin_of_size(&mut self, dimension: &Dimension) -> Option<(Name, Span)> {
+        let ast::Subscript::Expr(text) = &dimension.subscript else { return None };
+        let ast::ExprKind::Ref(reference) = &text.kind else { return None };
+        let Ok(Resolved::Component { steps }) = self.instances.lookup_reference(dimension.scope, reference) else {
+            return None;
+        };
+        let &parameter = steps.last()?;
+        match self.instances.binding(parameter)? {
+            BindingSource::Expression(binding) => Some((self.instances.component(parameter).name, binding.span)),
+            BindingSource::Field(_) => None,
+        }
     }
 
     /// What a binding gives to the component at the element numbers `above`.
@@ -383,7 +480,7 @@ impl Elaborator {
             _ => own,
         };
         let value = self.expression_value(&binding, component, name, &ty, above, mode)?;
-        let sizes = self.sizes(component)?;
+        let sizes = self.sizes_at(component, above)?;
         // `each` and attributes of array types hold for all elements.
         let value = if value.sizes().is_empty() && !sizes.is_empty() { arrays::fill(&value, &sizes) } else { value };
         Ok(Some(value))

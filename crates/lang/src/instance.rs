@@ -178,7 +178,20 @@ pub(crate) enum SizeState {
     Unknown,
     Busy,
     Known(Arc<[usize]>),
+    /// In an array of components whose elements have it with different sizes.
+    Ragged(Arc<Ragged>),
     Failed(Box<Diagnostic>),
+}
+
+/// The sizes of a component in each element of the arrays of components above it.
+#[derive(Debug)]
+pub(crate) struct Ragged {
+    /// In each dimension the largest of all.
+    pub largest: Arc<[usize]>,
+    /// The sizes of the components above it, outermost first.
+    pub above: Vec<usize>,
+    /// In row-major order over `above`.
+    pub each: Vec<Arc<[usize]>>,
 }
 
 /// Where the value of a component comes from.

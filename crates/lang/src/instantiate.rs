@@ -1022,12 +1022,7 @@ impl Instances {
             return Ok(ComponentType::Builtin { builtin, attributes });
         }
         if self.chain(id).len() > DEEPEST {
-            return Err(Box::new(
-                Diagnostic::error("recursive-component", format!("`{}` contains itself", self.class_name(class)))
-                    .at(type_name.span, "as a part of itself")
-                    .in_component(self.path(id))
-                    .specification("5.6.1.1"),
-            ));
+            return Err(self.contains_itself(id, class, type_name.span));
         }
         let own = Arc::new(modifier.without_binding());
         let instance = self.copy_class(class, Some(id), own);
@@ -1040,6 +1035,22 @@ impl Instances {
         } else {
             Ok(ComponentType::Class(instance))
         }
+    }
+
+    /// The message names the first component on the way down that is of the class.
+    fn contains_itself(&mut self, id: CompId, class: ClassId, span: base::Span) -> Box<Diagnostic> {
+        let def = self.classes[class].def;
+        let is_same = |this: &Self, id: CompId| match &this.components[id].ty {
+            TypeState::Known(ComponentType::Class(class)) => this.classes[*class].def == def,
+            _ => false,
+        };
+        let first = self.chain(id).into_iter().find(|&id| is_same(self, id)).unwrap_or(id);
+        Box::new(
+            Diagnostic::error("recursive-component", format!("`{}` contains itself", self.class_name(class)))
+                .at(span, "as a part of itself")
+                .in_component(self.path(first))
+                .specification("5.6.1.1"),
+        )
     }
 
     pub(crate) fn in_component(&self, mut diagnostic: Box<Diagnostic>, id: CompId) -> Box<Diagnostic> {

@@ -352,7 +352,7 @@ pub fn inner_lacks(instances: &mut Instances, inner: CompId, outer: CompId) -> O
         }
         (ComponentType::Class(a), ComponentType::Class(b)) => missing_for(instances, a, b).map(|missing| {
             format!(
-                "the inner one is a `{}` and not a `{}`: {missing}",
+                "the inner one is of class `{}`, not `{}`: {missing}",
                 instances.class_name(a),
                 instances.class_name(b)
             )

@@ -360,7 +360,10 @@ impl Instances {
             Diagnostic::error("unknown-name", format!("the outer `{path}` has no element `{}`", name.name))
                 .at(name.span, format!("`{class_name}` has no such element"))
                 .at(self.span(outer), "the outer element is declared here")
-                .at(self.span(inner), format!("only its inner one, a `{}`, has it", self.class_name(inner_class)))
+                .at(
+                    self.span(inner),
+                    format!("only its inner one, of class `{}`, has it", self.class_name(inner_class)),
+                )
                 .hint("declare the outer element with the class of the inner one")
                 .specification("5.4"),
         ))

@@ -37,9 +37,12 @@ impl Part {
         position(&self.sizes, indices).and_then(|position| present.get(position).copied()).unwrap_or(false)
     }
 
-    /// How many elements it has, the absent ones included.
+    /// How many elements it has.
     pub fn elements(&self) -> usize {
-        self.sizes.iter().product()
+        match &self.present {
+            Some(present) => present.iter().filter(|&&here| here).count(),
+            None => self.sizes.iter().product(),
+        }
     }
 }
 
@@ -110,10 +113,14 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
             return elaborator.instances.report(diagnostic);
         }
     };
-    let present = present.map(|present| {
-        let count: usize = own.iter().product();
-        present.iter().flat_map(|&here| std::iter::repeat_n(here, count)).collect()
-    });
+    let present = if elaborator.is_ragged(component) {
+        Some(present_within(elaborator, component, &above, &own, present.as_deref()))
+    } else {
+        present.map(|present| {
+            let count: usize = own.iter().product();
+            present.iter().flat_map(|&here| std::iter::repeat_n(here, count)).collect()
+        })
+    };
     let position = parts.len();
     let all: Arc<[usize]> = above.iter().chain(own.iter()).copied().collect();
     let class = match ty {
@@ -124,6 +131,27 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
     if let Some(class) = class {
         add_class(elaborator, parts, class, Some(position));
     }
+}
+
+/// Where the elements of an array of components have a component with different sizes, what lies beyond a size is absent.
+fn present_within(
+    elaborator: &mut Elaborator,
+    component: CompId,
+    above: &[usize],
+    largest: &[usize],
+    parent: Option<&[bool]>,
+) -> Arc<[bool]> {
+    let mut present = Vec::new();
+    let mut element = 0;
+    for_each_index(above, |indices| {
+        let here = parent.is_none_or(|parent| parent.get(element).copied().unwrap_or(false));
+        element += 1;
+        let sizes = elaborator.sizes_at(component, indices).unwrap_or_else(|_| largest.into());
+        for_each_index(largest, |own| {
+            present.push(here && own.iter().zip(sizes.iter()).all(|(&at, &size)| at as usize <= size));
+        });
+    });
+    present.into()
 }
 
 /// An outer component is not modified, and of the type and sizes of its inner one (5.4).

@@ -269,12 +269,14 @@ fn check_function_sections(instances: &mut Instances, class: &ast::ClassDef, com
     let Some(external) = &composition.external else { return };
     if let Some(section) = composition.algorithms.first() {
         let what = "is external and has an algorithm as well";
-        function_restriction(instances, class, section.span, what, "keep one of them");
+        let diagnostic = restricted(class, section.span, what, "keep one of them").specification("12.9");
+        instances.report(Box::new(diagnostic));
     }
     let language = external.language.as_deref().unwrap_or("C");
     if !matches!(language, "C" | "C89" | "C99" | "C11" | "FORTRAN 77" | "builtin") {
         let what = format!("is external in the unknown language \"{language}\"");
-        function_restriction(instances, class, external.span, &what, "use \"C\", \"FORTRAN 77\" or \"builtin\"");
+        let hint = "use \"C\", \"FORTRAN 77\" or \"builtin\"";
+        instances.report(Box::new(restricted(class, external.span, &what, hint).specification("12.9")));
     }
 }
 

@@ -10,7 +10,7 @@ use dae::{
 use syntax::ast;
 
 use crate::elaborate::Elaborator;
-use crate::flat::{Indices, Scalars, for_each_index};
+use crate::flat::{Indices, Scalars, for_each_index, position};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Outcome};
 use crate::modifier::Modifier;
 use crate::parts::Part;
@@ -139,7 +139,7 @@ pub fn bind_variables(elaborator: &mut Elaborator, parts: &[Part]) {
         let Some(source) = elaborator.instances.binding(part.component) else { continue };
         let outcome = for_each_above(elaborator, part, |elaborator, above, variables| {
             let value = elaborator.binding_value(&source, part.component, above, Mode::Flat)?;
-            let value = elaborator.check_sizes(part.component, value)?;
+            let value = elaborator.check_sizes(part.component, above, value)?;
             set_binding(elaborator, part, variables, &value);
             Ok(())
         });
@@ -165,11 +165,27 @@ fn for_each_above(
     for_each_index(above, |indices| {
         let here = &variables[position..position + count];
         position += count;
-        if outcome.is_ok() && here.iter().any(Option::is_some) {
-            outcome = visit(elaborator, indices, here);
+        if outcome.is_err() || here.iter().all(Option::is_none) {
+            return;
         }
+        outcome = if elaborator.is_ragged(part.component) {
+            elaborator
+                .sizes_at(part.component, indices)
+                .and_then(|sizes| visit(elaborator, indices, &corner(own, &sizes, here)))
+        } else {
+            visit(elaborator, indices, here)
+        };
     });
     outcome
+}
+
+/// The elements of an array of the sizes `all` that lie within the smaller sizes `sizes`, in order.
+fn corner(all: &[usize], sizes: &[usize], elements: &[Option<VarId>]) -> Vec<Option<VarId>> {
+    let mut kept = Vec::with_capacity(sizes.iter().product());
+    for_each_index(sizes, |indices| {
+        kept.push(position(all, indices).and_then(|at| elements.get(at).copied().flatten()));
+    });
+    kept
 }
 
 fn set_binding(elaborator: &mut Elaborator, part: &Part, variables: &[Option<VarId>], value: &Symbolic) {

@@ -1,6 +1,8 @@
 //! Collects the connections of a model: connect equations, also in loops and branches, and the statements about
 //! overconstrained graphs and state machines, with every subscript evaluated.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Name, Span};
 use dae::PathId;
 use rustc_hash::FxHashMap;
@@ -15,7 +17,7 @@ use crate::lookup::Resolved;
 use crate::parts::{Part, frame_of};
 use crate::state_machines;
 use crate::substitute::substitute;
-use crate::symbolic::Symbolic;
+use crate::symbolic::{Symbolic, ragged};
 
 impl Collected {
     /// Leaves out what belongs to conditional components that are absent (4.4.5).
@@ -442,7 +444,7 @@ pub fn resolve(
     let above = frame_of(elaborator, parent, &frame.indices).indices;
     let mut found = Elements { steps: steps.clone(), sizes: Vec::new(), elements: vec![above] };
     for (&component, part) in steps.iter().zip(&reference.parts[first_part..]) {
-        let own = elaborator.sizes(component)?;
+        let own = sizes_below(elaborator, component, &found.elements)?;
         if part.subscripts.len() > own.len() {
             return Err(Box::new(
                 Diagnostic::error("too-many-subscripts", format!("`{}` has {} dimensions", part.ident.name, own.len()))
@@ -473,6 +475,22 @@ pub fn resolve(
         }
     }
     Ok(found)
+}
+
+/// The sizes of a component below these elements, which must be the same for all of them.
+fn sizes_below(elaborator: &mut Elaborator, component: CompId, elements: &[Indices]) -> Outcome<Arc<[usize]>> {
+    let largest = elaborator.sizes(component)?;
+    let (true, Some((first, others))) = (elaborator.is_ragged(component), elements.split_first()) else {
+        return Ok(largest);
+    };
+    let sizes = elaborator.sizes_at(component, first)?;
+    for other in others {
+        let other = elaborator.sizes_at(component, other)?;
+        if other != sizes {
+            return Err(Box::new(ragged(elaborator, component, &sizes, &other)));
+        }
+    }
+    Ok(sizes)
 }
 
 fn check_bounds(numbers: &[i64], size: usize, part: &ast::RefPart) -> Outcome<()> {

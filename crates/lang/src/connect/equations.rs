@@ -249,7 +249,7 @@ impl Maker<'_> {
             }
             let name = self.elaborator.instances.component(component).name;
             let Some(Member::Component(other)) = self.elaborator.instances.member(b, name) else { continue };
-            let sizes = self.elaborator.sizes(component).unwrap_or_else(|_| Vec::new().into());
+            let sizes = self.elaborator.sizes_at(component, &left.1).unwrap_or_else(|_| Vec::new().into());
             if !is_class {
                 // An array of an overdetermined type is one node; it goes by its first element.
                 let first = |above: &Indices| first_element(above, sizes.len());
@@ -339,8 +339,8 @@ impl Maker<'_> {
                 }
                 return Err(self.incompatible(&a, &b, connection, &format!("only one has an element `{name}`")));
             };
-            let own = self.elaborator.sizes(component)?;
-            let others = self.elaborator.sizes(other)?;
+            let own = self.elaborator.sizes_at(component, &a.1)?;
+            let others = self.elaborator.sizes_at(other, &b.1)?;
             if own != others {
                 let text = format!("the sizes of `{name}` are {own:?} and {others:?}");
                 return Err(self.incompatible(&a, &b, connection, &text));
@@ -511,14 +511,36 @@ impl Maker<'_> {
     }
 
     /// A signal that only leads into inputs must come from somewhere: an element of an expandable connector that is read
-    /// is written by another connection (9.1.3).
-    fn check_bus_signal(&mut self, set: &[Face]) {
+    /// is written by another connection, perhaps on another level of the hierarchy (9.1.3).
+    fn check_bus_signals(&mut self, sets: &[Vec<Face>]) {
+        let mut signals = Sets::default();
+        for set in sets.iter().filter(|set| set.iter().any(|face| self.in_bus.contains(&face.variable))) {
+            // Seen from both sides a variable is one and the same signal.
+            for face in set {
+                let other = Face { variable: face.variable, side: Side::Inside };
+                signals.connect(*face, other);
+                signals.connect(set[0], *face);
+            }
+        }
+        for signal in signals.all() {
+            self.check_bus_signal(&signal);
+        }
+    }
+
+    fn check_bus_signal(&mut self, signal: &[Face]) {
         let is_bus = |face: &&Face| self.in_bus.contains(&face.variable);
-        let others_read = set.iter().filter(|face| !is_bus(face)).all(|face| self.sinks.contains(face));
-        let reader = set.iter().find(|face| self.sinks.contains(face));
-        let (Some(signal), Some(reader), true) = (set.iter().find(is_bus), reader, others_read) else { return };
+        let is_read = |face: &Face| self.sinks.contains(&Face { side: Side::Inside, ..*face });
+        if signal.iter().any(|face| self.sources.contains(face))
+            || !signal.iter().filter(|face| !is_bus(face)).all(is_read)
+        {
+            return;
+        }
+        let (Some(element), Some(reader)) = (signal.iter().find(is_bus), signal.iter().find(|face| is_read(face)))
+        else {
+            return;
+        };
         let model = &self.elaborator.flat.model;
-        let (name, reader_name) = (model.variable_name(signal.variable), model.variable_name(reader.variable));
+        let (name, reader_name) = (model.variable_name(element.variable), model.variable_name(reader.variable));
         let mut diagnostic =
             Diagnostic::error("no-source", format!("nothing writes the signal `{name}` of an expandable connector"))
                 .hint("connect an output to it")
@@ -530,10 +552,11 @@ impl Maker<'_> {
     }
 
     fn finish(mut self, top: ClassId) {
-        for set in self.potentials.all() {
+        let potentials = self.potentials.all();
+        self.check_bus_signals(&potentials);
+        for set in potentials {
             if !self.merge_outputs_of_states(&set) {
                 self.check_sources(&set);
-                self.check_bus_signal(&set);
                 self.equate(&set);
             }
         }

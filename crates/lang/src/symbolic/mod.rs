@@ -20,6 +20,7 @@ use dae::{Builtin, ExprId, Exprs, Node, PathId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use calls::{to_value, value_shape};
+pub(crate) use references::ragged;
 pub use text::{TextFunction, literal as literal_value};
 pub use value::{Positions, Sizes, Symbolic, SymbolicArray, SymbolicFunction, sizes_text, stack};
 
@@ -171,9 +172,8 @@ impl<'e> Expander<'e> {
                 Symbolic::Scalar(self.exprs().int(size as i64))
             }
             Kind::SizeOfPart(reference, dimension) => {
-                let sizes = match reference.steps.last() {
-                    Some(step) => self.elaborator.sizes(step.component)?,
-                    None => return Err(self.wrong_sizes(span, "an array is needed here")),
+                let Some(sizes) = self.sizes_of_last(reference)? else {
+                    return Err(self.wrong_sizes(span, "an array is needed here"));
                 };
                 let size = sizes.get(*dimension as usize).copied().unwrap_or(0);
                 Symbolic::Scalar(self.exprs().int(size as i64))
@@ -342,8 +342,9 @@ impl<'e> Expander<'e> {
         if let Kind::Component(reference) = &value.kind
             && let [step] = reference.steps.as_slice()
             && step.subscripts.is_empty()
+            && let Some(sizes) = self.sizes_of_last(reference)?
         {
-            return Ok(self.elaborator.sizes(step.component)?.to_vec());
+            return Ok(sizes.to_vec());
         }
         if self.mode == Mode::Flat && matches!(value.ty.base, Base::Component) {
             return self.reference_sizes(value);

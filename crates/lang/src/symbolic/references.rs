@@ -1,12 +1,15 @@
 //! References to components: which scalars of the flat model they stand for, and subscripts, also those that are known
 //! only at run time.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, Span};
 use dae::expr::CompareOp;
 use dae::{ExprId, Node, Variability};
 
 use super::value::stack;
 use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text};
+use crate::elaborate::Elaborator;
 use crate::flat::Indices;
 use crate::instance::{CompId, ComponentType, Outcome};
 use crate::typed::{Base, Expr, Kind, Reference, Subscript};
@@ -24,6 +27,30 @@ pub enum Choice {
 pub(super) struct Axis {
     pub size: usize,
     pub choice: Choice,
+}
+
+/// The element numbers that are chosen along each dimension.
+fn chosen(axes: &[Axis]) -> Vec<Vec<u32>> {
+    axes.iter()
+        .map(|axis| match &axis.choice {
+            Choice::Fixed(Positions::One(at)) => vec![*at as u32 + 1],
+            Choice::Fixed(Positions::Several(list)) => list.iter().map(|&at| at as u32 + 1).collect(),
+            Choice::Fixed(Positions::All) | Choice::Dynamic(_) => (1..=axis.size as u32).collect(),
+        })
+        .collect()
+}
+
+/// Elements of an array of components whose parts have different sizes cannot be taken together (10.6.1).
+pub(crate) fn ragged(elaborator: &Elaborator, component: CompId, first: &[usize], other: &[usize]) -> Diagnostic {
+    let path = elaborator.instances.path(component);
+    let (first, other) = (sizes_text(first), sizes_text(other));
+    Diagnostic::error(
+        "ragged-array",
+        format!("`{path}` has different sizes in the elements of an array: {first} and {other}"),
+    )
+    .at(elaborator.instances.span(component), "declared here")
+    .hint("name the element: what has different sizes makes no array")
+    .specification("10.6.1")
 }
 
 impl Expander<'_> {
@@ -130,7 +157,7 @@ impl Expander<'_> {
             let above = self.elaborator.instances.rank_above(parent);
             // A component of a package, or an inner component further out, has fewer numbers above it.
             axes.truncate(above);
-            let sizes = self.elaborator.sizes(step.component)?;
+            let sizes = self.sizes_below(step.component, &axes)?;
             for (dimension, &size) in sizes.iter().enumerate() {
                 let choice = match step.subscripts.get(dimension) {
                     Some(subscript) => self.subscript(subscript, size)?,
@@ -142,11 +169,50 @@ impl Expander<'_> {
         Ok(axes)
     }
 
+    /// The sizes of a component below the chosen elements, which must be the same for all of them.
+    fn sizes_below(&mut self, component: CompId, axes: &[Axis]) -> Outcome<Arc<[usize]>> {
+        let largest = self.elaborator.sizes(component)?;
+        if !self.elaborator.is_ragged(component) {
+            return Ok(largest);
+        }
+        let lists = chosen(axes);
+        let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
+        let mut elements: Vec<Indices> = Vec::new();
+        crate::flat::for_each_index(&counts, |at| {
+            elements.push(at.iter().zip(&lists).map(|(&k, list)| list[k as usize - 1]).collect());
+        });
+        let Some((first, others)) = elements.split_first() else { return Ok(largest) };
+        let sizes = self.elaborator.sizes_at(component, first)?;
+        for other in others {
+            let other = self.elaborator.sizes_at(component, other)?;
+            if other != sizes {
+                return Err(self.located(ragged(self.elaborator, component, &sizes, &other)));
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// The sizes of the last component of a reference, whatever its own subscripts choose.
+    pub(crate) fn sizes_of_last(&mut self, reference: &Reference) -> Outcome<Option<Arc<[usize]>>> {
+        let Some((last, above)) = reference.steps.split_last() else { return Ok(None) };
+        let largest = self.elaborator.sizes(last.component)?;
+        if !self.elaborator.is_ragged(last.component) {
+            return Ok(Some(largest));
+        }
+        let mut axes = self.axes(&Reference { steps: above.to_vec() })?;
+        let parent = self.elaborator.instances.component(last.component).parent;
+        axes.truncate(self.elaborator.instances.rank_above(parent));
+        self.sizes_below(last.component, &axes).map(Some)
+    }
+
     pub(crate) fn reference(&mut self, reference: &Reference, expr: &Expr) -> Outcome<Symbolic> {
         let Some(last) = reference.steps.last().map(|step| step.component) else {
             return Err(self.wrong_sizes(expr.span, "a component is needed here"));
         };
-        let axes = self.axes(reference)?;
+        let axes = self.axes(reference).map_err(|diagnostic| match diagnostic.code {
+            "ragged-array" => Box::new(diagnostic.at(expr.span, "used here")),
+            _ => diagnostic,
+        })?;
         let value = self.gather(last, &axes, expr)?;
         let value = arrays::with_rank(
             value,
@@ -172,19 +238,13 @@ impl Expander<'_> {
 
     /// The value of a component at all chosen element numbers.
     pub(super) fn gather(&mut self, component: CompId, axes: &[Axis], expr: &Expr) -> Outcome<Symbolic> {
-        let mut sizes = Sizes::new();
-        let mut lists: Vec<Vec<u32>> = Vec::with_capacity(axes.len());
-        for axis in axes {
-            let list: Vec<u32> = match &axis.choice {
-                Choice::Fixed(Positions::One(at)) => vec![*at as u32 + 1],
-                Choice::Fixed(Positions::Several(list)) => list.iter().map(|&at| at as u32 + 1).collect(),
-                Choice::Fixed(Positions::All) | Choice::Dynamic(_) => (1..=axis.size as u32).collect(),
-            };
-            if !matches!(axis.choice, Choice::Fixed(Positions::One(_))) {
-                sizes.push(list.len());
-            }
-            lists.push(list);
-        }
+        let lists = chosen(axes);
+        let sizes: Sizes = axes
+            .iter()
+            .zip(&lists)
+            .filter(|(axis, _)| !matches!(axis.choice, Choice::Fixed(Positions::One(_))))
+            .map(|(_, list)| list.len())
+            .collect();
         let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
         let mut elements = Vec::with_capacity(counts.iter().product());
         let mut failed = None;
@@ -229,7 +289,7 @@ impl Expander<'_> {
                 let mut fields = Vec::new();
                 for field in self.elaborator.instances.components_of(class) {
                     let field = self.elaborator.instances.resolve_outer(field)?;
-                    let sizes = self.elaborator.sizes(field)?;
+                    let sizes = self.elaborator.sizes_at(field, indices)?;
                     let mut axes: Vec<Axis> = indices
                         .iter()
                         .map(|&at| Axis { size: at as usize, choice: Choice::Fixed(Positions::One(at as usize - 1)) })

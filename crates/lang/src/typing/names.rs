@@ -321,8 +321,9 @@ impl Typer<'_> {
 
     fn known_size(&mut self, array: &Expr, dimension: usize) -> Option<usize> {
         let Kind::Component(reference) = &array.kind else { return None };
-        let sizes = self.elaborator.sizes(reference.steps.last()?.component).ok()?;
-        sizes.get(dimension).copied()
+        let component = reference.steps.last()?.component;
+        let sizes = self.elaborator.sizes(component).ok()?;
+        sizes.get(dimension).copied().filter(|_| !self.elaborator.is_ragged(component))
     }
 
     /// The values that index a dimension declared with an enumeration or Boolean.

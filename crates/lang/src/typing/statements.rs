@@ -208,13 +208,10 @@ impl Typer<'_> {
     }
 
     pub(crate) fn too_many_results(&mut self, taken: usize, given: usize, call: &Expr, span: Span) {
-        let results = crate::interfaces::count(given, "result");
-        let mut diagnostic = Diagnostic::error(
-            "too-many-results",
-            format!("{taken} results are taken from a call that gives {results}"),
-        )
-        .at(span, "")
-        .specification("12.4.3");
+        let mut diagnostic =
+            Diagnostic::error("too-many-results", format!("{taken} results are taken from a call that gives {given}"))
+                .at(span, "")
+                .specification("12.4.3");
         if matches!(call.kind, Kind::Vectorized { .. }) {
             let note = "the arguments are arrays of what the function takes: it is called for each element";
             diagnostic = diagnostic
