@@ -73,13 +73,14 @@ impl Target {
     }
 }
 
-/// `Modelica.Blocks.Examples.PID_Controller`.
+/// `Modelica.Blocks.Examples.PID_Controller`, also with quoted names: `Tests.'a + b'`.
 fn is_class_name(text: &str) -> bool {
     let identifier = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
-    text.split('.').all(identifier)
+    let quoted = |part: &str| part.len() > 2 && part.starts_with('\'') && part.ends_with('\'');
+    text.split('.').all(|part| identifier(part) || quoted(part))
 }
 
 fn lookup(libraries: &mut Libraries, name: &str) -> Option<DefId> {
@@ -124,5 +125,19 @@ fn unknown_model(libraries: &mut Libraries, names: &[Name], file: &str, model: &
     match known.is_empty() {
         true => Diagnostic::error("unknown-class", message),
         false => Diagnostic::error("unknown-class", message).hint(format!("the file has {}", known.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_class_name;
+
+    #[test]
+    fn names_of_classes() {
+        assert!(is_class_name("Modelica.Blocks.Examples.PID_Controller"));
+        assert!(is_class_name("Tests.'a + b\\n'"));
+        assert!(!is_class_name("folder/circuit.txt"));
+        assert!(!is_class_name("a..b"));
+        assert!(!is_class_name("''"));
     }
 }
