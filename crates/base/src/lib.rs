@@ -1,10 +1,12 @@
 //! What every stage speaks: typed ids, interned names, places in source text, and diagnostics.
 
+mod decimal;
 mod diagnostic;
 mod ids;
 mod name;
 mod source;
 
+pub use decimal::Decimal;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{Id, IdVec};
 pub use name::Name;

@@ -43,11 +43,13 @@ pub struct Clockwork {
     /// When jumps of delayed expressions arrive, in order.
     jumps: VecDeque<f64>,
     delayed: Vec<f64>,
+    /// The length of the run, which says what is short near time zero.
+    span: f64,
 }
 
 impl Clockwork {
     /// Reads start and interval of every sample from memory; instants before `time` are over.
-    pub fn new(program: &Program, memory: &Memory, time: f64) -> Self {
+    pub fn new(program: &Program, memory: &Memory, time: f64, span: f64) -> Self {
         let ticker = |sample: &compile::Sample| {
             let start = memory.values[sample.start_value as usize];
             let interval = memory.values[sample.interval_value as usize];
@@ -70,6 +72,7 @@ impl Clockwork {
             left: None,
             jumps: VecDeque::new(),
             delayed: Vec::new(),
+            span,
         }
     }
 
@@ -78,14 +81,14 @@ impl Clockwork {
         self.known = None;
     }
 
-    /// The next instant known in advance: the time, and whether a relation changes there.
-    pub fn next(&mut self, program: &Program, memory: &mut Memory) -> (f64, bool) {
+    /// The next instant after `now` that is known in advance: the time, and whether a relation changes there.
+    pub fn next(&mut self, program: &Program, memory: &mut Memory, now: f64) -> (f64, bool) {
         if let Some(known) = self.known {
             return known;
         }
         let jump = self.jumps.front().copied().unwrap_or(f64::INFINITY);
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
-        let relation = self.next_crossing(program, memory);
+        let relation = self.next_crossing(program, memory, now);
         let next = if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
@@ -98,13 +101,14 @@ impl Clockwork {
     /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to
     /// leave, or that crosses within the same instant. That is tried a few times an instant, each time a little later:
     /// a relation in a branch that is not evaluated never leaves.
-    fn next_crossing(&mut self, program: &Program, memory: &mut Memory) -> f64 {
+    fn next_crossing(&mut self, program: &Program, memory: &mut Memory, now: f64) -> f64 {
         const MOST_TRIES: u32 = 3;
         if self.instants.is_empty() {
             return f64::INFINITY;
         }
+        // The integrator may have tried a later time, such as for the length of its first step.
+        memory.set_time(now);
         program.time_events(memory, &mut self.instants);
-        let now = memory.time();
         let at_zero = program.time_relations.iter().any(|&id| {
             let relation = &program.layout.relations[id];
             let compares = matches!(relation.kind, compile::RelationKind::Compare { .. });
@@ -127,7 +131,7 @@ impl Clockwork {
     pub fn just_after(&self, time: f64) -> f64 {
         let tries = self.left.filter(|&(instant, _)| instant == time).map_or(0, |(_, tries)| tries);
         let ulps = f64::from(1u32 << tries.min(3));
-        time + ulps * (f64::EPSILON * time.abs() + f64::MIN_POSITIVE)
+        time + ulps * f64::EPSILON * time.abs().max(self.span)
     }
 
     /// Raises the flags of the samples that are due at `time`; whether there are any.

@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use base::Decimal;
+
 /// One thing that happened.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entry<'a> {
@@ -98,18 +100,18 @@ impl<'w> EventLog<'w> {
 
 fn text(entry: &Entry) -> String {
     match entry {
-        Entry::Initialised { time } => format!("{time:<22} initialised"),
+        Entry::Initialised { time } => format!("{:<22} initialised", Decimal(*time)),
         Entry::Crossing { time, expression, sign } => {
             let became = ["negative", "zero", "positive"][(sign.signum() + 1) as usize];
-            format!("{time:<22} expression {expression} became {became}")
+            format!("{:<22} expression {expression} became {became}", Decimal(*time))
         }
-        Entry::TimeEvent { time, expression } => format!("{time:<22} time event {expression}"),
+        Entry::TimeEvent { time, expression } => format!("{:<22} time event {expression}", Decimal(*time)),
         Entry::Change { iteration, variable, from, to, .. } => {
             format!("{:<22} iteration {iteration}: {variable} changed from {from} to {to}", "")
         }
         Entry::Reinit { state, from, to, .. } => format!("{:<22} {state} set from {from} to {to}", ""),
         Entry::Impulse { variable, value, .. } => format!("{:<22} impulse of {value} in {variable}", ""),
-        Entry::Message { time, text } => format!("{time:<22} {text}"),
+        Entry::Message { time, text } => format!("{:<22} {text}", Decimal(*time)),
         Entry::Restart { iterations, .. } => format!("{:<22} restart after {iterations} iterations", ""),
     }
 }

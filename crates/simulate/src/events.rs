@@ -1,7 +1,7 @@
 //! One instant at which something may jump: all equations evaluated together, again and again until no discrete variable
 //! changes any more (specification 8.5 and appendix B), with `reinit`, assertions and `terminate` on the way.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use compile::{ActionSlots, Address, Section};
 use dae::{Action, ActionKind, VarId, VariableType};
 use rustc_hash::FxHashMap;
@@ -181,7 +181,8 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
         return Ok(());
     }
     let component = program.model().paths.text(action.origin.component);
-    let mut diagnostic = Diagnostic::error("assertion", format!("{text} (an assertion fails at time {time})"));
+    let mut diagnostic =
+        Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time)));
     if let Some(span) = action.origin.span {
         diagnostic = diagnostic.at(span, "this does not hold");
     }
@@ -261,7 +262,7 @@ fn restless(machine: &Machine, names: &Names, changes: &[Change]) -> Trouble {
         "event-iteration",
         format!(
             "the event at time {} never comes to rest: after {MOST_ITERATIONS} iterations {} still change",
-            machine.memory.time(),
+            Decimal(machine.memory.time()),
             list.join(", ")
         ),
     )

@@ -13,7 +13,7 @@ use crate::machine::{Machine, Phase, Trouble};
 pub fn initialise(
     machine: &mut Machine,
     names: &Names,
-    time: f64,
+    (time, stop): (f64, f64),
     log: &mut EventLog,
 ) -> Result<(Clockwork, Aftermath), Trouble> {
     let program = machine.program;
@@ -22,7 +22,7 @@ pub fn initialise(
     machine.run(&program.sections.starts, Phase::Live)?;
     machine.systems.reset();
     machine.run(&program.sections.samples, Phase::Live)?;
-    let mut clockwork = Clockwork::new(program, &machine.memory, time);
+    let mut clockwork = Clockwork::new(program, &machine.memory, time, stop - time);
     machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     machine.memory.set_initial(true);
     solve(machine)?;

@@ -5,7 +5,7 @@
 //! scaled by the tolerances and rows by their length. A slight regularisation lets constraints be there that follow from
 //! others.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use solve::{LinearSolver, OdeProblem, Pattern};
 use transform::Projection;
 
@@ -160,6 +160,7 @@ impl<'p> Projector<'p> {
             }
             None => Vec::new(),
         };
+        let time = Decimal(time);
         let message =
             format!("the states cannot be moved back to the constraint of {} at time {time}", names.join(", "));
         let hint = "the constraints may be singular here; the default index reduction exchanges states instead";

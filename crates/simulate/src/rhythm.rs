@@ -1,6 +1,6 @@
 //! Events that come faster and faster, as those of a ball that comes to rest, or that chatter.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
 
@@ -51,6 +51,7 @@ pub enum RestlessEvents {
 
 impl RestlessEvents {
     pub fn trouble(&self, time: f64, expression: &str) -> Trouble {
+        let time = Decimal(time);
         let diagnostic = match self {
             RestlessEvents::Accumulate { gap } => Diagnostic::error(
                 "event-accumulation",

@@ -1,6 +1,6 @@
 //! The run itself: steps of the integrator, events between them, rows of the result.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use compile::Program;
 use results::{ResultError, ResultSink};
 use solve::roots::Crossing;
@@ -252,8 +252,8 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Initialises and writes the first row; `Some` when the model terminated itself at once.
     fn begin(&mut self) -> Result<Option<String>, Stop> {
-        let start = self.options.start_time;
-        let (clockwork, aftermath) = initial::initialise(&mut self.machine, &self.names, start, self.log)?;
+        let span = (self.options.start_time, self.options.stop_time);
+        let (clockwork, aftermath) = initial::initialise(&mut self.machine, &self.names, span, self.log)?;
         self.clockwork = clockwork;
         self.sink.begin(&self.columns.columns)?;
         self.settle_after_event(&aftermath)?;
@@ -272,7 +272,7 @@ impl<'a, 'w> Run<'a, 'w> {
             Err(Stop::Trouble(trouble)) => {
                 let mut diagnostic = trouble.diagnostic(self.program.model());
                 if !diagnostic.message.contains("time") {
-                    diagnostic.message = format!("{} at time {time}", diagnostic.message);
+                    diagnostic.message = format!("{} at time {}", diagnostic.message, Decimal(time));
                 }
                 Ok(Ending::Failed { time, diagnostic: Box::new(diagnostic) })
             }
@@ -293,7 +293,7 @@ impl<'a, 'w> Run<'a, 'w> {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
             }
-            let (known, relation) = self.clockwork.next(self.program, &mut self.machine.memory);
+            let (known, relation) = self.clockwork.next(self.program, &mut self.machine.memory, time);
             if known <= time || same_instant(known, time) {
                 // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
                 // rounding error later needs that later time, or it would never cross.
@@ -507,7 +507,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if self.instant.1 < MOST_AT_AN_INSTANT {
             return Ok(());
         }
-        let message = format!("{MOST_AT_AN_INSTANT} events follow each other at time {time} without end");
+        let message = format!("{MOST_AT_AN_INSTANT} events follow each other at time {} without end", Decimal(time));
         let hint = "look at them with --event-log; a condition may switch itself on and off";
         Err(Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint))).into())
     }
@@ -561,7 +561,11 @@ impl<'a, 'w> Run<'a, 'w> {
                 component,
                 Diagnostic::error(
                     "step-too-small",
-                    format!("the step size became too small at time {t}; the error of {} is largest", name(component)),
+                    format!(
+                        "the step size became too small at time {}; the error of {} is largest",
+                        Decimal(t),
+                        name(component)
+                    ),
                 )
                 .hint("the solution may go to infinity or change abruptly here"),
             ),
@@ -570,7 +574,8 @@ impl<'a, 'w> Run<'a, 'w> {
                 Diagnostic::error(
                     "no-convergence",
                     format!(
-                        "the integrator's equations have no solution at time {t}; {} is furthest off",
+                        "the integrator's equations have no solution at time {}; {} is furthest off",
+                        Decimal(t),
                         name(component)
                     ),
                 ),
@@ -579,14 +584,18 @@ impl<'a, 'w> Run<'a, 'w> {
                 column,
                 Diagnostic::error(
                     "singular-jacobian",
-                    format!("the iteration matrix is singular at time {t}: {} is not determined", name(column)),
+                    format!(
+                        "the iteration matrix is singular at time {}: {} is not determined",
+                        Decimal(t),
+                        name(column)
+                    ),
                 ),
             ),
             StepError::NotFinite { t, component } => at(
                 component,
                 Diagnostic::error(
                     "not-finite",
-                    format!("the derivative of {} is not finite at time {t}", name(component)),
+                    format!("the derivative of {} is not finite at time {}", name(component), Decimal(t)),
                 ),
             ),
         };

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use base::{Diagnostic, IdVec};
+use base::{Decimal, Diagnostic, IdVec};
 use compile::{Failure, Memory, Program, RelationKind, SystemId};
 use dae::Model;
 use rustc_hash::FxHashSet;
@@ -55,7 +55,7 @@ impl SystemFailure {
             format!("{}{more}", shown.join(", "))
         };
         let size = self.unknowns.len();
-        let time = self.time;
+        let time = Decimal(self.time);
         let mut diagnostic = match &self.reason {
             Reason::Singular(unknown) => Diagnostic::error(
                 "singular-system",

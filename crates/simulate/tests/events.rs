@@ -128,3 +128,19 @@ fn a_time_taken_at_an_event_makes_no_endless_events() {
     assert_eq!(run.end("b"), 1.0);
     assert_eq!(run.end("y"), 1.0);
 }
+
+#[test]
+fn a_pulse_of_picoseconds_keeps_its_edges() {
+    // All times are far below the first step that an integrator would try.
+    let text = "parameter rise = 1e-13
+        v = if time < 0 then 0 else if time < rise then 5*time/rise else if time < 1e-12 then 5 else 1";
+    let run = run(text, &until(1e-11, 1e-6));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    for (time, expected) in [(0.0, 0.0), (1e-13, 5.0), (5e-13, 5.0), (5e-12, 1.0)] {
+        let row = run.time().iter().position(|&t| t >= time).expect("a row");
+        assert_close(run.column("v")[row], expected, 1e-9);
+    }
+    let mut jumps: Vec<f64> = run.time().windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    jumps.dedup();
+    assert_eq!(jumps, [0.0, 1e-13, 1e-12]);
+}

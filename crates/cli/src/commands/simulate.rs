@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use base::Decimal;
 use results::plot::{Figure, terminal};
 use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
@@ -161,6 +162,7 @@ impl Run<'_> {
             }
             Ending::Terminated { time, message } => {
                 if !subject.quiet {
+                    let time = Decimal(*time);
                     eprintln!("the model ended the run at time {time}: {message}\n{output}: {rows} rows");
                 }
                 Ok(())
@@ -168,11 +170,17 @@ impl Run<'_> {
             Ending::NotInitialised(_) => Err(Failure { exit: Exit::Model, message: String::new() }),
             Ending::Interrupted { time } => Err(Failure {
                 exit: Exit::Stopped,
-                message: format!("interrupted at time {time}; `{output}` holds what was computed until then"),
+                message: format!(
+                    "interrupted at time {}; `{output}` holds what was computed until then",
+                    Decimal(*time)
+                ),
             }),
             Ending::Failed { time, .. } => Err(Failure {
                 exit: Exit::Stopped,
-                message: format!("the run stopped at time {time}; `{output}` holds what was computed until then"),
+                message: format!(
+                    "the run stopped at time {}; `{output}` holds what was computed until then",
+                    Decimal(*time)
+                ),
             }),
         }
     }
@@ -196,7 +204,7 @@ impl Run<'_> {
             summary.result = Some(self.output.display().to_string());
         }
         if let Ending::Interrupted { time } = outcome.ending {
-            summary.message = Some(format!("interrupted at time {time}"));
+            summary.message = Some(format!("interrupted at time {}", Decimal(time)));
         }
         debug_assert_eq!(summary.status == Status::Ok, summary.stage == Stage::Done);
         print_json(&summary);
