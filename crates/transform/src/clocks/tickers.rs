@@ -1,0 +1,198 @@
+//! Boolean variables that rise at the ticks of a clock, and what can be asked of clocks: `interval()` and `firstTick()`.
+//!
+//! The n-th tick of a periodic clock is at start + n·interval, both expressions of parameters; nothing accumulates.
+
+use std::sync::Arc;
+
+use base::Name;
+use dae::{
+    Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, VarId,
+    Variability, Variable, VariableType, WhenClause,
+};
+
+use super::rates::Clock;
+use super::translation::Translation;
+
+/// What stands for a clock in the new model.
+#[derive(Clone, Copy)]
+pub(super) struct Ticker {
+    pub(super) tick: VarId,
+    pub(super) clause: u32,
+    /// Ticks so far, made when it is asked for.
+    pub(super) count: Option<VarId>,
+    /// Time of the last tick, likewise.
+    pub(super) last: Option<VarId>,
+}
+
+impl Translation<'_> {
+    /// What stands for the clock of a partition; equal clocks share it.
+    pub(super) fn ticker(&mut self, partition: usize) -> Ticker {
+        if let Some(&ticker) = self.tickers.get(&partition) {
+            return ticker;
+        }
+        let clock = self.clocks.of.get(&partition).cloned();
+        let same = |a: &Clock, b: &Clock| match (a, b) {
+            (Clock::Periodic { start: a, interval: b }, Clock::Periodic { start: c, interval: d }) => a == c && b == d,
+            _ => false,
+        };
+        let known = self.tickers.iter().find(|(other, _)| match (&clock, self.clocks.of.get(other)) {
+            (Some(a), Some(b)) => same(a, b),
+            _ => false,
+        });
+        if let Some((_, &ticker)) = known {
+            self.tickers.insert(partition, ticker);
+            return ticker;
+        }
+        let tick = self.variable("tick", VariableType::Boolean, None);
+        let ticker = Ticker { tick, clause: self.next_clause, count: None, last: None };
+        self.next_clause += 1;
+        self.tickers.insert(partition, ticker);
+        let left = self.model.exprs.var(tick);
+        let value = match clock {
+            Some(Clock::Periodic { start, interval }) => self.model.exprs.builtin(Builtin::Sample, &[start, interval]),
+            Some(Clock::Varying { interval }) => self.varying(partition, interval),
+            Some(Clock::Event { condition, factor, shift, .. }) => self.event(condition, factor, shift),
+            None => self.model.exprs.boolean(false),
+        };
+        self.auxiliary(left, value, EquationRole::Plain);
+        self.tickers.get(&partition).copied().unwrap_or(ticker)
+    }
+
+    /// The next tick is computed at each.
+    pub(super) fn varying(&mut self, partition: usize, interval: ExprId) -> ExprId {
+        let next = self.variable("next", VariableType::Real, None);
+        let interval = self.clocked(partition, interval, &mut Memo::default());
+        let exprs = &mut self.model.exprs;
+        let time = exprs.time();
+        let value = exprs.add(time, interval);
+        self.at_ticks(partition, next, value);
+        let exprs = &mut self.model.exprs;
+        let due = exprs.pre(next);
+        let due = exprs.compare(CompareOp::GreaterEqual, true, time, due);
+        let initial = exprs.builtin(Builtin::Initial, &[]);
+        let running = exprs.not(initial);
+        exprs.and(due, running)
+    }
+
+    pub(super) fn event(&mut self, condition: ExprId, factor: ExprId, shift: ExprId) -> ExprId {
+        // The clock ticks in the iteration behind the one in which its condition rises: the condition may depend on what
+        // the partition computes (16.5.1).
+        let holds = self.variable("condition", VariableType::Boolean, None);
+        let (left, condition) = (self.model.exprs.var(holds), self.continuous(condition));
+        self.auxiliary(left, condition, EquationRole::Plain);
+        let value = self.model.exprs.pre(holds);
+        let exprs = &self.model.exprs;
+        if exprs.is_one(factor) && exprs.is_zero(shift) {
+            return value;
+        }
+        let rises = self.variable("rise", VariableType::Boolean, None);
+        let left = self.model.exprs.var(rises);
+        self.auxiliary(left, value, EquationRole::Plain);
+        let count = self.variable("rises", VariableType::Integer, None);
+        let edge = self.model.exprs.edge(rises);
+        let exprs = &mut self.model.exprs;
+        let (before, one) = (exprs.pre(count), exprs.int(1));
+        let more = exprs.add(before, one);
+        let counted = exprs.if_(edge, more, before);
+        let left = exprs.var(count);
+        let role =
+            EquationRole::When(WhenClause { clause: self.next_clause, conditions: [rises].into_iter().collect() });
+        self.next_clause += 1;
+        self.auxiliary(left, counted, role);
+        let exprs = &mut self.model.exprs;
+        let begun = exprs.compare(CompareOp::GreaterEqual, false, before, shift);
+        let since = exprs.sub(before, shift);
+        let (phase, zero) = (exprs.builtin(Builtin::Mod, &[since, factor]), exprs.int(0));
+        let in_phase = exprs.compare(CompareOp::Equal, false, phase, zero);
+        let due = exprs.and(begun, in_phase);
+        exprs.and(edge, due)
+    }
+
+    /// `interval()` of a partition's clock.
+    pub(super) fn interval(&mut self, partition: usize) -> ExprId {
+        let ticker = self.ticker(partition);
+        let clock = self.clocks.of.get(&partition).cloned();
+        let first_interval = match clock {
+            Some(Clock::Periodic { interval, .. }) => return interval,
+            Some(Clock::Event { first_interval, .. }) => first_interval,
+            _ => self.model.exprs.real(0.0),
+        };
+        let first = self.first_tick(partition);
+        let last = match ticker.last {
+            Some(last) => last,
+            None => {
+                let last = self.variable("last", VariableType::Real, None);
+                let time = self.model.exprs.time();
+                self.at_ticks(partition, last, time);
+                if let Some(ticker) = self.tickers.get_mut(&partition) {
+                    ticker.last = Some(last);
+                }
+                last
+            }
+        };
+        let exprs = &mut self.model.exprs;
+        let (time, before) = (exprs.time(), exprs.pre(last));
+        let since = exprs.sub(time, before);
+        exprs.if_(first, first_interval, since)
+    }
+
+    pub(super) fn first_tick(&mut self, partition: usize) -> ExprId {
+        let ticker = self.ticker(partition);
+        let count = match ticker.count {
+            Some(count) => count,
+            None => {
+                let count = self.variable("ticks", VariableType::Integer, None);
+                let exprs = &mut self.model.exprs;
+                let (before, one) = (exprs.pre(count), exprs.int(1));
+                let more = exprs.add(before, one);
+                self.at_ticks(partition, count, more);
+                if let Some(ticker) = self.tickers.get_mut(&partition) {
+                    ticker.count = Some(count);
+                }
+                count
+            }
+        };
+        let exprs = &mut self.model.exprs;
+        let (before, zero) = (exprs.pre(count), exprs.int(0));
+        exprs.compare(CompareOp::Equal, false, before, zero)
+    }
+
+    /// `variable` takes a value at the ticks of a partition and keeps it.
+    pub(super) fn at_ticks(&mut self, partition: usize, variable: VarId, value: ExprId) {
+        let ticker = self.ticker(partition);
+        let exprs = &mut self.model.exprs;
+        let (edge, pre, left) = (exprs.edge(ticker.tick), exprs.pre(variable), exprs.var(variable));
+        let right = exprs.if_(edge, value, pre);
+        let conditions = [ticker.tick].into_iter().collect();
+        self.auxiliary(left, right, EquationRole::When(WhenClause { clause: ticker.clause, conditions }));
+    }
+
+    /// A discrete variable that is not in the text, zero at the start.
+    pub(super) fn variable(&mut self, name: &str, ty: VariableType, start: Option<ExprId>) -> VarId {
+        self.added += 1;
+        let root = self.model.paths.root();
+        let clock = self.model.paths.child(root, Name::new("clocks"), &[self.added]);
+        let path = self.model.paths.child(clock, Name::new(name), &[]);
+        let fixed = Some(self.model.exprs.boolean(true));
+        self.model.variables.push(Variable {
+            path,
+            ty,
+            variability: Variability::Discrete,
+            causality: Causality::Local,
+            binding: None,
+            attributes: Arc::new(Attributes { start, fixed: start.and(fixed), ..Attributes::default() }),
+            protected: true,
+            hidden: true,
+            flow: false,
+            structural: false,
+            span: None,
+            derivative_of: None,
+        })
+    }
+
+    pub(super) fn auxiliary(&mut self, left: ExprId, right: ExprId, role: EquationRole) -> EqId {
+        let component = self.model.paths.root();
+        let origin = Origin { component, span: None, kind: OriginKind::Auxiliary };
+        self.model.equations.push(Equation { left, right, role, origin })
+    }
+}

@@ -1,0 +1,361 @@
+//! The equations of partitions as when clauses: each is solved for one variable.
+
+use base::{Diagnostic, Id};
+use dae::{
+    Builtin, Causality, EqId, Equation, EquationRole, ExprId, Memo, Model, Node, VarId, Variability, VariableType,
+    WhenClause,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::partitions::Partitions;
+use super::rates::Clocks;
+use super::tickers::Ticker;
+use super::{is_constructor, is_conversion};
+use crate::structure::{Incidence, Matching};
+
+pub(super) struct Translation<'a> {
+    pub(super) model: &'a mut Model,
+    pub(super) partitions: Partitions,
+    pub(super) clocks: Clocks,
+    pub(super) tickers: FxHashMap<usize, Ticker>,
+    pub(super) next_clause: u32,
+    /// Variables that stand for sampled expressions.
+    pub(super) samples: FxHashMap<ExprId, VarId>,
+    pub(super) continuous_memo: Memo,
+    pub(super) added: u32,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl<'a> Translation<'a> {
+    pub(super) fn new(model: &'a mut Model, partitions: Partitions, clocks: Clocks) -> Self {
+        let clause = |equation: &Equation| match &equation.role {
+            EquationRole::When(clause) => clause.clause + 1,
+            _ => 0,
+        };
+        let next_clause = model.equations.values().map(clause).max().unwrap_or(0);
+        Self {
+            model,
+            partitions,
+            clocks,
+            tickers: FxHashMap::default(),
+            next_clause,
+            samples: FxHashMap::default(),
+            continuous_memo: Memo::default(),
+            added: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(&mut self) -> Result<(), Vec<Diagnostic>> {
+        let mut members: FxHashMap<usize, Vec<EqId>> = FxHashMap::default();
+        let mut kept = Vec::new();
+        for id in self.model.equations.ids().collect::<Vec<_>>() {
+            let Some(&group) = self.partitions.group_of_equation.get(&id) else { continue };
+            let partition = self.partitions.of_group(group);
+            if self.clocks.clocked.contains(&partition) {
+                members.entry(partition).or_default().push(id);
+            } else {
+                kept.push(id);
+            }
+        }
+        for sampled in std::mem::take(&mut self.partitions.sampled) {
+            self.sampled(sampled);
+        }
+        for &id in &kept {
+            let Equation { left, right, .. } = self.model.equations[id];
+            let (left, right) = (self.continuous(left), self.continuous(right));
+            let equation = &mut self.model.equations[id];
+            (equation.left, equation.right) = (left, right);
+        }
+        self.actions();
+        for index in 0..self.model.initial_equations.len() {
+            let Equation { left, right, .. } = self.model.initial_equations[index];
+            let (left, right) = (self.continuous(left), self.continuous(right));
+            let equation = &mut self.model.initial_equations[index];
+            (equation.left, equation.right) = (left, right);
+        }
+        let mut partitions: Vec<usize> = members.keys().copied().collect();
+        partitions.sort_unstable();
+        let mut removed = FxHashSet::default();
+        for partition in partitions {
+            let equations = members.remove(&partition).unwrap_or_default();
+            self.partition(partition, &equations, &mut removed);
+        }
+        self.remove(&removed);
+        if self.problems.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.problems)) }
+    }
+
+    /// Equations between clocks are gone, and clocks themselves mean nothing any more.
+    pub(super) fn remove(&mut self, removed: &FxHashSet<EqId>) {
+        let equations = std::mem::take(&mut self.model.equations);
+        for (id, equation) in equations.iter() {
+            if !removed.contains(&id) {
+                self.model.equations.push(equation.clone());
+            }
+        }
+        let nothing = self.model.exprs.int(0);
+        for variable in self.model.variables.values_mut().filter(|variable| variable.ty == VariableType::Clock) {
+            variable.variability = Variability::Constant;
+            variable.causality = Causality::Local;
+            variable.binding = Some(nothing);
+        }
+    }
+
+    pub(super) fn actions(&mut self) {
+        let mut actions = std::mem::take(&mut self.model.actions);
+        for (index, action) in actions.iter_mut().enumerate() {
+            let group = self.partitions.group_of_action.get(index).copied();
+            let partition = group.map(|group| self.partitions.of_group(group));
+            let clocked = partition.filter(|partition| self.clocks.clocked.contains(partition));
+            let mut memo = Memo::default();
+            let mut map = |this: &mut Self, id: ExprId| match clocked {
+                Some(partition) => this.clocked(partition, id, &mut memo),
+                None => this.continuous(id),
+            };
+            action.condition = action.condition.map(|condition| map(self, condition));
+            match &mut action.kind {
+                dae::ActionKind::Reinit { value, .. } => *value = map(self, *value),
+                dae::ActionKind::Assert { holds, message, .. } => {
+                    *holds = map(self, *holds);
+                    *message = map(self, *message);
+                }
+                dae::ActionKind::Terminate { message } => *message = map(self, *message),
+                dae::ActionKind::Call(call) => *call = map(self, *call),
+            }
+            if let Some(partition) = clocked {
+                let ticker = self.ticker(partition);
+                let edge = self.model.exprs.edge(ticker.tick);
+                let condition = action.condition.map_or(edge, |condition| self.model.exprs.and(edge, condition));
+                action.condition = Some(condition);
+            }
+        }
+        self.model.actions = actions;
+    }
+
+    /// An expression of continuous time: a held value is the value itself.
+    pub(super) fn continuous(&mut self, id: ExprId) -> ExprId {
+        let rule = |exprs: &mut dae::Exprs, _: ExprId, node: Node| match node {
+            Node::Builtin(Builtin::Hold, args) => match exprs.arguments(args).first() {
+                Some(&value) => value,
+                None => exprs.make(node),
+            },
+            node => exprs.make(node),
+        };
+        self.model.exprs.rewrite(&[id], &mut self.continuous_memo, rule)[0]
+    }
+
+    /// Makes sure that the left limit of a sampled expression can be asked for.
+    pub(super) fn sampled(&mut self, expression: ExprId) {
+        let value = self.continuous(expression);
+        let changes = {
+            let found = self.model.exprs.dependencies(&[value]);
+            let varies = |v: &VarId| self.model.variables[*v].variability > Variability::Parameter;
+            found.time || found.calls || found.variables.iter().any(varies) || !found.derivatives.is_empty()
+        };
+        if !changes || matches!(self.model.exprs.node(value), Node::Var(_)) || self.samples.contains_key(&value) {
+            return;
+        }
+        let ty = self.type_of(value);
+        let variable = self.variable("sampled", ty, None);
+        if ty == VariableType::Real {
+            self.model.variables[variable].variability = Variability::Continuous;
+        }
+        let left = self.model.exprs.var(variable);
+        self.auxiliary(left, value, EquationRole::Plain);
+        self.samples.insert(value, variable);
+    }
+
+    pub(super) fn type_of(&self, expression: ExprId) -> VariableType {
+        let exprs = &self.model.exprs;
+        let mut id = expression;
+        loop {
+            id = match exprs.node(id) {
+                Node::Boolean(_) | Node::Compare { .. } | Node::And(..) | Node::Or(..) | Node::Not(_) => {
+                    return VariableType::Boolean;
+                }
+                Node::Var(v) | Node::Pre(v) => return self.model.variables[v].ty,
+                Node::Integer(_) => return VariableType::Integer,
+                Node::If { then, .. } => then,
+                Node::Neg(a) => a,
+                _ => return VariableType::Real,
+            };
+        }
+    }
+
+    /// An expression on the clock of a partition.
+    pub(super) fn clocked(&mut self, partition: usize, id: ExprId, memo: &mut Memo) -> ExprId {
+        let needs = |op: Builtin| move |node: Node| matches!(node, Node::Builtin(found, _) if found == op);
+        let interval = self.model.exprs.any(id, needs(Builtin::Interval)).then(|| self.interval(partition));
+        let first = self.model.exprs.any(id, needs(Builtin::FirstTick)).then(|| self.first_tick(partition));
+        let mut held = std::mem::take(&mut self.continuous_memo);
+        let samples = &self.samples;
+        let rule = |exprs: &mut dae::Exprs, old: ExprId, node: Node| match node {
+            Node::Previous(v) => exprs.pre(v),
+            Node::Compare { op, left, right, .. } => exprs.compare(op, false, left, right),
+            Node::Builtin(op, args) => {
+                let new = exprs.arguments(args).to_vec();
+                match (op, new.as_slice()) {
+                    (Builtin::SampleClocked, &[value, _, _]) => value,
+                    (Builtin::SampleClocked, _) => left_limit(exprs, old, samples, &mut held),
+                    (Builtin::Hold, &[value, ..]) => value,
+                    (op, &[value, ..]) if is_conversion(op) => value,
+                    (Builtin::Interval, _) => interval.unwrap_or(old),
+                    (Builtin::FirstTick, _) => first.unwrap_or(old),
+                    (Builtin::FloorEvent, new) => exprs.builtin(Builtin::Floor, new),
+                    (Builtin::CeilEvent, new) => exprs.builtin(Builtin::Ceil, new),
+                    (Builtin::DivEvent, new) => exprs.builtin(Builtin::Div, new),
+                    (Builtin::ModEvent, new) => exprs.builtin(Builtin::Mod, new),
+                    (Builtin::RemEvent, new) => exprs.builtin(Builtin::Rem, new),
+                    _ => exprs.make(node),
+                }
+            }
+            node => exprs.make(node),
+        };
+        let result = self.model.exprs.rewrite(&[id], memo, rule)[0];
+        self.continuous_memo = held;
+        result
+    }
+
+    /// The equations of one partition.
+    pub(super) fn partition(&mut self, partition: usize, equations: &[EqId], removed: &mut FxHashSet<EqId>) {
+        let ticker = self.ticker(partition);
+        let mut memo = Memo::default();
+        let mut rows = Vec::new();
+        for &id in equations {
+            let Equation { left, right, .. } = self.model.equations[id];
+            if self.is_clock(left) || self.is_clock(right) {
+                removed.insert(id);
+                continue;
+            }
+            let (left, right) = (self.clocked(partition, left, &mut memo), self.clocked(partition, right, &mut memo));
+            rows.push((id, left, right));
+        }
+        self.discretise(partition, &mut rows);
+        let (variables, matching) = self.match_rows(partition, &rows);
+        for variable in variables.values() {
+            let declared = &mut self.model.variables[*variable];
+            declared.variability = declared.variability.min(Variability::Discrete);
+        }
+        for (row, (id, left, right)) in rows.into_iter().enumerate() {
+            let target = matching.get(row).copied().flatten();
+            self.equation(ticker, id, left, right, target);
+        }
+    }
+
+    pub(super) fn is_clock(&self, id: ExprId) -> bool {
+        match self.model.exprs.node(id) {
+            Node::Var(v) => self.model.variables[v].ty == VariableType::Clock,
+            Node::Builtin(op, _) => is_constructor(op),
+            _ => false,
+        }
+    }
+
+    /// Which variable each row determines; what stands alone on the left comes first.
+    pub(super) fn match_rows(
+        &mut self,
+        partition: usize,
+        rows: &[(EqId, ExprId, ExprId)],
+    ) -> (FxHashMap<u32, VarId>, Vec<Option<VarId>>) {
+        let mut column_of: FxHashMap<VarId, u32> = FxHashMap::default();
+        let mut variables = FxHashMap::default();
+        let mut lists = Vec::new();
+        for &(_, left, right) in rows {
+            let found = self.model.exprs.dependencies(&[left, right]).variables;
+            let mut list = Vec::new();
+            for variable in found {
+                let is_new = variable.index() >= self.partitions.variables;
+                let belongs = is_new || self.partitions.find(variable.index()) == partition;
+                if !belongs || self.model.variables[variable].variability <= Variability::Parameter {
+                    continue;
+                }
+                let next = column_of.len() as u32;
+                let column = *column_of.entry(variable).or_insert(next);
+                variables.insert(column, variable);
+                list.push(column);
+            }
+            lists.push(list);
+        }
+        let columns = column_of.len();
+        let incidence = Incidence::from_rows(&lists, columns);
+        let mut matching = Matching::empty(rows.len(), columns);
+        let mut taken = FxHashSet::default();
+        for (row, &(_, left, right)) in rows.iter().enumerate() {
+            if let Node::Var(v) = self.model.exprs.node(left)
+                && !matches!(self.model.exprs.node(right), Node::Var(_))
+                && let Some(&column) = column_of.get(&v)
+                && taken.insert(column)
+            {
+                matching.assign(row as u32, column);
+            }
+        }
+        matching.extend(&incidence);
+        let target = |row: usize| variables.get(&matching.column_of_row[row]).copied();
+        let targets = (0..rows.len()).map(target).collect();
+        (variables, targets)
+    }
+
+    /// Two variables of one partition that are equal are so at all times.
+    pub(super) fn is_alias(&mut self, left: ExprId, right: ExprId) -> bool {
+        let (Node::Var(a), Node::Var(b)) = (self.model.exprs.node(left), self.model.exprs.node(right)) else {
+            return false;
+        };
+        let known = a.index().max(b.index()) < self.partitions.variables;
+        let declared = &self.model.variables;
+        // Before the first tick each has its own start value.
+        let equal = declared[a].ty == declared[b].ty
+            && declared[a].attributes.start == declared[b].attributes.start
+            && declared[a].variability == Variability::Discrete
+            && declared[b].variability == Variability::Discrete;
+        known && equal && self.partitions.find(a.index()) == self.partitions.find(b.index())
+    }
+
+    /// Makes an equation hold at the ticks only.
+    pub(super) fn equation(&mut self, ticker: Ticker, id: EqId, left: ExprId, right: ExprId, target: Option<VarId>) {
+        let is_alias = self.is_alias(left, right);
+        let model = &mut *self.model;
+        let (mut new_left, mut new_right, mut role) = (left, right, EquationRole::Plain);
+        if let (Some(variable), false) = (target, is_alias) {
+            let unknown = model.exprs.var(variable);
+            let value = if left == unknown && !model.exprs.contains(right, unknown) {
+                Some(right)
+            } else {
+                let variables = &model.variables;
+                let parameter = |v: VarId| variables[v].variability <= Variability::Parameter;
+                let functions = &model.functions;
+                model.exprs.solve_for(left, right, unknown, functions, parameter).map(|solution| solution.value)
+            };
+            let (edge, pre) = (model.exprs.edge(ticker.tick), model.exprs.pre(variable));
+            match value {
+                Some(value) => {
+                    new_left = unknown;
+                    new_right = model.exprs.if_(edge, value, pre);
+                    let conditions = [ticker.tick].into_iter().collect();
+                    role = EquationRole::When(WhenClause { clause: ticker.clause, conditions });
+                }
+                None => {
+                    let (residual, kept) = (model.exprs.sub(left, right), model.exprs.sub(unknown, pre));
+                    new_left = model.exprs.if_(edge, residual, kept);
+                    new_right = model.exprs.real(0.0);
+                }
+            }
+        }
+        let equation = &mut model.equations[id];
+        (equation.left, equation.right, equation.role) = (new_left, new_right, role);
+    }
+}
+
+/// What a sample is at a tick: the left limit of a variable, or a value that never changes.
+pub(super) fn left_limit(
+    exprs: &mut dae::Exprs,
+    sample: ExprId,
+    samples: &FxHashMap<ExprId, VarId>,
+    memo: &mut Memo,
+) -> ExprId {
+    let Node::Builtin(_, args) = exprs.node(sample) else { return sample };
+    let Some(&value) = exprs.arguments(args).first() else { return sample };
+    let value = memo.get(&value).copied().unwrap_or(value);
+    match (exprs.node(value), samples.get(&value)) {
+        (Node::Var(variable), _) | (_, Some(&variable)) => exprs.pre(variable),
+        _ => value,
+    }
+}
