@@ -2,45 +2,9 @@
 //! number for each tick.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+mod common;
 
-use lang::Files;
-use results::{MemorySink, Trajectories};
-use session::{Ending, EventLog, Request, Session, Settings};
-
-/// One file in memory.
-struct Text(String);
-
-impl Files for Text {
-    fn read(&self, _: &Path) -> std::io::Result<String> {
-        Ok(self.0.clone())
-    }
-
-    fn list(&self, _: &Path) -> Vec<(String, bool)> {
-        Vec::new()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        path == Path::new("case.mo")
-    }
-}
-
-fn simulate(text: &str, stop_time: f64) -> Trajectories {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
-    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
-    let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
-    let result = session.flatten(&request).and_then(|model| {
-        let options = settings.resolve(&model.experiment).unwrap();
-        let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
-        let mut sink = MemorySink::default();
-        let outcome =
-            session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut |_: f64| true)?;
-        assert_eq!(outcome.ending, Ending::Complete);
-        Ok(sink.trajectories)
-    });
-    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
-    result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"))
-}
+use common::simulate;
 
 /// The values of variables behind each tick of a clock, one line a variable.
 #[track_caller]
@@ -335,6 +299,29 @@ fn states_of_an_array() {
     );
     let fourth = [0., 0., 0., 0., 0., 0., 1., 0., 0., 0., 0., 0., 0., 1.];
     expect_ticks(&text, 1.0, &[("s[4].active", &fourth), ("s[3].i", &[0., 0., 0., 1., 2., 3., 3., 3., 3., 3., 1.])]);
+}
+
+#[test]
+fn integrated_variables_of_states_are_suspended_and_reset() {
+    // der(x) = 2 by the explicit Euler method at ticks 0.5 s apart: one more at each tick but the first of a stay. The state
+    // is active at three ticks, pauses at two, and begins anew.
+    let text = model(
+        "block Integrator
+          Real x(start = 5);
+        equation
+          der(x) = 2;
+        end Integrator;
+        Integrator a; Empty b;
+        Real clock = sample(time, Clock(Clock(1, 2), solverMethod = \"ExplicitEuler\"));
+        equation
+          initialState(a);
+          transition(a, b, ticksInState() >= 3 and clock >= 0, immediate = false);
+          transition(b, a, ticksInState() >= 2, immediate = false);",
+    );
+    expect_ticks(&text, 0.5, &[("a.x", &[5., 6., 7., 7., 7., 5., 6., 7., 7.])]);
+    let text =
+        text.replace("transition(b, a, ticksInState() >= 2,", "transition(b, a, ticksInState() >= 2, reset = false,");
+    expect_ticks(&text, 0.5, &[("a.x", &[5., 6., 7., 7., 7., 7., 8., 9., 9., 9., 9., 10.])]);
 }
 
 #[test]

@@ -48,10 +48,11 @@ use written::Written;
 
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
-    clocks::translate(&mut model)?;
+    let notices = clocks::translate(&mut model)?;
     let spare = has_partial_derivatives(&model).then(|| model.clone());
     let written = Written::of(&model);
     let mut work = Work::new(model);
+    work.summary.notices.extend(notices.iter().cloned());
     let first = sort(&mut work, options, Inlining::AfterReduction);
     let misled = match &first {
         Ok(_) => work.doubtful,
@@ -59,6 +60,7 @@ pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Di
     };
     if misled && let Some(spare) = spare {
         let mut second = Work::new(spare);
+        second.summary.notices.extend(notices);
         if let Ok(plan) = sort(&mut second, options, Inlining::BeforeReduction) {
             return Ok(plan.schedule(second));
         }

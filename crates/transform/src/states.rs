@@ -65,6 +65,12 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     if reduced.offsets.equations.iter().all(|&times| times == 0) {
         return (choice.integrated, choice.open);
     }
+    if work.states_stay {
+        // Wishes count across all components; that is affordable where the system is small.
+        let whole: Vec<u32> = (0..reduced.offsets.equations.len() as u32).collect();
+        choice.decide(work, reduced, &whole);
+        return (choice.integrated, choice.open);
+    }
     let components = strong_components(&reduced.offsets.tight, &reduced.offsets.matching);
     let groups: Vec<&[u32]> = components.iter().collect();
     let mut done = vec![false; groups.len()];
@@ -257,7 +263,7 @@ impl Stage {
             for column in tight.row(row as usize) {
                 if let Some(&place) = local.get(column) {
                     let (value, safe) = entry(work, reduced, row, *column, level);
-                    entries[place].push((index as u32, value, safe));
+                    entries[place].push((index as u32, value, safe || (work.states_stay && value != Some(0.0))));
                 }
             }
         }

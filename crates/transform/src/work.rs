@@ -37,6 +37,8 @@ pub struct Work {
     pub inliner: Inliner,
     /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
     pub doubtful: bool,
+    /// States are chosen once for the whole run, also where that may go wrong.
+    pub states_stay: bool,
     pub summary: Summary,
 }
 
@@ -67,6 +69,7 @@ impl Work {
             differentiator: Differentiator::new(),
             inliner: Inliner::new(),
             doubtful: false,
+            states_stay: false,
             summary,
             model,
         }
@@ -106,6 +109,10 @@ impl Work {
 
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
     pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
+        if self.model.exprs.any(expr, changes_at_ticks) {
+            let reason = "what comes from another clock, or from the tick before, changes in steps".to_owned();
+            return Err(NotDifferentiable { function: None, reason });
+        }
         let (roles, derivative) = (&self.roles, &self.derivative);
         let mut leaf = |exprs: &mut Exprs, node: Node| match node {
             Node::Var(v) => match (roles[v], derivative[v]) {
@@ -223,6 +230,18 @@ impl Work {
         let id = self.push_variable(new, Role::Algebraic);
         self.derivative[variable] = Some(id);
         id
+    }
+}
+
+/// Values from outside of a clocked partition, which are there while its equations are differentiated.
+fn changes_at_ticks(node: Node) -> bool {
+    use dae::Builtin::{BackSample, NoClock, SampleClocked, ShiftSample, SubSample, SuperSample};
+    match node {
+        Node::Previous(_) => true,
+        Node::Builtin(op, _) => {
+            matches!(op, SampleClocked | SubSample | SuperSample | ShiftSample | BackSample | NoClock)
+        }
+        _ => false,
     }
 }
 

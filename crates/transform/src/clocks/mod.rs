@@ -3,11 +3,14 @@
 //! `partitions` finds what ticks together, `rates` the clock of each partition, `translation` makes every equation of a
 //! partition `v = if edge(tick) then … else pre(v)`: a clocked variable keeps its value between ticks, so `previous(v)` is
 //! `pre(v)`, `hold(v)` is `v`, and a sample is the left limit of what it samples. `tickers` makes the Boolean variables that
-//! rise at the ticks, and `discretise` replaces derivatives in partitions with a solver method.
+//! rise at the ticks. In partitions with a solver method `reduction` differentiates constraints between states and
+//! `discretise` replaces derivatives.
 
 mod discretise;
 mod partitions;
 mod rates;
+mod ratio;
+mod reduction;
 mod tickers;
 mod translation;
 
@@ -18,14 +21,18 @@ use partitions::Partitions;
 use translation::Translation;
 
 /// Rewrites a model with clocks into one without.
-pub fn translate(model: &mut Model) -> Result<(), Vec<Diagnostic>> {
+///
+/// Returns what is worth knowing about it.
+pub fn translate(model: &mut Model) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     if !has_clocks(model) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut partitions = Partitions::of(model);
     let clocks = partitions.clocks(model);
-    let mut translation = Translation::new(model, partitions, clocks);
-    translation.run()
+    if !clocks.problems.is_empty() {
+        return Err(clocks.problems);
+    }
+    Translation::new(model, partitions, clocks).run()
 }
 
 fn has_clocks(model: &Model) -> bool {

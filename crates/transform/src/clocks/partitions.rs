@@ -1,5 +1,5 @@
 //! Which equations tick together: variables that equations join without a conversion operator between them belong to one
-//! sub-clock partition (16.7.3).
+//! sub-clock partition (16.7.4).
 
 use base::Id;
 use dae::{Builtin, EqId, ExprId, Model, Node, VarId, Variability, VariableType};
@@ -146,7 +146,7 @@ impl Partitions {
         }
     }
 
-    pub(super) fn add_group(&mut self, is_clocked: bool) -> usize {
+    fn add_group(&mut self, is_clocked: bool) -> usize {
         self.groups.push(Group { is_clocked, ..Group::default() });
         self.parent.push(self.parent.len());
         self.groups.len() - 1
@@ -168,7 +168,7 @@ impl Partitions {
         node
     }
 
-    pub(super) fn union(&mut self, a: usize, b: usize) {
+    fn union(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
         self.parent[a] = b;
     }
@@ -178,7 +178,7 @@ impl Partitions {
     }
 }
 
-pub(super) fn action_values(action: &dae::Action) -> Vec<ExprId> {
+fn action_values(action: &dae::Action) -> Vec<ExprId> {
     match action.kind {
         dae::ActionKind::Reinit { value, .. } => vec![value],
         dae::ActionKind::Assert { holds, message, .. } => vec![holds, message],

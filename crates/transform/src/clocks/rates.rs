@@ -1,75 +1,36 @@
 //! The clock of each partition: given by a constructor, or following from the partitions that conversions join it to
-//! (16.7.4).
+//! (16.7.5). Where a base partition has none, the fastest of its partitions ticks every second (16.3).
 
-use dae::{Builtin, ExprId, Model, Node, Variability};
+use base::{Diagnostic, Id};
+use dae::{Builtin, ExprId, Model, Node, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::partitions::Partitions;
+use super::ratio::Ratio;
 
-/// A clock; the expressions depend on parameters only.
-#[derive(Clone, Debug)]
-pub(super) enum Clock {
-    Periodic {
-        start: ExprId,
-        interval: ExprId,
-    },
-    /// Ticks with an interval computed at the tick before.
-    Varying {
-        interval: ExprId,
-    },
-    /// Every `factor`-th rise of the condition, from rise number `shift` on.
-    Event {
-        condition: ExprId,
-        first_interval: ExprId,
-        factor: ExprId,
-        shift: ExprId,
-    },
+/// A clock: every `factor`-th tick of its base, from tick number `shift` on; both may be fractions if the base is periodic.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Clock {
+    pub(super) base: Base,
+    pub(super) factor: Ratio,
+    pub(super) shift: Ratio,
 }
 
-impl Partitions {
-    /// The clock of every clocked partition, by its representative, and the solver methods asked for.
-    pub(super) fn clocks(&mut self, model: &mut Model) -> Clocks {
-        let mut clocks = Clocks::default();
-        let mut edges: FxHashMap<usize, Vec<(usize, Builtin, Vec<ExprId>, bool)>> = FxHashMap::default();
-        for group in 0..self.groups.len() {
-            let partition = self.of_group(group);
-            if self.groups[group].is_clocked {
-                clocks.clocked.insert(partition);
-            }
-            for constructor in self.groups[group].constructors.clone() {
-                let clock = constructed(model, constructor);
-                clocks.of.entry(partition).or_insert(clock);
-            }
-            for (op, inner, rest) in self.groups[group].conversions.clone() {
-                let other = self.of_group(inner);
-                if op == Builtin::ClockSolver {
-                    let method = rest.first().and_then(|&name| model.exprs.as_string(name));
-                    clocks.solvers.extend(method.map(|method| (partition, method.to_owned())));
-                }
-                edges.entry(other).or_default().push((partition, op, rest.clone(), true));
-                edges.entry(partition).or_default().push((other, op, rest, false));
-            }
-        }
-        let mut queue: Vec<usize> = clocks.of.keys().copied().collect();
-        queue.sort_unstable();
-        while let Some(partition) = queue.pop() {
-            let Some(clock) = clocks.of.get(&partition).cloned() else { continue };
-            for (other, op, rest, forward) in edges.get(&partition).into_iter().flatten() {
-                if clocks.of.contains_key(other) {
-                    continue;
-                }
-                if let Some(converted) = convert(model, &clock, *op, rest, *forward) {
-                    clocks.of.insert(*other, converted);
-                    queue.push(*other);
-                }
-            }
-        }
-        for &partition in &clocks.clocked {
-            let (start, interval) = (model.exprs.real(0.0), model.exprs.real(1.0));
-            clocks.of.entry(partition).or_insert(Clock::Periodic { start, interval });
-        }
-        clocks
-    }
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Base {
+    /// A number of seconds.
+    Exact(Ratio),
+    /// Seconds that depend on parameters.
+    Periodic(ExprId),
+    /// Seconds that are computed at each tick of the partition.
+    Varying {
+        partition: usize,
+        interval: ExprId,
+        /// The interval is that of the tick before (16.3: a Real interval is used with `previous`).
+        by_previous: bool,
+    },
+    /// The rises of a condition.
+    Event { condition: ExprId, first_interval: ExprId },
 }
 
 #[derive(Default)]
@@ -77,74 +38,271 @@ pub(super) struct Clocks {
     pub(super) clocked: FxHashSet<usize>,
     pub(super) of: FxHashMap<usize, Clock>,
     pub(super) solvers: FxHashMap<usize, String>,
+    pub(super) problems: Vec<Diagnostic>,
+    pub(super) notices: Vec<Diagnostic>,
 }
 
-pub(super) fn constructed(model: &mut Model, constructor: ExprId) -> Clock {
-    let Node::Builtin(op, args) = model.exprs.node(constructor) else {
-        let (start, interval) = (model.exprs.real(0.0), model.exprs.real(1.0));
-        return Clock::Periodic { start, interval };
-    };
+/// A conversion as seen from one of its sides.
+#[derive(Clone)]
+struct Edge {
+    to: usize,
+    operator: Builtin,
+    arguments: Vec<ExprId>,
+    /// It leads from the operand to the result.
+    forward: bool,
+}
+
+type Edges = FxHashMap<usize, Vec<Edge>>;
+
+impl Partitions {
+    /// The clock of every clocked partition, by its representative, and the solver methods asked for.
+    pub(super) fn clocks(&mut self, model: &mut Model) -> Clocks {
+        let mut clocks = Clocks::default();
+        let mut edges = Edges::default();
+        for group in 0..self.groups.len() {
+            let partition = self.of_group(group);
+            if self.groups[group].is_clocked {
+                clocks.clocked.insert(partition);
+            }
+            for constructor in self.groups[group].constructors.clone() {
+                if let Some(clock) = constructed(model, constructor, partition) {
+                    self.give(model, &mut clocks, partition, clock);
+                }
+            }
+            for (operator, inner, arguments) in self.groups[group].conversions.clone() {
+                let other = self.of_group(inner);
+                if operator == Builtin::ClockSolver {
+                    let method = arguments.first().and_then(|&name| model.exprs.as_string(name));
+                    let method = method.filter(|method| !method.is_empty());
+                    clocks.solvers.extend(method.map(|method| (partition, method.to_owned())));
+                }
+                let edge = Edge { to: partition, operator, arguments, forward: true };
+                edges.entry(partition).or_default().push(Edge { to: other, forward: false, ..edge.clone() });
+                edges.entry(other).or_default().push(edge);
+            }
+        }
+        let mut given: Vec<usize> = clocks.of.keys().copied().collect();
+        given.sort_unstable();
+        self.spread(model, &mut clocks, &edges, given);
+        self.give_inferred(model, &mut clocks, &edges);
+        self.give_defaults(model, &mut clocks, &edges);
+        self.check_starts(model, &mut clocks);
+        clocks.of.values_mut().for_each(|clock| *clock = clock.in_seconds());
+        infer_solvers(&mut clocks, &edges);
+        clocks
+    }
+
+    /// The clocks of all partitions that conversions join to those in the queue.
+    fn spread(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges, mut queue: Vec<usize>) {
+        while let Some(partition) = queue.pop() {
+            let Some(&clock) = clocks.of.get(&partition) else { continue };
+            for edge in edges.get(&partition).into_iter().flatten() {
+                let Some(converted) = convert(model, clock, edge) else { continue };
+                if !clocks.of.contains_key(&edge.to) {
+                    queue.push(edge.to);
+                } else if !edge.forward {
+                    // A contradiction is told once.
+                    continue;
+                }
+                self.give(model, clocks, edge.to, converted);
+            }
+        }
+    }
+
+    /// Gives a partition its clock; one that contradicts another is an error where both are known numbers.
+    fn give(&mut self, model: &Model, clocks: &mut Clocks, partition: usize, clock: Clock) {
+        let known = *clocks.of.entry(partition).or_insert(clock);
+        if let (Some(a), Some(b)) = (seconds(known), seconds(clock))
+            && a != b
+        {
+            let text = |(interval, start): (Ratio, Ratio)| match start.numerator {
+                0 => format!("every {} s", interval.value()),
+                _ => format!("every {} s from {} s on", interval.value(), start.value()),
+            };
+            let diagnostic = Diagnostic::error(
+                "clock-conflict",
+                format!("the equations of {} would tick {} and {}", self.name(model, partition), text(a), text(b)),
+            )
+            .hint("variables of different clocks are joined by subSample, superSample, shiftSample or backSample")
+            .specification("16.7.5");
+            clocks.problems.push(self.at_partition(model, partition, diagnostic));
+        }
+    }
+
+    /// Where nothing tells the factor of a conversion, it is one.
+    fn give_inferred(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges) {
+        let mut queue: Vec<usize> = clocks.of.keys().copied().collect();
+        queue.sort_unstable();
+        while let Some(partition) = queue.pop() {
+            let Some(&clock) = clocks.of.get(&partition) else { continue };
+            for edge in edges.get(&partition).into_iter().flatten() {
+                if !clocks.of.contains_key(&edge.to) {
+                    let before: FxHashSet<usize> = clocks.of.keys().copied().collect();
+                    clocks.of.insert(edge.to, clock);
+                    self.spread(model, clocks, edges, vec![edge.to]);
+                    queue.extend(clocks.of.keys().filter(|partition| !before.contains(partition)));
+                }
+            }
+        }
+    }
+
+    /// No clock ticks before the one it is made from (`backSample`).
+    fn check_starts(&mut self, model: &Model, clocks: &mut Clocks) {
+        let early = |(_, clock): &(&usize, &Clock)| clock.shift.is_below(Ratio::ZERO);
+        let mut partitions: Vec<usize> = clocks.of.iter().filter(early).map(|(&partition, _)| partition).collect();
+        partitions.sort_unstable();
+        for partition in partitions {
+            let message = format!("the clock of {} would tick before the start", self.name(model, partition));
+            let diagnostic = Diagnostic::error("clock-before-start", message)
+                .hint("`backSample` takes back at most what `shiftSample` shifted")
+                .specification("16.5.2");
+            let diagnostic = self.at_partition(model, partition, diagnostic);
+            clocks.problems.push(diagnostic);
+        }
+    }
+
+    /// A default clock for base partitions without any.
+    fn give_defaults(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges) {
+        let mut open: Vec<usize> = clocks.clocked.iter().copied().collect();
+        open.sort_unstable();
+        for root in open {
+            if clocks.of.contains_key(&root) {
+                continue;
+            }
+            let before: FxHashSet<usize> = clocks.of.keys().copied().collect();
+            let base = Base::Exact(Ratio::ONE);
+            clocks.of.insert(root, Clock { base, factor: Ratio::ONE, shift: Ratio::ZERO });
+            self.spread(model, clocks, edges, vec![root]);
+            let new: Vec<usize> = clocks.of.keys().copied().filter(|partition| !before.contains(partition)).collect();
+            let factors = new.iter().filter_map(|partition| clocks.of.get(partition)).map(|clock| clock.factor);
+            let fastest = factors.fold(Ratio::ONE, |a, b| if b.is_below(a) { b } else { a });
+            for partition in new {
+                if let (Some(clock), Some(interval)) = (clocks.of.get_mut(&partition), Ratio::ONE.over(fastest)) {
+                    clock.base = Base::Exact(interval);
+                }
+            }
+            let name = self.name(model, root);
+            let notice = Diagnostic::warning("default-clock", format!("no clock is given for {name}"))
+                .note("the fastest of the equations that are clocked with it tick every second")
+                .hint("name a clock, as in `sample(u, Clock(0.1))` or `when Clock(1, 10) then`")
+                .specification("16.3");
+            clocks.notices.push(self.at_partition(model, root, notice));
+        }
+    }
+
+    /// The variables of a partition, or some of them, for messages.
+    fn name(&mut self, model: &Model, partition: usize) -> String {
+        let named: Vec<String> =
+            self.members(model, partition).into_iter().map(|v| format!("`{}`", model.variable_name(v))).collect();
+        match named.len() {
+            0 => "a clocked expression".to_owned(),
+            1..=3 => named.join(", "),
+            _ => format!("{}, …", named[..3].join(", ")),
+        }
+    }
+
+    /// Up to four variables of a partition, what the text names first.
+    fn members(&mut self, model: &Model, partition: usize) -> Vec<VarId> {
+        let ids: Vec<VarId> = model.variables.ids().filter(|v| v.index() < self.variables).collect();
+        let mut members: Vec<VarId> = ids.into_iter().filter(|v| self.find(v.index()) == partition).collect();
+        members.sort_by_key(|&v| model.variables[v].hidden);
+        members.truncate(4);
+        members
+    }
+
+    pub(super) fn at_partition(&mut self, model: &Model, partition: usize, diagnostic: Diagnostic) -> Diagnostic {
+        let span = self.members(model, partition).first().and_then(|&v| model.variables[v].span);
+        match span {
+            Some(span) => diagnostic.at(span, "one of these variables"),
+            None => diagnostic,
+        }
+    }
+}
+
+impl Clock {
+    /// Equal clocks of known numbers look equal: the interval itself is the base.
+    fn in_seconds(self) -> Clock {
+        match (seconds(self), self.shift.over(self.factor)) {
+            (Some((interval, _)), Some(shift)) => Clock { base: Base::Exact(interval), factor: Ratio::ONE, shift },
+            _ => self,
+        }
+    }
+}
+
+/// Interval and first tick in seconds, where they are known numbers.
+fn seconds(clock: Clock) -> Option<(Ratio, Ratio)> {
+    let Base::Exact(interval) = clock.base else { return None };
+    Some((interval.times(clock.factor)?, interval.times(clock.shift)?))
+}
+
+/// The clock that a constructor makes; `None` for one that is inferred.
+fn constructed(model: &mut Model, constructor: ExprId, partition: usize) -> Option<Clock> {
+    let Node::Builtin(op, args) = model.exprs.node(constructor) else { return None };
     let args = model.exprs.arguments(args).to_vec();
-    let (one, zero) = (model.exprs.int(1), model.exprs.int(0));
-    let start = model.exprs.real(0.0);
-    let interval = match (op, args.as_slice()) {
+    let base = match (op, args.as_slice()) {
         (Builtin::ClockEvent, &[condition, ref rest @ ..]) => {
-            let first_interval = rest.first().copied().unwrap_or(start);
-            return Clock::Event { condition, first_interval, factor: one, shift: zero };
+            let zero = model.exprs.real(0.0);
+            Base::Event { condition, first_interval: rest.first().copied().unwrap_or(zero) }
         }
         (Builtin::ClockRational, &[count, resolution]) => {
-            let factor = model.exprs.real(1.0);
-            let count = model.exprs.mul(factor, count);
-            model.exprs.div(count, resolution)
+            match (model.exprs.as_integer(count), model.exprs.as_integer(resolution)) {
+                (Some(0), _) => return None,
+                (Some(count), Some(resolution)) => Base::Exact(Ratio::new(count, resolution)?),
+                _ => {
+                    let one = model.exprs.real(1.0);
+                    let count = model.exprs.mul(one, count);
+                    let interval = model.exprs.div(count, resolution);
+                    computed(model, interval, partition, false)
+                }
+            }
         }
-        (_, &[interval, ..]) => interval,
-        _ => model.exprs.real(1.0),
+        (_, &[interval, ..]) => computed(model, interval, partition, true),
+        _ => return None,
     };
+    Some(Clock { base, factor: Ratio::ONE, shift: Ratio::ZERO })
+}
+
+fn computed(model: &Model, interval: ExprId, partition: usize, by_previous: bool) -> Base {
     let variables = model.exprs.dependencies(&[interval]).variables;
-    let varies = variables.iter().any(|&v| model.variables[v].variability > Variability::Parameter);
-    if varies { Clock::Varying { interval } } else { Clock::Periodic { start, interval } }
+    match variables.iter().any(|&v| model.variables[v].variability > Variability::Parameter) {
+        true => Base::Varying { partition, interval, by_previous },
+        false => Base::Periodic(interval),
+    }
 }
 
 /// The clock of the other side of a conversion; `None` where the factor is to be inferred, or it cannot be told.
-pub(super) fn convert(model: &mut Model, clock: &Clock, op: Builtin, rest: &[ExprId], forward: bool) -> Option<Clock> {
-    let exprs = &mut model.exprs;
-    if op == Builtin::NoClock {
-        return None;
+fn convert(model: &Model, clock: Clock, edge: &Edge) -> Option<Clock> {
+    let number = |at: usize| edge.arguments.get(at).and_then(|&argument| model.exprs.as_integer(argument));
+    let Clock { base, factor, shift } = clock;
+    match edge.operator {
+        Builtin::ClockSolver => Some(clock),
+        Builtin::SubSample | Builtin::SuperSample => {
+            let by = Ratio::new(number(0).filter(|&by| by > 0)?, 1)?;
+            let faster = (edge.operator == Builtin::SuperSample) == edge.forward;
+            let factor = if faster { factor.over(by)? } else { factor.times(by)? };
+            Some(Clock { base, factor, shift })
+        }
+        Builtin::ShiftSample | Builtin::BackSample => {
+            let by = factor.times(Ratio::new(number(0)?, number(1).unwrap_or(1))?)?;
+            let later = (edge.operator == Builtin::ShiftSample) == edge.forward;
+            let shift = if later { shift.plus(by)? } else { shift.minus(by)? };
+            Some(Clock { base, factor, shift })
+        }
+        _ => None,
     }
-    if op == Builtin::ClockSolver {
-        return Some(clock.clone());
+}
+
+/// A partition without a solver method takes that of the partitions it is joined to (16.8.4).
+fn infer_solvers(clocks: &mut Clocks, edges: &Edges) {
+    let mut queue: Vec<usize> = clocks.solvers.keys().copied().collect();
+    queue.sort_unstable();
+    while let Some(partition) = queue.pop() {
+        let Some(method) = clocks.solvers.get(&partition).cloned() else { continue };
+        for edge in edges.get(&partition).into_iter().flatten() {
+            clocks.solvers.entry(edge.to).or_insert_with(|| {
+                queue.push(edge.to);
+                method.clone()
+            });
+        }
     }
-    let first = *rest.first()?;
-    let faster = (op == Builtin::SuperSample) == forward;
-    let later = (op == Builtin::ShiftSample) == forward;
-    let changes_rate = matches!(op, Builtin::SubSample | Builtin::SuperSample);
-    if changes_rate && exprs.as_integer(first) == Some(0) {
-        return None;
-    }
-    Some(match *clock {
-        Clock::Periodic { start, interval } if changes_rate => {
-            let interval = if faster { exprs.div(interval, first) } else { exprs.mul(interval, first) };
-            Clock::Periodic { start, interval }
-        }
-        Clock::Periodic { start, interval } => {
-            let shift = exprs.mul(interval, first);
-            let shift = rest.get(1).map_or(shift, |&resolution| exprs.div(shift, resolution));
-            let start = if later { exprs.add(start, shift) } else { exprs.sub(start, shift) };
-            Clock::Periodic { start, interval }
-        }
-        Clock::Event { condition, first_interval, factor, shift } if changes_rate => {
-            let factor = match (faster, exprs.as_integer(factor), exprs.as_integer(first)) {
-                (false, ..) => exprs.mul(factor, first),
-                (true, Some(a), Some(b)) if b != 0 && a % b == 0 => exprs.int(a / b),
-                _ => return None,
-            };
-            Clock::Event { condition, first_interval, factor, shift }
-        }
-        Clock::Event { condition, first_interval, factor, shift } => {
-            let ticks = exprs.mul(factor, first);
-            let shift = if later { exprs.add(shift, ticks) } else { exprs.sub(shift, ticks) };
-            Clock::Event { condition, first_interval, factor, shift }
-        }
-        Clock::Varying { .. } => return None,
-    })
 }

@@ -1,16 +1,18 @@
 //! Boolean variables that rise at the ticks of a clock, and what can be asked of clocks: `interval()` and `firstTick()`.
 //!
-//! The n-th tick of a periodic clock is at start + n·interval, both expressions of parameters; nothing accumulates.
+//! The n-th tick of a periodic clock is at start + n·interval, both rounded once from exact fractions of the base interval;
+//! nothing accumulates.
 
 use std::sync::Arc;
 
-use base::Name;
+use base::{Diagnostic, Name};
 use dae::{
-    Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, VarId,
-    Variability, Variable, VariableType, WhenClause,
+    Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind,
+    VarId, Variability, Variable, VariableType, WhenClause,
 };
 
-use super::rates::Clock;
+use super::rates::{Base, Clock};
+use super::ratio::Ratio;
 use super::translation::Translation;
 
 /// What stands for a clock in the new model.
@@ -30,15 +32,9 @@ impl Translation<'_> {
         if let Some(&ticker) = self.tickers.get(&partition) {
             return ticker;
         }
-        let clock = self.clocks.of.get(&partition).cloned();
-        let same = |a: &Clock, b: &Clock| match (a, b) {
-            (Clock::Periodic { start: a, interval: b }, Clock::Periodic { start: c, interval: d }) => a == c && b == d,
-            _ => false,
-        };
-        let known = self.tickers.iter().find(|(other, _)| match (&clock, self.clocks.of.get(other)) {
-            (Some(a), Some(b)) => same(a, b),
-            _ => false,
-        });
+        let clock = self.clocks.of.get(&partition).copied();
+        let known =
+            self.tickers.iter().find(|(other, _)| clock.is_some() && clock == self.clocks.of.get(other).copied());
         if let Some((_, &ticker)) = known {
             self.tickers.insert(partition, ticker);
             return ticker;
@@ -49,19 +45,67 @@ impl Translation<'_> {
         self.tickers.insert(partition, ticker);
         let left = self.model.exprs.var(tick);
         let value = match clock {
-            Some(Clock::Periodic { start, interval }) => self.model.exprs.builtin(Builtin::Sample, &[start, interval]),
-            Some(Clock::Varying { interval }) => self.varying(partition, interval),
-            Some(Clock::Event { condition, factor, shift, .. }) => self.event(condition, factor, shift),
+            Some(clock) => self.ticks(partition, clock),
             None => self.model.exprs.boolean(false),
         };
         self.auxiliary(left, value, EquationRole::Plain);
         self.tickers.get(&partition).copied().unwrap_or(ticker)
     }
 
+    /// What rises when a clock ticks.
+    fn ticks(&mut self, partition: usize, clock: Clock) -> ExprId {
+        if let (Some(start), Some(interval)) = (self.seconds(clock, clock.shift), self.seconds(clock, clock.factor)) {
+            // Clocks begin with the simulation; start values of samples are computed at that time.
+            let exprs = &mut self.model.exprs;
+            let begin = exprs.time();
+            let start = exprs.add(begin, start);
+            return exprs.builtin(Builtin::Sample, &[start, interval]);
+        }
+        let is_base = clock.factor == Ratio::ONE && clock.shift == Ratio::ZERO;
+        match clock.base {
+            Base::Varying { interval, by_previous, partition: owner } if is_base && owner == partition => {
+                self.varying(partition, interval, by_previous)
+            }
+            Base::Varying { partition: owner, .. } => {
+                let base = self.ticker(owner).tick;
+                if is_base { self.model.exprs.var(base) } else { self.every(partition, base, clock) }
+            }
+            Base::Event { condition, .. } => {
+                let rises = self.rises(condition);
+                if is_base {
+                    return rises;
+                }
+                let base = self.variable("rise", VariableType::Boolean, None);
+                let left = self.model.exprs.var(base);
+                self.auxiliary(left, rises, EquationRole::Plain);
+                self.every(partition, base, clock)
+            }
+            _ => self.model.exprs.boolean(false),
+        }
+    }
+
+    /// A multiple of the interval of a periodic clock.
+    fn seconds(&mut self, clock: Clock, times: Ratio) -> Option<ExprId> {
+        let exprs = &mut self.model.exprs;
+        match clock.base {
+            Base::Exact(interval) => interval.times(times).map(|seconds| exprs.real(seconds.value())),
+            Base::Periodic(interval) => {
+                let (numerator, denominator) =
+                    (exprs.real(times.numerator as f64), exprs.real(times.denominator as f64));
+                let product = exprs.mul(interval, numerator);
+                Some(exprs.div(product, denominator))
+            }
+            _ => None,
+        }
+    }
+
     /// The next tick is computed at each.
-    pub(super) fn varying(&mut self, partition: usize, interval: ExprId) -> ExprId {
+    fn varying(&mut self, partition: usize, interval: ExprId, by_previous: bool) -> ExprId {
         let next = self.variable("next", VariableType::Real, None);
-        let interval = self.clocked(partition, interval, &mut Memo::default());
+        let interval = match by_previous {
+            true => self.before(interval),
+            false => self.clocked(partition, interval, &mut Memo::default()),
+        };
         let exprs = &mut self.model.exprs;
         let time = exprs.time();
         let value = exprs.add(time, interval);
@@ -74,32 +118,48 @@ impl Translation<'_> {
         exprs.and(due, running)
     }
 
-    pub(super) fn event(&mut self, condition: ExprId, factor: ExprId, shift: ExprId) -> ExprId {
-        // The clock ticks in the iteration behind the one in which its condition rises: the condition may depend on what
-        // the partition computes (16.5.1).
+    /// An expression with the values that variables had at the tick before.
+    fn before(&mut self, id: ExprId) -> ExprId {
+        let variables = &self.model.variables;
+        self.model.exprs.rewrite(&[id], &mut Memo::default(), |exprs, _, node| match node {
+            Node::Var(v) if variables[v].variability > Variability::Parameter => exprs.pre(v),
+            node => exprs.make(node),
+        })[0]
+    }
+
+    /// What is true one iteration after a condition: the clock ticks behind the one in which its condition rises, since
+    /// that may depend on what the partition computes (16.5.1).
+    fn rises(&mut self, condition: ExprId) -> ExprId {
         let holds = self.variable("condition", VariableType::Boolean, None);
         let (left, condition) = (self.model.exprs.var(holds), self.continuous(condition));
         self.auxiliary(left, condition, EquationRole::Plain);
-        let value = self.model.exprs.pre(holds);
-        let exprs = &self.model.exprs;
-        if exprs.is_one(factor) && exprs.is_zero(shift) {
-            return value;
-        }
-        let rises = self.variable("rise", VariableType::Boolean, None);
-        let left = self.model.exprs.var(rises);
-        self.auxiliary(left, value, EquationRole::Plain);
+        self.model.exprs.pre(holds)
+    }
+
+    /// Every `factor`-th rise of a variable, from rise number `shift` on.
+    fn every(&mut self, partition: usize, base: VarId, clock: Clock) -> ExprId {
+        let (Some(factor), Some(shift)) = (clock.factor.as_integer(), clock.shift.as_integer()) else {
+            let message = "a clock whose ticks are not known in advance cannot be split into shorter intervals";
+            let problem = Diagnostic::error("clock-rate", message)
+                .hint("`superSample` undoes at most what `subSample` did, and `shiftSample` shifts by whole ticks")
+                .specification("16.5.2");
+            let problem = self.partitions.at_partition(self.model, partition, problem);
+            self.problems.push(problem);
+            return self.model.exprs.boolean(false);
+        };
         let count = self.variable("rises", VariableType::Integer, None);
-        let edge = self.model.exprs.edge(rises);
+        let edge = self.model.exprs.edge(base);
         let exprs = &mut self.model.exprs;
         let (before, one) = (exprs.pre(count), exprs.int(1));
         let more = exprs.add(before, one);
         let counted = exprs.if_(edge, more, before);
         let left = exprs.var(count);
         let role =
-            EquationRole::When(WhenClause { clause: self.next_clause, conditions: [rises].into_iter().collect() });
+            EquationRole::When(WhenClause { clause: self.next_clause, conditions: [base].into_iter().collect() });
         self.next_clause += 1;
         self.auxiliary(left, counted, role);
         let exprs = &mut self.model.exprs;
+        let (factor, shift) = (exprs.int(factor), exprs.int(shift));
         let begun = exprs.compare(CompareOp::GreaterEqual, false, before, shift);
         let since = exprs.sub(before, shift);
         let (phase, zero) = (exprs.builtin(Builtin::Mod, &[since, factor]), exprs.int(0));
@@ -111,10 +171,13 @@ impl Translation<'_> {
     /// `interval()` of a partition's clock.
     pub(super) fn interval(&mut self, partition: usize) -> ExprId {
         let ticker = self.ticker(partition);
-        let clock = self.clocks.of.get(&partition).cloned();
-        let first_interval = match clock {
-            Some(Clock::Periodic { interval, .. }) => return interval,
-            Some(Clock::Event { first_interval, .. }) => first_interval,
+        let clock = self.clocks.of.get(&partition).copied();
+        if let Some(interval) = clock.and_then(|clock| self.seconds(clock, clock.factor)) {
+            return interval;
+        }
+        let first_interval = match clock.map(|clock| clock.base) {
+            Some(Base::Event { first_interval, .. }) => first_interval,
+            Some(Base::Varying { interval, .. }) => self.before(interval),
             _ => self.model.exprs.real(0.0),
         };
         let first = self.first_tick(partition);

@@ -13,6 +13,14 @@ use super::tickers::Ticker;
 use super::{is_constructor, is_conversion};
 use crate::structure::{Incidence, Matching};
 
+/// An equation of a partition as it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) id: EqId,
+    pub(super) left: ExprId,
+    pub(super) right: ExprId,
+}
+
 pub(super) struct Translation<'a> {
     pub(super) model: &'a mut Model,
     pub(super) partitions: Partitions,
@@ -24,6 +32,12 @@ pub(super) struct Translation<'a> {
     pub(super) continuous_memo: Memo,
     pub(super) added: u32,
     pub(super) problems: Vec<Diagnostic>,
+    /// Equations that mean nothing any more.
+    pub(super) removed: FxHashSet<EqId>,
+    /// Under which conditions states of discretised partitions get other values.
+    pub(super) reinits: FxHashMap<VarId, Vec<(ExprId, ExprId)>>,
+    /// The variables that derivatives of clocked variables became.
+    pub(super) slopes: FxHashMap<VarId, VarId>,
 }
 
 impl<'a> Translation<'a> {
@@ -43,10 +57,13 @@ impl<'a> Translation<'a> {
             continuous_memo: Memo::default(),
             added: 0,
             problems: Vec::new(),
+            removed: FxHashSet::default(),
+            reinits: FxHashMap::default(),
+            slopes: FxHashMap::default(),
         }
     }
 
-    pub(super) fn run(&mut self) -> Result<(), Vec<Diagnostic>> {
+    pub(super) fn run(mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let mut members: FxHashMap<usize, Vec<EqId>> = FxHashMap::default();
         let mut kept = Vec::new();
         for id in self.model.equations.ids().collect::<Vec<_>>() {
@@ -76,22 +93,38 @@ impl<'a> Translation<'a> {
         }
         let mut partitions: Vec<usize> = members.keys().copied().collect();
         partitions.sort_unstable();
-        let mut removed = FxHashSet::default();
         for partition in partitions {
             let equations = members.remove(&partition).unwrap_or_default();
-            self.partition(partition, &equations, &mut removed);
+            self.partition(partition, &equations);
         }
-        self.remove(&removed);
-        if self.problems.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.problems)) }
+        self.remove();
+        if self.problems.is_empty() { Ok(self.clocks.notices) } else { Err(self.problems) }
     }
 
-    /// Equations between clocks are gone, and clocks themselves mean nothing any more.
-    pub(super) fn remove(&mut self, removed: &FxHashSet<EqId>) {
+    /// Whether the equations of a partition determine a variable; those that were added since belong to the one at work.
+    pub(super) fn belongs(&mut self, partition: usize, variable: VarId) -> bool {
+        let is_declared = variable.index() < self.partitions.variables;
+        is_declared && self.partitions.find(variable.index()) == partition
+    }
+
+    /// Equations between clocks are gone, and clocks themselves mean nothing any more. Derivatives of clocked variables
+    /// are variables, also where others ask for them.
+    fn remove(&mut self) {
         let equations = std::mem::take(&mut self.model.equations);
-        for (id, equation) in equations.iter() {
-            if !removed.contains(&id) {
-                self.model.equations.push(equation.clone());
+        let (slopes, mut memo) = (&self.slopes, Memo::default());
+        for (id, mut equation) in equations.iter().map(|(id, equation)| (id, equation.clone())) {
+            if self.removed.contains(&id) {
+                continue;
             }
+            if !slopes.is_empty() {
+                let rule = |exprs: &mut dae::Exprs, _: ExprId, node: Node| match node {
+                    Node::Der(v) if let Some(&slope) = slopes.get(&v) => exprs.var(slope),
+                    node => exprs.make(node),
+                };
+                let sides = self.model.exprs.rewrite(&[equation.left, equation.right], &mut memo, rule);
+                (equation.left, equation.right) = (sides[0], sides[1]);
+            }
+            self.model.equations.push(equation);
         }
         let nothing = self.model.exprs.int(0);
         for variable in self.model.variables.values_mut().filter(|variable| variable.ty == VariableType::Clock) {
@@ -101,9 +134,8 @@ impl<'a> Translation<'a> {
         }
     }
 
-    pub(super) fn actions(&mut self) {
-        let mut actions = std::mem::take(&mut self.model.actions);
-        for (index, action) in actions.iter_mut().enumerate() {
+    fn actions(&mut self) {
+        for (index, mut action) in std::mem::take(&mut self.model.actions).into_iter().enumerate() {
             let group = self.partitions.group_of_action.get(index).copied();
             let partition = group.map(|group| self.partitions.of_group(group));
             let clocked = partition.filter(|partition| self.clocks.clocked.contains(partition));
@@ -123,13 +155,18 @@ impl<'a> Translation<'a> {
                 dae::ActionKind::Call(call) => *call = map(self, *call),
             }
             if let Some(partition) = clocked {
+                let always = self.model.exprs.boolean(true);
+                let condition = action.condition.unwrap_or(always);
+                if let dae::ActionKind::Reinit { state, value } = action.kind {
+                    self.reinits.entry(state).or_default().push((condition, value));
+                    continue;
+                }
                 let ticker = self.ticker(partition);
                 let edge = self.model.exprs.edge(ticker.tick);
-                let condition = action.condition.map_or(edge, |condition| self.model.exprs.and(edge, condition));
-                action.condition = Some(condition);
+                action.condition = Some(self.model.exprs.and(edge, condition));
             }
+            self.model.actions.push(action);
         }
-        self.model.actions = actions;
     }
 
     /// An expression of continuous time: a held value is the value itself.
@@ -165,7 +202,7 @@ impl<'a> Translation<'a> {
         self.samples.insert(value, variable);
     }
 
-    pub(super) fn type_of(&self, expression: ExprId) -> VariableType {
+    fn type_of(&self, expression: ExprId) -> VariableType {
         let exprs = &self.model.exprs;
         let mut id = expression;
         loop {
@@ -217,28 +254,32 @@ impl<'a> Translation<'a> {
     }
 
     /// The equations of one partition.
-    pub(super) fn partition(&mut self, partition: usize, equations: &[EqId], removed: &mut FxHashSet<EqId>) {
+    fn partition(&mut self, partition: usize, equations: &[EqId]) {
         let ticker = self.ticker(partition);
         let mut memo = Memo::default();
         let mut rows = Vec::new();
         for &id in equations {
             let Equation { left, right, .. } = self.model.equations[id];
             if self.is_clock(left) || self.is_clock(right) {
-                removed.insert(id);
+                self.removed.insert(id);
                 continue;
             }
-            let (left, right) = (self.clocked(partition, left, &mut memo), self.clocked(partition, right, &mut memo));
-            rows.push((id, left, right));
+            rows.push(Row { id, left, right });
         }
-        self.discretise(partition, &mut rows);
+        let states = self.reduce(partition, &mut rows);
+        for row in &mut rows {
+            row.left = self.clocked(partition, row.left, &mut memo);
+            row.right = self.clocked(partition, row.right, &mut memo);
+        }
+        self.discretise(partition, &states, &mut rows);
         let (variables, matching) = self.match_rows(partition, &rows);
         for variable in variables.values() {
             let declared = &mut self.model.variables[*variable];
             declared.variability = declared.variability.min(Variability::Discrete);
         }
-        for (row, (id, left, right)) in rows.into_iter().enumerate() {
-            let target = matching.get(row).copied().flatten();
-            self.equation(ticker, id, left, right, target);
+        for (at, row) in rows.into_iter().enumerate() {
+            let target = matching.get(at).copied().flatten();
+            self.equation(ticker, row, target);
         }
     }
 
@@ -251,15 +292,11 @@ impl<'a> Translation<'a> {
     }
 
     /// Which variable each row determines; what stands alone on the left comes first.
-    pub(super) fn match_rows(
-        &mut self,
-        partition: usize,
-        rows: &[(EqId, ExprId, ExprId)],
-    ) -> (FxHashMap<u32, VarId>, Vec<Option<VarId>>) {
+    pub(super) fn match_rows(&mut self, partition: usize, rows: &[Row]) -> (FxHashMap<u32, VarId>, Vec<Option<VarId>>) {
         let mut column_of: FxHashMap<VarId, u32> = FxHashMap::default();
         let mut variables = FxHashMap::default();
         let mut lists = Vec::new();
-        for &(_, left, right) in rows {
+        for &Row { left, right, .. } in rows {
             let found = self.model.exprs.dependencies(&[left, right]).variables;
             let mut list = Vec::new();
             for variable in found {
@@ -279,7 +316,7 @@ impl<'a> Translation<'a> {
         let incidence = Incidence::from_rows(&lists, columns);
         let mut matching = Matching::empty(rows.len(), columns);
         let mut taken = FxHashSet::default();
-        for (row, &(_, left, right)) in rows.iter().enumerate() {
+        for (row, &Row { left, right, .. }) in rows.iter().enumerate() {
             if let Node::Var(v) = self.model.exprs.node(left)
                 && !matches!(self.model.exprs.node(right), Node::Var(_))
                 && let Some(&column) = column_of.get(&v)
@@ -295,7 +332,7 @@ impl<'a> Translation<'a> {
     }
 
     /// Two variables of one partition that are equal are so at all times.
-    pub(super) fn is_alias(&mut self, left: ExprId, right: ExprId) -> bool {
+    fn is_alias(&mut self, left: ExprId, right: ExprId) -> bool {
         let (Node::Var(a), Node::Var(b)) = (self.model.exprs.node(left), self.model.exprs.node(right)) else {
             return false;
         };
@@ -310,7 +347,7 @@ impl<'a> Translation<'a> {
     }
 
     /// Makes an equation hold at the ticks only.
-    pub(super) fn equation(&mut self, ticker: Ticker, id: EqId, left: ExprId, right: ExprId, target: Option<VarId>) {
+    fn equation(&mut self, ticker: Ticker, Row { id, left, right }: Row, target: Option<VarId>) {
         let is_alias = self.is_alias(left, right);
         let model = &mut *self.model;
         let (mut new_left, mut new_right, mut role) = (left, right, EquationRole::Plain);
@@ -345,12 +382,7 @@ impl<'a> Translation<'a> {
 }
 
 /// What a sample is at a tick: the left limit of a variable, or a value that never changes.
-pub(super) fn left_limit(
-    exprs: &mut dae::Exprs,
-    sample: ExprId,
-    samples: &FxHashMap<ExprId, VarId>,
-    memo: &mut Memo,
-) -> ExprId {
+fn left_limit(exprs: &mut dae::Exprs, sample: ExprId, samples: &FxHashMap<ExprId, VarId>, memo: &mut Memo) -> ExprId {
     let Node::Builtin(_, args) = exprs.node(sample) else { return sample };
     let Some(&value) = exprs.arguments(args).first() else { return sample };
     let value = memo.get(&value).copied().unwrap_or(value);

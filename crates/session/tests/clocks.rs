@@ -1,0 +1,422 @@
+//! Clocks (specification 16) from text to numbers, against closed forms.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{messages, simulate, simulate_from};
+use expect_test::expect;
+use results::Trajectories;
+
+fn at(result: &Trajectories, name: &str, time: f64) -> f64 {
+    result.at(name, time).unwrap_or_else(|| panic!("no `{name}` at {time}"))
+}
+
+#[track_caller]
+fn assert_close(value: f64, expected: f64) {
+    assert!((value - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{value} is not {expected}");
+}
+
+/// The times at which a counter changes, and its values there.
+fn ticks(result: &Trajectories, name: &str) -> Vec<(f64, f64)> {
+    let values = &result.get(name).unwrap().values;
+    let mut last = 0.0;
+    let rows = result.time.iter().zip(values.iter());
+    rows.filter(|&(_, &value)| std::mem::replace(&mut last, value) != value).map(|(&t, &v)| (t, v)).collect()
+}
+
+#[track_caller]
+fn expect_ticks(result: &Trajectories, name: &str, times: &[f64]) {
+    let found = ticks(result, name);
+    assert_eq!(found.len(), times.len(), "{found:?}");
+    for (number, (&(time, value), &expected)) in found.iter().zip(times).enumerate() {
+        assert_eq!(value, number as f64 + 1.0, "{found:?}");
+        assert!((time - expected).abs() < 1e-8, "{time} is not {expected}");
+    }
+}
+
+/// `der(x) = t - x` with x(0) = 1 in a partition of ten ticks a second.
+fn integrated(method: &str) -> Vec<f64> {
+    let text = format!(
+        "model M
+          Real x(start = 1);
+          Real u = sample(time, Clock(Clock(1, 10), solverMethod = \"{method}\"));
+        equation
+          der(x) = u - x;
+        end M;"
+    );
+    let result = simulate(&text, 1.05);
+    (0..=10).map(|tick| at(&result, "x", 0.1 * f64::from(tick) + 0.02)).collect()
+}
+
+#[test]
+fn solver_methods() {
+    let h = 0.1;
+    let f = |x: f64, t: f64| t - x;
+    type Step = fn(f64, f64, f64, fn(f64, f64) -> f64) -> f64;
+    let steps: [(&str, Step); 6] = [
+        ("ExplicitEuler", |x, t, h, f| x + h * f(x, t)),
+        ("ExplicitMidPoint2", |x, t, h, f| x + h * f(x + 0.5 * h * f(x, t), t + 0.5 * h)),
+        ("ExplicitRungeKutta4", |x, t, h, f| {
+            let k1 = h * f(x, t);
+            let k2 = h * f(x + 0.5 * k1, t + 0.5 * h);
+            let k3 = h * f(x + 0.5 * k2, t + 0.5 * h);
+            let k4 = h * f(x + k3, t + h);
+            x + (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0
+        }),
+        ("ImplicitEuler", |x, t, h, _| (x + h * (t + h)) / (1.0 + h)),
+        ("ImplicitTrapezoid", |x, t, h, f| (x + 0.5 * h * (f(x, t) + t + h)) / (1.0 + 0.5 * h)),
+        ("External", |x, t, h, f| (x + 0.5 * h * (f(x, t) + t + h)) / (1.0 + 0.5 * h)),
+    ];
+    for (method, step) in steps {
+        let mut x = 1.0;
+        for (tick, found) in integrated(method).into_iter().enumerate() {
+            assert!((found - x).abs() < 1e-12, "{method} at tick {tick}: {found} is not {x}");
+            x = step(x, h * tick as f64, h, f);
+        }
+    }
+}
+
+#[test]
+fn stages_of_a_system_with_algebraic_and_discrete_variables() {
+    // An oscillator with y = 2x as its force and a factor that changes at the third tick; the mid point rule by hand.
+    let text = "model M
+          Real x(start = 1); Real v(start = 0); Real y;
+          Integer n(start = 0) = previous(n) + 1;
+          Real factor = if n > 2 then 3 else 1;
+          Real u = sample(sin(time), Clock(Clock(1, 10), solverMethod = \"ExplicitMidPoint2\"));
+        equation
+          y = 2*x;
+          der(x) = v;
+          der(v) = u - factor*y;
+        end M;";
+    let result = simulate(text, 1.05);
+    let (mut x, mut v, h) = (1.0f64, 0.0f64, 0.1f64);
+    let factor = |tick: u32| if tick + 1 > 2 { 3.0 } else { 1.0 };
+    for tick in 0..10 {
+        assert_close(at(&result, "x", 0.1 * f64::from(tick) + 0.02), x);
+        let (t, next) = (0.1 * f64::from(tick), 0.1 * f64::from(tick + 1));
+        let slope = t.sin() - factor(tick) * 2.0 * x;
+        let (xm, vm) = (x + 0.5 * h * v, v + 0.5 * h * slope);
+        // The factor follows from a Boolean condition on n; as a Real variable it is computed at the stage, from the n
+        // of the tick before.
+        let slope = 0.5 * (t.sin() + next.sin()) - factor(tick) * 2.0 * xm;
+        (x, v) = (x + h * vm, v + h * slope);
+    }
+}
+
+#[test]
+fn solver_methods_that_are_unknown_or_missing() {
+    let text = |clock: &str| {
+        format!(
+            "model M
+  Real x(start = 1);
+  Real u = sample(time, {clock});
+equation
+  der(x) = u - x;
+end M;
+"
+        )
+    };
+    expect![[r#"
+        warning[solver-method]: there is no solver method `Euler`
+          --> case.mo:2:8
+           |
+         2 |   Real x(start = 1);
+           |        ^ one of these variables
+           = `External` is used instead
+           = help: the methods are ExplicitEuler, ExplicitMidPoint2, ExplicitRungeKutta4, ImplicitEuler, ImplicitTrapezoid, External
+           = see: Modelica specification, section 16.8.2
+    "#]]
+    .assert_eq(&messages(&text("Clock(Clock(1, 10), solverMethod = \"Euler\")")));
+    expect![[r#"
+        error[no-solver-method]: there are derivatives on a clock without solver method
+          --> case.mo:2:8
+           |
+         2 |   Real x(start = 1);
+           |        ^ one of these variables
+           = help: give the clock one, as in `Clock(Clock(1, 10), solverMethod = "ExplicitEuler")`
+           = see: Modelica specification, section 16.8.4
+    "#]]
+    .assert_eq(&messages(&text("Clock(1, 10)")));
+}
+
+#[test]
+fn an_inverse_model_is_reduced_before_it_is_discretised() {
+    // p follows the filter state f exactly, so the input of the plant is der(f) = (u - f)/T; p has the fixed start value.
+    let text = "model M
+          Real f(start = 7); Real p(start = 0, fixed = true); Real input_;
+          Real u = sample(1 + time, Clock(Clock(1, 10), solverMethod = \"ExplicitEuler\"));
+        equation
+          0.5*der(f) = u - f;
+          der(p) = input_;
+          p = f;
+        end M;";
+    let result = simulate(text, 1.05);
+    let mut p = 0.0;
+    for tick in 0..=10 {
+        let (time, u) = (0.1 * f64::from(tick) + 0.02, 1.0 + 0.1 * f64::from(tick));
+        assert_close(at(&result, "p", time), p);
+        assert_close(at(&result, "f", time), p);
+        assert_close(at(&result, "input_", time), (u - p) / 0.5);
+        p += 0.1 * (u - p) / 0.5;
+    }
+}
+
+#[test]
+fn a_sampled_signal_has_no_derivative() {
+    let text = "model M
+  Real p(start = 0); Real v;
+  Real u = sample(time, Clock(Clock(1, 10), solverMethod = \"ExplicitEuler\"));
+equation
+  der(p) = v;
+  p = u;
+end M;
+";
+    expect![[r#"
+        error[not-differentiable]: `u = sample(time, Clock(Clock(1, 10), "ExplicitEuler"))` has to be differentiated (it constrains states), but cannot be
+          --> case.mo:3:12
+           |
+         3 |   Real u = sample(time, Clock(Clock(1, 10), solverMethod = "ExplicitEuler"));
+           |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+           = the expression cannot be differentiated: what comes from another clock, or from the tick before, changes in steps
+           = this is about the equations of one clock, which are discretised
+           = help: functions in it need a `derivative` annotation; what changes in steps has no derivative
+    "#]].assert_eq(&messages(text));
+}
+
+#[test]
+fn rational_clocks_do_not_drift() {
+    // A third of a second over a thousand seconds: sub-clocks tick exactly with the base where the text says so.
+    let text = "model M
+          Real t = sample(time, Clock(1, 3));
+          Integer n(start = 0) = previous(n) + 1;
+          Real error(start = 0) = max(previous(error), abs(t - (n - 1)/3));
+          Integer slow = subSample(n, 7);
+          Integer m(start = 0) = previous(m) + (if slow > 0 then 1 else 2);
+          Integer wrong(start = 0) = previous(wrong) + (if slow == 7*(m - 1) + 1 then 0 else 1);
+          Integer fast = superSample(n, 5);
+          Integer k(start = 0) = previous(k) + (if fast > 0 then 1 else 2);
+          Integer late = shiftSample(n, 2, 3);
+          Integer back = backSample(late, 1, 3);
+          Integer j(start = 0) = previous(j) + (if back > -1 then 1 else 2);
+          Integer again = backSample(back, 1, 3);
+          Integer same(start = 0) = previous(same) + (if again > -1 and n > 0 then 1 else 2);
+        end M;";
+    let result = simulate(text, 1000.1);
+    let end = |name: &str| at(&result, name, 1000.09);
+    assert_eq!((end("n"), end("m"), end("wrong")), (3001.0, 429.0, 0.0));
+    // Five times as often; the last two before the end are at 1000 and 1000.066….
+    assert_eq!((end("k"), end("same")), (15002.0, 3001.0));
+    assert_eq!(end("j"), 3000.0);
+    assert!(end("error") <= 1000.0 * 4.0 * f64::EPSILON, "{}", end("error"));
+}
+
+#[test]
+fn event_clocks_and_what_is_made_of_them() {
+    // The condition rises at 0.25, 1.25, 2.25 …; the first interval is the one given.
+    let text = "model M
+          Clock c = Clock(sin(2*3.141592653589793*(time - 0.25)) > 0, startInterval = 0.125);
+          Real t(start = -1) = sample(time, c);
+          Real d(start = -1) = interval(t);
+          Boolean first(start = false) = firstTick(t);
+          Integer n(start = 0) = previous(n) + (if t > 0 then 1 else 2);
+          Real half(start = -1) = subSample(t, 2);
+          Integer h(start = 0) = previous(h) + (if half > 0 then 1 else 2);
+          Real whole(start = -1) = superSample(half, 2);
+          Integer w(start = 0) = previous(w) + (if whole > 0 then 1 else 2);
+          Real late(start = -1) = shiftSample(t, 2);
+          Integer l(start = 0) = previous(l) + (if late > 0 then 1 else 2);
+        end M;";
+    let result = simulate(text, 5.0);
+    expect_ticks(&result, "n", &[0.25, 1.25, 2.25, 3.25, 4.25]);
+    expect_ticks(&result, "h", &[0.25, 2.25, 4.25]);
+    expect_ticks(&result, "w", &[0.25, 1.25, 2.25, 3.25, 4.25]);
+    expect_ticks(&result, "l", &[2.25, 3.25, 4.25]);
+    assert_close(at(&result, "d", 0.5), 0.125);
+    assert!((at(&result, "d", 1.5) - 1.0).abs() < 1e-7);
+    assert_eq!((at(&result, "first", 0.5), at(&result, "first", 1.5)), (1.0, 0.0));
+}
+
+#[test]
+fn clocks_with_intervals_that_vary() {
+    // Integer counters are used as they are computed at a tick, Real intervals as they were at the tick before.
+    let text = "model M
+          Integer count(start = 2);
+          Integer n(start = 0);
+          Real d;
+          Real step(start = 0.1);
+          Integer m(start = 0);
+          Real e;
+          Integer k(start = 0) = previous(k) + (if subSample(m, 2) > 0 then 1 else 2);
+        equation
+          when Clock(count, 10) then
+            count = previous(count) + 1;
+            n = previous(n) + 1;
+            d = interval();
+          end when;
+          when Clock(step) then
+            step = previous(step) + 0.1;
+            m = previous(m) + 1;
+            e = interval();
+          end when;
+        end M;";
+    let result = simulate(text, 1.45);
+    expect_ticks(&result, "n", &[0.0, 0.3, 0.7, 1.2]);
+    expect_ticks(&result, "m", &[0.0, 0.1, 0.3, 0.6, 1.0]);
+    expect_ticks(&result, "k", &[0.0, 0.3, 1.0]);
+    for (time, d) in [(0.1, 0.2), (0.5, 0.3), (1.0, 0.4), (1.3, 0.5)] {
+        assert_close(at(&result, "d", time), d);
+    }
+    for (time, e) in [(0.05, 0.1), (0.2, 0.1), (0.5, 0.2), (0.8, 0.3), (1.2, 0.4)] {
+        assert_close(at(&result, "e", time), e);
+    }
+}
+
+#[test]
+fn real_intervals_from_parameters() {
+    let text = "model M
+          parameter Real period = 0.3;
+          Real t = sample(time, Clock(period));
+          Real d = interval(t);
+          Integer n(start = 0) = previous(n) + (if t >= 0 then 1 else 2);
+          Integer m(start = 0) = previous(m) + (if shiftSample(n, 1, 2) > 0 then 1 else 2);
+        end M;";
+    let result = simulate(text, 1.0);
+    expect_ticks(&result, "n", &[0.0, 0.3, 0.6, 0.9]);
+    expect_ticks(&result, "m", &[0.15, 0.45, 0.75]);
+    assert_close(at(&result, "d", 0.1), 0.3);
+}
+
+#[test]
+fn clocks_begin_with_the_simulation() {
+    let text = "model M
+          Real t = sample(time, Clock(1, 10));
+          Integer n(start = 0) = previous(n) + (if t >= 0 then 1 else 2);
+          Integer m(start = 0) = previous(m) + (if shiftSample(n, 1, 2) > 0 then 1 else 2);
+        end M;";
+    let result = simulate_from(text, 2.03, 2.3);
+    expect_ticks(&result, "n", &[2.03, 2.13, 2.23]);
+    expect_ticks(&result, "m", &[2.08, 2.18, 2.28]);
+}
+
+#[test]
+fn clocks_are_inferred_through_connections_and_when_clauses() {
+    let text = "connector In = input Real;
+        connector Out = output Real;
+        block Sum
+          In u;
+          Out y(start = 0);
+        equation
+          when Clock() then
+            y = previous(y) + u;
+          end when;
+        end Sum;
+        block Source
+          Out y;
+        equation
+          y = sample(1, Clock(1, 4));
+        end Source;
+        model M
+          Source source; Sum sum; Sum twice;
+          Real held = hold(twice.y);
+        equation
+          connect(source.y, sum.u);
+          connect(sum.y, twice.u);
+        end M;";
+    let result = simulate(text, 1.1);
+    for (time, value) in [(0.1, 1.0), (0.3, 3.0), (0.6, 6.0), (0.8, 10.0), (1.05, 15.0)] {
+        assert_close(at(&result, "held", time), value);
+    }
+}
+
+#[test]
+fn without_any_clock_the_fastest_ticks_every_second() {
+    let text = "model M
+          Integer n(start = 0) = previous(n) + 1;
+          Integer fast = superSample(n, 4);
+          Integer m(start = 0) = previous(m) + (if fast > 0 then 1 else 2);
+        end M;";
+    let result = simulate(text, 9.5);
+    expect_ticks(&result, "m", &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    expect_ticks(&result, "n", &[0.0, 4.0, 8.0]);
+    expect![[r#"
+        warning[default-clock]: no clock is given for `n`
+          --> case.mo:2:19
+           |
+         2 |           Integer n(start = 0) = previous(n) + 1;
+           |                   ^ one of these variables
+           = the fastest of the equations that are clocked with it tick every second
+           = help: name a clock, as in `sample(u, Clock(0.1))` or `when Clock(1, 10) then`
+           = see: Modelica specification, section 16.3
+    "#]]
+    .assert_eq(&messages(text));
+}
+
+#[test]
+fn clocks_that_contradict_each_other() {
+    expect![[r#"
+        error[clock-conflict]: the equations of `x`, `y` would tick every 0.1 s and every 0.3333333333333333 s
+          --> case.mo:2:8
+           |
+         2 |   Real x = sample(time, Clock(1, 10));
+           |        ^ one of these variables
+           = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
+           = see: Modelica specification, section 16.7.5
+    "#]]
+    .assert_eq(&messages(
+        "model M
+  Real x = sample(time, Clock(1, 10));
+  Real y = x + sample(time, Clock(1, 3));
+end M;
+",
+    ));
+    expect![[r#"
+        error[clock-conflict]: the equations of `y` would tick every 0.3 s and every 0.2 s
+          --> case.mo:3:8
+           |
+         3 |   Real y = subSample(x, 2) + sample(time, Clock(3, 10));
+           |        ^ one of these variables
+           = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
+           = see: Modelica specification, section 16.7.5
+    "#]]
+    .assert_eq(&messages(
+        "model M
+  Real x = sample(time, Clock(1, 10));
+  Real y = subSample(x, 2) + sample(time, Clock(3, 10));
+end M;
+",
+    ));
+    expect![[r#"
+        error[clock-before-start]: the clock of `z` would tick before the start
+          --> case.mo:4:8
+           |
+         4 |   Real z(start = 0) = backSample(y, 2);
+           |        ^ one of these variables
+           = help: `backSample` takes back at most what `shiftSample` shifted
+           = see: Modelica specification, section 16.5.2
+    "#]]
+    .assert_eq(&messages(
+        "model M
+  Real x = sample(time, Clock(1, 10));
+  Real y = shiftSample(x, 1);
+  Real z(start = 0) = backSample(y, 2);
+end M;
+",
+    ));
+    expect![[r#"
+        error[clock-rate]: a clock whose ticks are not known in advance cannot be split into shorter intervals
+          --> case.mo:3:8
+           |
+         3 |   Real y = superSample(x, 2);
+           |        ^ one of these variables
+           = help: `superSample` undoes at most what `subSample` did, and `shiftSample` shifts by whole ticks
+           = see: Modelica specification, section 16.5.2
+    "#]]
+    .assert_eq(&messages(
+        "model M
+  Real x = sample(time, Clock(time > 1));
+  Real y = superSample(x, 2);
+end M;
+",
+    ));
+}
