@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 mod annotation;
+mod conditional;
 mod connect;
 pub mod elaborate;
 pub mod equations;

@@ -4,16 +4,14 @@
 
 use std::sync::Arc;
 
+use crate::conditional::{Presence, presence, present_within};
 use crate::elaborate::Elaborator;
-use crate::flat::{Indices, for_each_index, position};
+use crate::flat::{Indices, position};
 use base::Diagnostic;
 
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
 use crate::interfaces;
 use crate::symbolic::sizes_text;
-
-/// Conditions of more elements than this are taken to be the same for all elements of an array of components.
-const MOST_CONDITIONS: usize = 100_000;
 
 /// A component of the model.
 #[derive(Clone, Debug)]
@@ -133,27 +131,6 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
     }
 }
 
-/// Where the elements of an array of components have a component with different sizes, what lies beyond a size is absent.
-fn present_within(
-    elaborator: &mut Elaborator,
-    component: CompId,
-    above: &[usize],
-    largest: &[usize],
-    parent: Option<&[bool]>,
-) -> Arc<[bool]> {
-    let mut present = Vec::new();
-    let mut element = 0;
-    for_each_index(above, |indices| {
-        let here = parent.is_none_or(|parent| parent.get(element).copied().unwrap_or(false));
-        element += 1;
-        let sizes = elaborator.sizes_at(component, indices).unwrap_or_else(|_| largest.into());
-        for_each_index(largest, |own| {
-            present.push(here && own.iter().zip(sizes.iter()).all(|(&at, &size)| at as usize <= size));
-        });
-    });
-    present.into()
-}
-
 /// An outer component is not modified, and of the type and sizes of its inner one (5.4).
 fn check_outer(elaborator: &mut Elaborator, outer: CompId) -> Outcome<()> {
     let inner = elaborator.instances.resolve_outer(outer)?;
@@ -196,48 +173,6 @@ fn inner_mismatch(elaborator: &Elaborator, inner: CompId, outer: CompId, why: &s
             .hint("declare both with the same class and sizes")
             .specification("5.4"),
     )
-}
-
-enum Presence {
-    Everywhere,
-    Nowhere,
-    Some(Vec<bool>),
-}
-
-/// Evaluates the condition of a component for every element of the components above it.
-fn presence(elaborator: &mut Elaborator, component: CompId, above: &[usize], parent: Option<&[bool]>) -> Presence {
-    let node = elaborator.instances.component(component);
-    let (scope, Some(condition)) = (node.declared_in, node.condition.clone()) else { return Presence::Everywhere };
-    let count: usize = above.iter().product();
-    let mut all = Vec::with_capacity(count);
-    let mut failed = None;
-    let mut position = 0;
-    for_each_index(above, |indices| {
-        let exists = parent.is_none_or(|parent| parent.get(position).copied().unwrap_or(false));
-        position += 1;
-        if !exists || failed.is_some() {
-            all.push(false);
-            return;
-        }
-        if !all.is_empty() && count > MOST_CONDITIONS {
-            all.push(all[0]);
-            return;
-        }
-        let frame = frame_of(elaborator, scope, indices);
-        match elaborator.evaluate_condition(&frame, &condition) {
-            Ok(value) => all.push(value),
-            Err(diagnostic) => failed = Some(diagnostic),
-        }
-    });
-    if let Some(diagnostic) = failed {
-        let diagnostic = elaborator.instances.in_component(diagnostic, component);
-        elaborator.instances.report(diagnostic);
-        return Presence::Nowhere;
-    }
-    if all.iter().all(|&here| !here) {
-        return Presence::Nowhere;
-    }
-    if parent.is_none() && all.iter().all(|&here| here) { Presence::Everywhere } else { Presence::Some(all) }
 }
 
 /// The frame for text that stands in `scope`, seen from an element with these numbers below it.

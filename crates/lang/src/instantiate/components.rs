@@ -1,0 +1,244 @@
+//! Components (specification 4.4): what a declaration with its modifiers makes, the type of a component, and what it is by
+//! the components above it: variability, direction, flow, where its value comes from. Conditions are evaluated in
+//! `conditional`.
+
+use std::sync::Arc;
+
+use base::Diagnostic;
+use syntax::ast;
+
+use crate::instance::{
+    BindingSource, ClassId, CompId, ComponentNode, ComponentType, Dimension, Instances, Member, Outcome, SizeState,
+    TypeState,
+};
+use crate::modifier::{self, Modifier, merge};
+
+/// Components nested deeper than this contain themselves.
+const DEEPEST: usize = 200;
+
+impl Instances {
+    pub(super) fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
+        let name = declared.name.name;
+        if let Some(known @ Member::Component(own)) = self.inherited_twice(id, name) {
+            self.check_same_component(own, declared);
+            self.insert(id, name, known);
+            return;
+        }
+        if self.check_duplicate(id, declared.name) {
+            return;
+        }
+        let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
+        let node = self.component_node(id, declared, &outer);
+        let component = self.components.push(node);
+        self.insert(id, name, Member::Component(component));
+    }
+
+    fn component_node(&mut self, id: ClassId, declared: &Arc<ast::Component>, outer: &Arc<Modifier>) -> ComponentNode {
+        let diagnostics = &mut self.diagnostics;
+        let mut own = match &declared.modification {
+            Some(modification) => {
+                let mut own = modifier::from_modification(modification, id, false, true, diagnostics);
+                own.span = Some(declared.name.span);
+                own
+            }
+            None => Modifier { span: Some(declared.name.span), ..Modifier::default() },
+        };
+        own.is_final = declared.prefixes.is_final;
+        let mut own = Arc::new(own);
+        if let Some(constraint) = declared.constraint.as_ref().and_then(|constraint| constraint.modification.as_ref()) {
+            let below = modifier::from_class_modification(constraint, id, diagnostics);
+            own = merge(&own, &Arc::new(below), diagnostics);
+        }
+        let mut node = ComponentNode {
+            name: declared.name.name,
+            parent: self.classes[id].instance,
+            declared_in: id,
+            declaration: declared.clone(),
+            type_scope: id,
+            modifier: own.clone(),
+            type_prefixes: declared.type_prefixes,
+            prefixes: declared.prefixes,
+            condition: declared.condition.clone(),
+            dimensions: dimensions(&declared.subscripts, id),
+            own_dimensions: declared.subscripts.len(),
+            original: None,
+            removed: false,
+            ty: TypeState::Unknown,
+            sizes: SizeState::Unknown,
+        };
+        match &outer.redeclare {
+            Some(redeclare) => self.redeclare_component(&mut node, redeclare, outer, &own),
+            None => node.modifier = merge(outer, &own, &mut self.diagnostics),
+        }
+        node
+    }
+
+    /// The type of a component. For a class it is an instance of its own with the component's modifiers.
+    pub fn component_type(&mut self, id: CompId) -> Outcome<ComponentType> {
+        match &self.components[id].ty {
+            TypeState::Known(ty) => return Ok(ty.clone()),
+            TypeState::Failed(diagnostic) => return Err(diagnostic.clone()),
+            TypeState::Busy => {
+                let diagnostic =
+                    Diagnostic::error("cyclic-type", format!("the type of `{}` depends on itself", self.path(id)));
+                return Err(Box::new(diagnostic.at(self.span(id), "declared here")));
+            }
+            TypeState::Unknown => {}
+        }
+        self.components[id].ty = TypeState::Busy;
+        let found = self.find_component_type(id);
+        self.components[id].ty = match &found {
+            Ok(ty) => TypeState::Known(ty.clone()),
+            Err(diagnostic) => TypeState::Failed(diagnostic.clone()),
+        };
+        found
+    }
+
+    fn find_component_type(&mut self, id: CompId) -> Outcome<ComponentType> {
+        let node = &self.components[id];
+        let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+        let class = match self.lookup_type(scope, &type_name) {
+            Ok(class) => class,
+            Err(diagnostic) => return Err(self.in_component(diagnostic, id)),
+        };
+        let modifier = self.components[id].modifier.clone();
+        if let Some(simple) = self.simple_type(class)
+            && let Some(builtin) = simple.builtin
+        {
+            let component = &mut self.components[id];
+            component.dimensions.extend(simple.dimensions.iter().cloned());
+            add_prefixes(&mut component.type_prefixes, simple.prefixes);
+            let own = Arc::new(modifier.without_binding());
+            let attributes = merge(&own, &simple.attributes, &mut self.diagnostics);
+            return Ok(ComponentType::Builtin { builtin, attributes });
+        }
+        if self.chain(id).len() > DEEPEST {
+            return Err(self.contains_itself(id, class, type_name.span));
+        }
+        let own = Arc::new(modifier.without_binding());
+        let instance = self.copy_class(class, Some(id), own);
+        let (dimensions, prefixes) = self.type_dimensions(instance);
+        let component = &mut self.components[id];
+        component.dimensions.extend(dimensions);
+        add_prefixes(&mut component.type_prefixes, prefixes);
+        if self.is_external_object(instance) {
+            Ok(ComponentType::Object(instance))
+        } else {
+            Ok(ComponentType::Class(instance))
+        }
+    }
+
+    /// The message names the first component on the way down that is of the class.
+    fn contains_itself(&mut self, id: CompId, class: ClassId, span: base::Span) -> Box<Diagnostic> {
+        let def = self.classes[class].def;
+        let is_same = |this: &Self, id: CompId| match &this.components[id].ty {
+            TypeState::Known(ComponentType::Class(class)) => this.classes[*class].def == def,
+            _ => false,
+        };
+        let first = self.chain(id).into_iter().find(|&id| is_same(self, id)).unwrap_or(id);
+        Box::new(
+            Diagnostic::error("recursive-component", format!("`{}` contains itself", self.class_name(class)))
+                .at(span, "as a part of itself")
+                .in_component(self.path(first))
+                .specification("5.6.1.1"),
+        )
+    }
+
+    pub(crate) fn in_component(&self, mut diagnostic: Box<Diagnostic>, id: CompId) -> Box<Diagnostic> {
+        if diagnostic.component.is_none() {
+            diagnostic.component = self.owner_path(self.components[id].parent);
+        }
+        diagnostic
+    }
+
+    /// The dimensions of a component, those of its type included.
+    pub fn dimensions(&mut self, id: CompId) -> Outcome<Vec<Dimension>> {
+        self.component_type(id)?;
+        Ok(self.components[id].dimensions.clone())
+    }
+
+    /// How many element numbers lead to the elements of a class instance: the ranks of the components above it.
+    pub fn rank_above(&mut self, class: ClassId) -> usize {
+        match self.classes[class].owner {
+            None => 0,
+            Some(owner) => {
+                let chain = self.chain(owner);
+                chain.iter().map(|&id| self.components[id].dimensions.len()).sum()
+            }
+        }
+    }
+
+    /// Where the value of a component comes from; `None` if it has no binding.
+    pub fn binding(&self, id: CompId) -> Option<BindingSource> {
+        let node = &self.components[id];
+        if let Some(binding) = &node.modifier.binding {
+            let from_inside = binding.declared && self.record_above(id).is_some();
+            if !from_inside {
+                return binding.expr.is_some().then(|| BindingSource::Expression(binding.clone()));
+            }
+        }
+        if let Some(record) = self.record_above(id) {
+            return Some(BindingSource::Field(record));
+        }
+        node.modifier.binding.as_ref().filter(|binding| binding.expr.is_some()).cloned().map(BindingSource::Expression)
+    }
+
+    /// The component of which this one is an element, if it has a value as a whole.
+    fn record_above(&self, id: CompId) -> Option<CompId> {
+        let owner = self.classes[self.components[id].parent].owner?;
+        self.binding(owner).map(|_| owner)
+    }
+
+    /// The variability with that of the components above it.
+    pub fn variability(&self, id: CompId) -> ast::Variability {
+        let mut result = ast::Variability::Unstated;
+        for id in self.chain(id) {
+            result = stronger(result, self.components[id].type_prefixes.variability);
+        }
+        result
+    }
+
+    /// `flow` or `stream`, also of a component above it.
+    pub fn flow(&self, id: CompId) -> ast::Flow {
+        let chain = self.chain(id);
+        chain
+            .iter()
+            .map(|&id| self.components[id].type_prefixes.flow)
+            .find(|&flow| flow != ast::Flow::None)
+            .unwrap_or_default()
+    }
+
+    /// `input` or `output`, also of a component above it.
+    pub fn direction(&self, id: CompId) -> ast::Direction {
+        let chain = self.chain(id);
+        chain
+            .iter()
+            .map(|&id| self.components[id].type_prefixes.direction)
+            .find(|&direction| direction != ast::Direction::None)
+            .unwrap_or_default()
+    }
+}
+
+fn stronger(a: ast::Variability, b: ast::Variability) -> ast::Variability {
+    let rank = |variability| match variability {
+        ast::Variability::Unstated => 0,
+        ast::Variability::Discrete => 1,
+        ast::Variability::Parameter => 2,
+        ast::Variability::Constant => 3,
+    };
+    if rank(b) > rank(a) { b } else { a }
+}
+
+pub(super) fn add_prefixes(own: &mut ast::TypePrefixes, of_type: ast::TypePrefixes) {
+    if own.flow == ast::Flow::None {
+        own.flow = of_type.flow;
+    }
+    if own.direction == ast::Direction::None {
+        own.direction = of_type.direction;
+    }
+    own.variability = stronger(own.variability, of_type.variability);
+}
+
+pub(super) fn dimensions(subscripts: &[ast::Subscript], scope: ClassId) -> Vec<Dimension> {
+    subscripts.iter().map(|subscript| Dimension { subscript: subscript.clone(), scope }).collect()
+}

@@ -1,0 +1,228 @@
+//! Base classes (specification 7.1): how a class takes over the elements of another, and what it may extend.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name};
+use syntax::ast;
+
+use crate::instance::{ClassId, Instances, Member};
+use crate::modifier::{self, Declaration, Modifier, merge};
+use crate::restrictions::{kind_text, may_extend};
+
+impl Instances {
+    /// A base class must not be found through what another base class brings (7.1.4).
+    pub(super) fn check_base_name(&mut self, id: ClassId, extends: &ast::Extends) {
+        let Some(first) = extends.base.parts.first() else { return };
+        if extends.base.global {
+            return;
+        }
+        if let Some(&Member::Class(member)) = self.classes[id].members.get(&first.name)
+            && self.members[member].declaration.as_ref().is_some_and(|class| class.prefixes.replaceable)
+        {
+            let diagnostic =
+                Diagnostic::error("replaceable-base", format!("the base class `{}` is replaceable", first.name))
+                    .at(extends.base.span, "used as a base class")
+                    .hint("extend from a class that cannot be exchanged")
+                    .specification("7.1.4");
+            self.report(Box::new(diagnostic));
+        }
+        let inherited = match self.classes[id].members.get(&first.name) {
+            Some(&Member::Class(member)) => self.members[member].declared_in != id,
+            _ => false,
+        };
+        if inherited {
+            let diagnostic =
+                Diagnostic::error("inherited-base", format!("the base class `{}` is itself inherited", first.name))
+                    .at(extends.base.span, "found in another base class")
+                    .specification("7.1.4");
+            self.report(Box::new(diagnostic));
+        }
+    }
+
+    /// A class that holds an operator record cannot be extended: the record would be another type in it (4.7).
+    pub(super) fn check_operator_records(&mut self, base: ClassId, extends: &ast::Extends) {
+        let definition = self.definition(base).clone();
+        let Some(record) = operator_record_in(&definition) else { return };
+        let (name, record_name) = (self.class_name(base), record.name.name);
+        let text = format!("`{name}` holds the operator record `{record_name}` and cannot be extended");
+        let diagnostic = Diagnostic::error("extends-operator-record", text)
+            .at(extends.base.span, "extended here")
+            .at(record.name.span, "this operator record would become another type")
+            .hint("move the operator record out of the class that is extended")
+            .specification("4.7");
+        self.report(Box::new(diagnostic));
+    }
+
+    pub(super) fn check_base_kind(&mut self, id: ClassId, base: ClassId, extends: &ast::Extends) {
+        let (kind, base_kind) = (self.kind(id), self.kind(base));
+        if may_extend(kind, base_kind) {
+            return;
+        }
+        let (name, base_name) = (self.class_name(id), self.class_name(base));
+        let text = format!("the {} `{name}` extends the {} `{base_name}`", kind_text(kind), kind_text(base_kind));
+        let diagnostic =
+            Diagnostic::error("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
+        self.report(Box::new(diagnostic));
+    }
+
+    /// The modifiers that go on to base classes: those from outside over the redeclared elements of this class.
+    pub(super) fn modifier_for_bases(&mut self, id: ClassId, composition: &ast::Composition) -> Arc<Modifier> {
+        let mut result = (*self.classes[id].modifier).clone();
+        result.binding = None;
+        let Instances { classes, diagnostics, .. } = self;
+        result.children.retain(|(name, _)| !classes[id].members.contains_key(name));
+        for element in &composition.elements {
+            let (name, declaration) = match element {
+                ast::Element::Component(component) if component.prefixes.redeclare => {
+                    (component.name, Declaration::Component(component.clone()))
+                }
+                ast::Element::Class(class) if class.prefixes.redeclare => {
+                    (class.name, Declaration::Class(class.clone()))
+                }
+                _ => continue,
+            };
+            let redeclared = modifier::from_redeclared_element(declaration, id, name.span);
+            result.add_below(name.name, &Arc::new(redeclared), diagnostics);
+        }
+        Arc::new(result)
+    }
+
+    /// Adds the base class of that name; outer modifiers win over those of the extends clause.
+    pub(super) fn inherit(
+        &mut self,
+        id: ClassId,
+        scope: ClassId,
+        base: &ast::TypeName,
+        modification: Option<&Arc<ast::ClassModification>>,
+        outer: Arc<Modifier>,
+    ) -> Option<ClassId> {
+        let found = match self.lookup_base(scope, base) {
+            Ok(found) => found,
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        let mut current = Some(id);
+        while let Some(class) = current {
+            if self.classes[class].def == self.classes[found].def && self.classes[class].builtin.is_none() {
+                let name = self.class_name(found);
+                let diagnostic = Diagnostic::error("extends-itself", format!("`{name}` extends itself"))
+                    .at(base.span, "here")
+                    .specification("7.1");
+                self.report(Box::new(diagnostic));
+                return None;
+            }
+            current = self.derived(class);
+        }
+        Some(self.inherit_class(id, scope, found, modification, outer))
+    }
+
+    /// The class that inherits this base class directly.
+    fn derived(&self, base: ClassId) -> Option<ClassId> {
+        let instance = self.classes[base].instance;
+        (instance != base).then(|| self.classes[base].derived.unwrap_or(instance))
+    }
+
+    pub(super) fn inherit_class(
+        &mut self,
+        id: ClassId,
+        scope: ClassId,
+        found: ClassId,
+        modification: Option<&Arc<ast::ClassModification>>,
+        outer: Arc<Modifier>,
+    ) -> ClassId {
+        let mut modifier = Arc::new(Modifier { binding: None, redeclare: None, ..(*outer).clone() });
+        let mut broken = Vec::new();
+        if let Some(modification) = modification {
+            let below = modifier::from_class_modification(modification, scope, &mut self.diagnostics);
+            modifier = merge(&modifier, &Arc::new(below), &mut self.diagnostics);
+            broken = modification
+                .arguments
+                .iter()
+                .filter(|argument| matches!(argument, ast::Argument::BreakElement(_) | ast::Argument::BreakConnect(..)))
+                .cloned()
+                .collect();
+        }
+        let owner = self.classes[id].owner;
+        let base = self.copy_class(found, owner, modifier);
+        self.classes[base].instance = self.classes[id].instance;
+        self.classes[base].derived = Some(id);
+        self.classes[base].broken = broken;
+        self.classes[id].bases.push(base);
+        self.expand(base);
+        self.take_members(id, base);
+        base
+    }
+
+    fn take_members(&mut self, id: ClassId, base: ClassId) {
+        let removed: Vec<Name> = self.classes[base]
+            .broken
+            .iter()
+            .filter_map(|argument| match argument {
+                ast::Argument::BreakElement(name) => Some(name.name),
+                _ => None,
+            })
+            .collect();
+        for name in self.classes[base].order.clone() {
+            if removed.contains(&name) {
+                continue;
+            }
+            let Some(&member) = self.classes[base].members.get(&name) else { continue };
+            if !self.classes[id].members.contains_key(&name) {
+                self.insert(id, name, member);
+            } else if let Some(&own) = self.classes[id].members.get(&name)
+                && own != member
+            {
+                if self.extends_inherited(id, own, member) {
+                    continue;
+                }
+                // Inherited a second time, or declared again: the one that was first stands for both.
+                self.check_same(own, member);
+                self.classes[base].members.insert(name, own);
+            }
+        }
+    }
+
+    pub(super) fn protect(&mut self, base: ClassId) {
+        for name in self.classes[base].order.clone() {
+            match self.classes[base].members.get(&name) {
+                Some(&Member::Component(component)) => self.components[component].prefixes.protected = true,
+                Some(&Member::Class(class)) => self.members[class].protected = true,
+                None => {}
+            }
+        }
+    }
+
+    /// The class and its base classes, bases first, each in the order of its extends clauses: where equations stand. A
+    /// class that is inherited twice counts once (7.1: equal equations are discarded).
+    pub fn with_bases(&mut self, class: ClassId) -> Vec<ClassId> {
+        self.expand(class);
+        let mut order: Vec<ClassId> = Vec::new();
+        let mut stack = vec![(class, false)];
+        while let Some((id, done)) = stack.pop() {
+            if done {
+                if !order.iter().any(|&known| self.classes[known].def == self.classes[id].def) {
+                    order.push(id);
+                }
+                continue;
+            }
+            stack.push((id, true));
+            self.expand(id);
+            stack.extend(self.classes[id].bases.iter().rev().map(|&base| (base, false)));
+        }
+        order
+    }
+}
+
+/// An operator record in the text of a class, at any depth.
+fn operator_record_in(class: &ast::ClassDef) -> Option<&ast::ClassDef> {
+    let ast::ClassBody::Long(composition) = &class.body else { return None };
+    composition.elements.iter().find_map(|element| match element {
+        ast::Element::Class(inner) if inner.kind == ast::ClassKind::OperatorRecord => {
+            matches!(inner.body, ast::ClassBody::Long(_)).then_some(&**inner)
+        }
+        ast::Element::Class(inner) => stacker::maybe_grow(64 * 1024, 1024 * 1024, || operator_record_in(inner)),
+        _ => None,
+    })
+}
