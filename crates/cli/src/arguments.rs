@@ -104,6 +104,10 @@ pub struct Subject {
     #[arg(long)]
     pub no_unit_check: bool,
 
+    /// Refuse what would be decided with a warning, such as how redundant ideal switches share a current
+    #[arg(long)]
+    pub strict: bool,
+
     /// Print the machine-readable summary; messages go to standard error
     #[arg(long)]
     pub json: bool,

@@ -133,6 +133,7 @@ fn request(subject: &Subject, target: &str) -> Request {
                 IndexReduction::Projection => transform::IndexReduction::Projection,
             },
             aliases: if subject.keep_aliases { transform::Aliases::Keep } else { transform::Aliases::Eliminate },
+            strict: subject.strict,
         },
         no_unit_check: subject.no_unit_check,
     }

@@ -61,6 +61,7 @@ mod lookup;
 mod lower;
 mod math;
 mod memory;
+mod probe;
 mod program;
 #[cfg(test)]
 mod random;
@@ -81,6 +82,7 @@ pub use layout::{
 };
 pub use lower::Strings;
 pub use memory::{DelayBuffer, Memory};
+pub use probe::Probe;
 pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };

@@ -8,14 +8,15 @@ use dae::{EqId, ExprId, Model, VarId};
 use native::Native;
 use transform::{Schedule, SystemKind};
 
-use crate::code::{Address, Code, Regions, Rounding, StatementOrigin};
+use crate::code::{Address, Code, Regions, Rounding};
 use crate::failure::Failure;
 use crate::jit::Machine;
 use crate::layout::{Layout, RelationId, RelationKind, TIME};
-use crate::lower::{Mode, Pool, Statement, link, lower};
+use crate::lower::Pool;
 use crate::memory::{DelayBuffer, Memory};
+use crate::probe::Probe;
 use crate::runtime::Runtime;
-use crate::{build, code, interpret, jit};
+use crate::{build, interpret, jit};
 
 base::id_type!(
     /// A piece of code.
@@ -391,41 +392,8 @@ impl Program {
 
     /// Evaluates expressions of the model at the values in memory, by interpretation.
     pub fn evaluate(&self, expressions: &[ExprId], memory: &mut Memory) -> Result<Vec<f64>, Diagnostic> {
-        let mut pool = self.pool.clone();
-        std::mem::swap(&mut pool.strings, &mut memory.strings);
-        let first_constant = pool.constants.values.len();
-        let statements: Vec<Statement> = (0..)
-            .zip(expressions)
-            .map(|(k, &value)| Statement::to_slot(code::OUTPUT | k, value, StatementOrigin::default()))
-            .collect();
-        let lowered = lower(self.model(), &self.layout, &mut pool, Mode::default(), &statements);
-        std::mem::swap(&mut pool.strings, &mut memory.strings);
-        let mut code = lowered?;
-        link(&mut code);
-        let end = memory.values.len();
-        let fresh = &pool.constants.values[first_constant..];
-        let outputs = end + fresh.len();
-        let temporaries = outputs + expressions.len();
-        let regions =
-            Regions { constants: self.regions.constants, outputs: outputs as u32, temporaries: temporaries as u32 };
-        // New constants lie behind the end of memory; those known before stay where they are.
-        let resolve = |address: Address| {
-            let index = (address & !code::REGION_MASK) as usize;
-            if address & code::REGION_MASK == code::CONSTANT && index >= first_constant {
-                (end + index - first_constant) as u32
-            } else {
-                regions.resolve(address)
-            }
-        };
-        for op in &mut code.ops {
-            *op = op.map(resolve);
-        }
-        memory.values.extend_from_slice(fresh);
-        memory.values.resize(temporaries + code.temporaries as usize, 0.0);
-        let (values, mut runtime) = Runtime::new(self, &pool.calls, memory);
-        interpret::run(&code.ops, values, &mut runtime);
-        let results = values[outputs..temporaries].to_vec();
-        memory.values.truncate(end);
+        let mut results = Vec::new();
+        Probe::new(self, expressions, memory)?.run(self, memory, &mut results);
         Ok(results)
     }
 

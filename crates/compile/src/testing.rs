@@ -31,6 +31,8 @@ impl Maker {
                 state_sets: Vec::new(),
                 blocks: Vec::new(),
                 summary: Summary::default(),
+                mode: None,
+                modes: None,
             },
         }
     }

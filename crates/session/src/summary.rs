@@ -80,6 +80,10 @@ pub struct Structure {
     pub entries: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<usize>,
+    /// Conditions that change the structure during the run, where no structure serves all; the rest then speaks of the mode
+    /// at the start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub structural_conditions: Vec<String>,
     pub events: Events,
 }
 
@@ -133,7 +137,7 @@ impl Statistics {
             jacobians: run.jacobians,
             state_events: run.state_events,
             time_events: run.time_events,
-            modes: 1,
+            modes: run.modes,
         }
     }
 }
@@ -153,9 +157,15 @@ impl Structure {
             blocks: schedule.blocks.iter().map(|block| BlockSummary::of(model, block)).collect(),
             entries: schedule.entries(),
             families: schedule.families.iter().map(|family| family.count).collect(),
+            structural_conditions: structural_conditions(schedule),
             events: Events::of(model),
         }
     }
+}
+
+fn structural_conditions(schedule: &Schedule) -> Vec<String> {
+    let Some(mode) = &schedule.mode else { return Vec::new() };
+    (0..mode.key.len()).map(|condition| mode.modes.text(condition)).collect()
 }
 
 fn physical_states(schedule: &Schedule) -> Vec<String> {

@@ -20,6 +20,8 @@ pub struct Bands {
     residues: Vec<f64>,
     given: Vec<i8>,
     bands: Vec<f64>,
+    /// The least bands of crossing functions, as they were asked for.
+    least: Vec<f64>,
     /// The crossing functions of the relations of each system.
     of_system: Vec<(compile::SystemId, Vec<usize>)>,
 }
@@ -36,7 +38,13 @@ impl Bands {
                 of_system.push((system, (0..count).filter(inside).collect()));
             }
         }
-        Self { residues: vec![0.0; count], given: vec![0; count], bands: vec![0.0; count], of_system }
+        Self {
+            residues: vec![0.0; count],
+            given: vec![0; count],
+            bands: vec![0.0; count],
+            least: vec![PLAIN_BAND; count],
+            of_system,
+        }
     }
 
     /// The relations that triggered an event take the signs they have there.
@@ -49,6 +57,20 @@ impl Bands {
         }
     }
 
+    /// Bands as narrow as rounding.
+    pub fn narrow(&mut self) {
+        self.least.fill(PLAIN_BAND);
+    }
+
+    /// Lets a relation keep its state while its residue is not larger than `width`.
+    pub fn widen(&mut self, program: &Program, relation: compile::RelationId, width: f64) {
+        for (least, root) in self.least.iter_mut().zip(&program.roots) {
+            if root.relation == relation {
+                *least = least.max(width);
+            }
+        }
+    }
+
     /// Freezes the states of all relations at the point in memory.
     pub fn restart(&mut self, machine: &mut Machine, roots: &mut RootFinder) {
         if self.residues.is_empty() {
@@ -56,7 +78,7 @@ impl Bands {
         }
         let program = machine.program;
         program.crossings(&mut machine.memory, &mut self.residues);
-        self.bands.fill(PLAIN_BAND);
+        self.bands.copy_from_slice(&self.least);
         for (system, functions) in &self.of_system {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));

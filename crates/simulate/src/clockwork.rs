@@ -76,6 +76,25 @@ impl Clockwork {
         }
     }
 
+    /// The same clockwork for another structure of the model, whose samples may stand in another order.
+    pub fn in_program(&self, program: &Program, memory: &Memory) -> Self {
+        let ticker = |sample: &compile::Sample| {
+            let start = memory.values[sample.start_value as usize];
+            let interval = memory.values[sample.interval_value as usize];
+            let same = |known: &&Ticker| same_instant(known.start, start) && same_instant(known.interval, interval);
+            self.tickers.iter().flatten().find(same).copied()
+        };
+        Self {
+            tickers: program.layout.samples.iter().map(ticker).collect(),
+            known: None,
+            instants: vec![f64::INFINITY; program.time_relations.len()],
+            left: self.left,
+            span: self.span,
+            jumps: self.jumps.clone(),
+            delayed: self.delayed.clone(),
+        }
+    }
+
     /// An event may have changed what relations on time depend on.
     pub fn forget(&mut self) {
         self.known = None;

@@ -9,8 +9,13 @@ use transform::Role;
 /// The columns of a run, and the variables whose values make up a row.
 pub struct Columns {
     pub columns: Vec<Column>,
-    sources: Vec<VarId>,
+    /// `None` for what the structure in use does not have.
+    sources: Vec<Option<VarId>>,
+    /// Which sources are derivatives, of what and of which order; another structure has other variables for them.
+    derivatives: Vec<(usize, (VarId, u32))>,
     row: Vec<f64>,
+    /// The impulses of variables in the instant at hand.
+    pub impulses: Vec<(VarId, f64)>,
 }
 
 impl Columns {
@@ -19,6 +24,10 @@ impl Columns {
         let model = program.model();
         let mut columns: Vec<Column> = Vec::new();
         let mut sources = Vec::new();
+        let mut derivatives = Vec::new();
+        let mut impulses = Vec::new();
+        let schedule = &program.schedule;
+        let modes = schedule.mode.as_ref().map(|mode| &*mode.modes).or(schedule.modes.as_deref());
         let mut first_at: FxHashMap<(u32, bool), usize> = FxHashMap::default();
         for (variable, declared) in model.variables.iter() {
             let kind = match declared.ty {
@@ -30,6 +39,13 @@ impl Columns {
             };
             let name = model.variable_name(variable);
             if declared.hidden || !keep(&name) {
+                continue;
+            }
+            // What only one structure has is no column of all.
+            if let Some(modes) = modes
+                && schedule.mode.is_some()
+                && !modes.has(variable, declared.derivative_of)
+            {
                 continue;
             }
             let text = |name: Option<base::Name>| name.map_or("", |name| name.as_str());
@@ -49,19 +65,52 @@ impl Columns {
                 Some((of, negated)) => column = column.alias(of, negated),
                 None => {
                     first_at.insert((place.slot, negated || place.negated), columns.len());
-                    sources.push(variable);
+                    if declared.derivative_of.is_some() {
+                        derivatives.push((sources.len(), root_of(model, variable)));
+                    }
+                    sources.push(Some(variable));
                 }
             }
             columns.push(column);
         }
-        Self { columns, row: vec![0.0; sources.len()], sources }
+        for &variable in modes.map(|modes| modes.switched.as_slice()).unwrap_or_default() {
+            let name = format!("impulse({})", model.variable_name(variable));
+            if keep(&name) {
+                columns
+                    .push(Column::new(name).description("what it adds up to in an instant in which it is unbounded"));
+                impulses.push((variable, 0.0));
+            }
+        }
+        Self { columns, row: vec![0.0; sources.len() + impulses.len()], sources, derivatives, impulses }
+    }
+
+    /// From now on rows are read from another structure of the model.
+    pub fn read_from(&mut self, program: &Program) {
+        let model = program.model();
+        let known: FxHashMap<(VarId, u32), VarId> = (model.variables.iter())
+            .filter(|(_, declared)| declared.derivative_of.is_some())
+            .map(|(variable, _)| (root_of(model, variable), variable))
+            .collect();
+        for (place, derivative) in &self.derivatives {
+            self.sources[*place] = known.get(derivative).copied();
+        }
     }
 
     /// The row at the values in memory.
     pub fn row(&mut self, program: &Program, memory: &compile::Memory) -> &[f64] {
-        for (value, &variable) in self.row.iter_mut().zip(&self.sources) {
-            *value = program.value(memory, variable);
-        }
+        let impulses = self.impulses.iter().map(|&(_, impulse)| impulse);
+        let value = |source: &Option<VarId>| source.map_or(f64::NAN, |variable| program.value(memory, variable));
+        let values = self.sources.iter().map(value).chain(impulses);
+        self.row.iter_mut().zip(values).for_each(|(place, value)| *place = value);
         &self.row
     }
+}
+
+/// What a variable is a derivative of, and of which order.
+pub fn root_of(model: &dae::Model, mut variable: VarId) -> (VarId, u32) {
+    let mut order = 0;
+    while let Some(of) = model.variables[variable].derivative_of {
+        (variable, order) = (of, order + 1);
+    }
+    (variable, order)
 }

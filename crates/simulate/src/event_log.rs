@@ -36,11 +36,18 @@ pub enum Entry<'a> {
         from: f64,
         to: f64,
     },
-    /// A variable jumped by an impulse of another.
+    /// A variable was unbounded for an instant.
     Impulse {
         time: f64,
         variable: &'a str,
         value: f64,
+    },
+    /// A variable jumped in a transition to another mode.
+    Jump {
+        time: f64,
+        variable: &'a str,
+        from: f64,
+        to: f64,
     },
     Message {
         time: f64,
@@ -111,6 +118,7 @@ fn text(entry: &Entry) -> String {
         }
         Entry::Reinit { state, from, to, .. } => format!("{:<22} {state} set from {from} to {to}", ""),
         Entry::Impulse { variable, value, .. } => format!("{:<22} impulse of {value} in {variable}", ""),
+        Entry::Jump { variable, from, to, .. } => format!("{:<22} {variable} jumps from {from} to {to}", ""),
         Entry::Message { time, text } => format!("{:<22} {text}", Decimal(*time)),
         Entry::Restart { iterations, .. } => format!("{:<22} restart after {iterations} iterations", ""),
     }
@@ -140,6 +148,12 @@ fn json(entry: &Entry) -> String {
         Entry::Impulse { time, variable, value } => {
             format!(r#"{{"event":"impulse","time":{time},"variable":{},"value":{}}}"#, quoted(variable), number(*value))
         }
+        Entry::Jump { time, variable, from, to } => format!(
+            r#"{{"event":"jump","time":{time},"variable":{},"from":{},"to":{}}}"#,
+            quoted(variable),
+            number(*from),
+            number(*to)
+        ),
         Entry::Message { time, text } => {
             format!(r#"{{"event":"message","time":{time},"text":{}}}"#, quoted(text))
         }

@@ -131,7 +131,7 @@ pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(),
 }
 
 /// Carries out the active actions; tells whether a state was set to another value.
-fn perform(
+pub fn perform(
     machine: &mut Machine,
     actions: &[Action],
     slots: &[ActionSlots],
@@ -192,7 +192,7 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
     Err(Trouble::Model(Box::new(diagnostic)))
 }
 
-fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
+pub fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
     names.variable(slot).is_some_and(|variable| {
         let declared = &machine.program.model().variables[variable];
         declared.ty != VariableType::Real
@@ -201,7 +201,7 @@ fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
     })
 }
 
-fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
+pub fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
     let program = machine.program;
     let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
     let name = program.model().variable_name(variable);

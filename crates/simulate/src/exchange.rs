@@ -32,7 +32,7 @@ fn current(program: &Program, machine: &Machine, set: &StateSet) -> Vec<usize> {
 }
 
 /// Every candidate keeps its value; the states take over those of the candidates they now stand for.
-fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[usize]) {
+pub fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[usize]) {
     for ((row, &state), &candidate) in set.selection.iter().zip(&set.states).zip(chosen) {
         for (place, &factor) in row.iter().enumerate() {
             let value = if place == candidate { 1.0 } else { 0.0 };

@@ -2,7 +2,7 @@
 //!
 //! [`simulate`] is the whole of it. A [`machine::Machine`] evaluates the program at one point; `systems` solves the
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
-//! jumps; `run` puts them on the axis of time.
+//! jumps; `run` puts them on the axis of time. `modes` changes the program where the structure of the model changes.
 
 mod bands;
 mod clockwork;
@@ -13,6 +13,7 @@ mod events;
 mod exchange;
 mod initial;
 mod machine;
+mod modes;
 mod projection;
 mod rhythm;
 mod run;

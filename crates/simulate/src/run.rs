@@ -1,10 +1,13 @@
 //! The run itself: steps of the integrator, events between them, rows of the result.
 
+use std::sync::Arc;
+
 use base::{Decimal, Diagnostic};
 use compile::Program;
 use results::{ResultError, ResultSink};
 use solve::roots::Crossing;
-use solve::{Integrator, Method, OdeProblem, RootFinder, StepError};
+use solve::{Method, OdeProblem, RootFinder, StepError};
+use transform::modes::Modes;
 
 use crate::bands::Bands;
 use crate::clockwork::{Clockwork, same_instant};
@@ -14,6 +17,7 @@ use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
 use crate::initial;
 use crate::machine::{Machine, Trouble};
+use crate::modes::{Instant, Left, Shelf, Start, Station, Switching};
 use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
 
@@ -48,6 +52,10 @@ pub struct RunStatistics {
     pub state_events: u64,
     pub time_events: u64,
     pub rows: u64,
+    /// Modes that the run was in; those that were made for it, and the seconds that took.
+    pub modes: u64,
+    pub modes_made: u64,
+    pub mode_seconds: f64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -108,16 +116,14 @@ pub fn simulate(
 ) -> Result<Outcome, ResultError> {
     let started = std::time::Instant::now();
     let machine = Machine::new(program);
-    let Some(method) = method(&options.solver, machine.size()) else {
-        let message = format!("there is no solver `{}`", options.solver);
-        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-        let hint = format!("choose one of {}", names.join(", "));
-        let diagnostic = Box::new(Diagnostic::error("unknown-solver", message).hint(hint));
-        return Ok(Outcome::not_initialised(diagnostic));
+    let method = match method(&options.solver, machine.size()) {
+        Ok(method) => method,
+        Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
     };
-    let integrator = method.integrator(machine.size(), settings(&machine, options));
-    let mut run = Run::new(machine, integrator, options, keep, sink, log);
-    let first = run.begin();
+    let shelf = Shelf::default();
+    let station = Station::with_method(machine, method, options);
+    let mut run = Run::new(station, options, keep, sink, log);
+    let first = run.begin(&shelf);
     let initialise_seconds = started.elapsed().as_secs_f64();
     let ending = match first {
         Ok(None) => run.integrate(watcher),
@@ -135,10 +141,47 @@ pub fn simulate(
     Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds })
 }
 
-fn method(name: &str, states: usize) -> Option<Method> {
-    let method = Method::from_name(name)?;
+/// Whether a structure for all modes has become singular.
+fn needs_modes<T>(outcome: &Result<T, Trouble>, station: &Station) -> bool {
+    match outcome {
+        Ok(_) => !station.machine.systems.shared.is_empty(),
+        Err(Trouble::System(failure)) => failure.is_structural(),
+        Err(_) => false,
+    }
+}
+
+fn method(name: &str, states: usize) -> Result<Method, Box<Diagnostic>> {
+    let Some(method) = Method::from_name(name) else {
+        let message = format!("there is no solver `{name}`");
+        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+        let hint = format!("choose one of {}", names.join(", "));
+        return Err(Box::new(Diagnostic::error("unknown-solver", message).hint(hint)));
+    };
     // Without states there is nothing to choose by.
-    Some(if states == 0 && method == Method::Auto { Method::Tsit5 } else { method })
+    Ok(if states == 0 && method == Method::Auto { Method::Tsit5 } else { method })
+}
+
+impl<'p> Station<'p> {
+    /// A station with the solver that the options name.
+    pub fn new(machine: Machine<'p>, options: &Options) -> Result<Self, Box<Diagnostic>> {
+        let method = method(&options.solver, machine.size())?;
+        Ok(Self::with_method(machine, method, options))
+    }
+
+    fn with_method(machine: Machine<'p>, method: Method, options: &Options) -> Self {
+        let program = machine.program;
+        let mut roots = RootFinder::new(program.roots.len(), machine.size());
+        // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
+        roots.set_resolution(options.interval);
+        Self {
+            integrator: method.integrator(machine.size(), settings(&machine, options)),
+            roots,
+            bands: Bands::new(program),
+            names: Names::new(&machine),
+            machine,
+            switch: None,
+        }
+    }
 }
 
 /// What the integrator is told: tolerances by nominal values, and the longest step.
@@ -193,14 +236,17 @@ impl From<ResultError> for Stop {
 struct Run<'a, 'w> {
     program: &'a Program,
     options: &'a Options,
-    machine: Machine<'a>,
-    names: Names,
+    station: Station<'a>,
+    modes: Option<Box<Switching<'a>>>,
+    /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
+    spare: Option<(Arc<Modes>, &'a Shelf<Program>)>,
+    /// The mode is another one than that in which the integrator was started.
+    entered: bool,
+    last_step: f64,
     columns: Columns,
     sink: &'a mut dyn ResultSink,
     log: &'a mut EventLog<'w>,
     clockwork: Clockwork,
-    integrator: Box<dyn Integrator>,
-    roots: RootFinder,
     statistics: RunStatistics,
     x: Vec<f64>,
     /// The number of the next output point.
@@ -210,54 +256,57 @@ struct Run<'a, 'w> {
     recent: RecentEvents,
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
-    bands: Bands,
     projector: Option<Projector<'a>>,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
     fn new(
-        machine: Machine<'a>,
-        integrator: Box<dyn Integrator>,
+        station: Station<'a>,
         options: &'a Options,
         keep: &dyn Fn(&str) -> bool,
         sink: &'a mut dyn ResultSink,
         log: &'a mut EventLog<'w>,
     ) -> Self {
-        let program = machine.program;
-        let size = machine.size();
-        let mut roots = RootFinder::new(program.roots.len(), size);
-        // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
-        roots.set_resolution(options.interval);
+        let program = station.machine.program;
         Self {
             program,
             options,
-            names: Names::new(&machine),
             columns: Columns::new(program, keep),
             sink,
             log,
             clockwork: Clockwork::default(),
-            integrator,
-            roots,
-            statistics: RunStatistics::default(),
-            x: vec![0.0; size],
+            statistics: RunStatistics { modes: 1, ..RunStatistics::default() },
+            x: vec![0.0; station.machine.size()],
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
             instant: (f64::NEG_INFINITY, 0),
-            bands: Bands::new(program),
-            projector: Projector::new(&machine, options.tolerance),
-            machine,
+            projector: Projector::new(&station.machine, options.tolerance),
+            modes: None,
+            spare: None,
+            entered: false,
+            last_step: options.interval,
+            station,
         }
     }
 
     /// Initialises and writes the first row; `Some` when the model terminated itself at once.
-    fn begin(&mut self) -> Result<Option<String>, Stop> {
-        let span = (self.options.start_time, self.options.stop_time);
-        let (clockwork, aftermath) = initial::initialise(&mut self.machine, &self.names, span, self.log)?;
-        self.clockwork = clockwork;
+    fn begin(&mut self, shelf: &'a Shelf<Program>) -> Result<Option<String>, Stop> {
+        let start = self.options.start_time;
+        let aftermath = match &self.program.schedule.mode {
+            Some(mode) => {
+                let mut modes = Box::new(Switching::new(mode.modes.clone(), shelf, self.options));
+                modes.adopt(&mut self.station)?;
+                self.begin_in_modes(modes)?
+            }
+            None => {
+                self.spare = self.program.schedule.modes.clone().map(|modes| (modes, shelf));
+                self.begin_in_one(start)?
+            }
+        };
         self.sink.begin(&self.columns.columns)?;
         self.settle_after_event(&aftermath)?;
-        if exchange(&mut self.machine) {
+        if exchange(&mut self.station.machine) {
             self.settle_after_event(&aftermath)?;
         }
         self.write_row()?;
@@ -266,7 +315,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     fn integrate(&mut self, watcher: &mut dyn Watcher) -> Result<Ending, ResultError> {
         let outcome = self.advance(watcher);
-        let time = self.machine.memory.time();
+        let time = self.station.machine.memory.time();
         match outcome {
             Ok(ending) => Ok(ending),
             Err(Stop::Trouble(trouble)) => {
@@ -282,9 +331,10 @@ impl<'a, 'w> Run<'a, 'w> {
 
     fn advance(&mut self, watcher: &mut dyn Watcher) -> Result<Ending, Stop> {
         let stop = self.options.stop_time;
-        self.program.read_states(&self.machine.memory, &mut self.x);
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
         let start = self.options.start_time;
-        if let Err(error) = self.integrator.start(&mut self.machine, start, &self.x, None) {
+        self.entered = false;
+        if let Err(error) = self.station.integrator.start(&mut self.station.machine, start, &self.x, None) {
             return Err(self.step_trouble(error).into());
         }
         let mut time = start;
@@ -293,7 +343,7 @@ impl<'a, 'w> Run<'a, 'w> {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
             }
-            let (known, relation) = self.clockwork.next(self.program, &mut self.machine.memory, time);
+            let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time);
             if known <= time || same_instant(known, time) {
                 // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
                 // rounding error later needs that later time, or it would never cross.
@@ -304,11 +354,13 @@ impl<'a, 'w> Run<'a, 'w> {
                 continue;
             }
             let limit = known.min(stop);
-            let step = match self.integrator.step(&mut self.machine, limit) {
+            let step = match self.station.integrator.step(&mut self.station.machine, limit) {
                 Ok(step) => step,
                 Err(error) => return Err(self.step_trouble(error).into()),
             };
-            let found = self.roots.search(&mut self.machine, &*self.integrator, step.t_old, step.t_new);
+            self.last_step = step.t_new - step.t_old;
+            let Station { machine, integrator, roots, .. } = &mut self.station;
+            let found = roots.search(machine, &**integrator, step.t_old, step.t_new);
             let crossing = found.map_err(|_| self.last_trouble())?;
             time = crossing.map_or(step.t_new, |event| event.t);
             let due = same_instant(time, known);
@@ -337,10 +389,10 @@ impl<'a, 'w> Run<'a, 'w> {
         if quiet && fixed {
             return Ok(());
         }
-        self.integrator.interpolate(time, &mut self.x);
-        self.machine.evaluate(time, &self.x)?;
-        events::check_assertions(&mut self.machine, self.log)?;
-        self.program.record_delays(&mut self.machine.memory);
+        self.station.integrator.interpolate(time, &mut self.x);
+        self.station.machine.evaluate(time, &self.x)?;
+        events::check_assertions(&mut self.station.machine, self.log)?;
+        self.program.record_delays(&mut self.station.machine.memory);
         if fixed { Ok(()) } else { self.exchange_states(time) }
     }
 
@@ -349,11 +401,11 @@ impl<'a, 'w> Run<'a, 'w> {
         /// In units of the tolerance.
         const TOO_FAR: f64 = 0.1;
         let Some(projector) = &mut self.projector else { return Ok(()) };
-        self.integrator.interpolate(time, &mut self.x);
-        if projector.project(&mut self.machine, time, &mut self.x)? <= TOO_FAR {
+        self.station.integrator.interpolate(time, &mut self.x);
+        if projector.project(&mut self.station.machine, time, &mut self.x)? <= TOO_FAR {
             return Ok(());
         }
-        let outcome = self.integrator.correct(&mut self.machine, &self.x);
+        let outcome = self.station.integrator.correct(&mut self.station.machine, &self.x);
         outcome.map_err(|error| self.step_trouble(error).into())
     }
 
@@ -361,24 +413,24 @@ impl<'a, 'w> Run<'a, 'w> {
     fn follow_changed_states(&mut self, time: f64) -> Result<(), Stop> {
         let Some(projector) = &mut self.projector else { return Ok(()) };
         let before = self.x.clone();
-        self.program.read_states(&self.machine.memory, &mut self.x);
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
         let changed: Vec<bool> = before.iter().zip(&self.x).map(|(before, after)| before != after).collect();
         if changed.contains(&true) {
-            projector.project_others(&mut self.machine, time, &mut self.x, changed)?;
+            projector.project_others(&mut self.station.machine, time, &mut self.x, changed)?;
         }
         Ok(())
     }
 
     /// Evaluates the model on the last step; constraints hold.
     fn evaluate_at(&mut self, time: f64) -> Result<(), Stop> {
-        self.integrator.interpolate(time, &mut self.x);
+        self.station.integrator.interpolate(time, &mut self.x);
         match &mut self.projector {
             Some(projector) => {
-                projector.project(&mut self.machine, time, &mut self.x)?;
+                projector.project(&mut self.station.machine, time, &mut self.x)?;
             }
             None => {
-                self.machine.evaluate(time, &self.x)?;
-                self.machine.evaluate_outputs()?;
+                self.station.machine.evaluate(time, &self.x)?;
+                self.station.machine.evaluate_outputs()?;
             }
         }
         Ok(())
@@ -386,8 +438,8 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Goes on with other states where those in use become bad.
     fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
-        self.machine.evaluate_outputs()?;
-        if !exchange(&mut self.machine) {
+        self.station.machine.evaluate_outputs()?;
+        if !exchange(&mut self.station.machine) {
             return Ok(());
         }
         self.settle_after_event(&Aftermath::default())?;
@@ -396,9 +448,13 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Integration begins anew at the states in memory.
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
-        self.machine.systems.forget_factors(self.program);
-        self.program.read_states(&self.machine.memory, &mut self.x);
-        let outcome = self.integrator.restart(&mut self.machine, time, &self.x);
+        self.station.machine.systems.forget_factors(self.program);
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        let Station { machine, integrator, .. } = &mut self.station;
+        let outcome = match std::mem::take(&mut self.entered) {
+            true => integrator.start(machine, time, &self.x, None),
+            false => integrator.restart(machine, time, &self.x),
+        };
         outcome.map_err(|error| self.step_trouble(error).into())
     }
 
@@ -416,46 +472,161 @@ impl<'a, 'w> Run<'a, 'w> {
         let crossed = trigger.crossed;
         self.count_at_instant(time)?;
         self.crossings.clear();
-        self.crossings.extend_from_slice(self.roots.crossings());
+        self.crossings.extend_from_slice(self.station.roots.crossings());
         self.evaluate_at(time)?;
-        self.program.record_delays(&mut self.machine.memory);
-        self.clockwork.remember_delayed(&mut self.machine);
+        self.program.record_delays(&mut self.station.machine.memory);
+        self.clockwork.remember_delayed(&mut self.station.machine);
         self.write_row()?;
         self.log_triggers(time, crossed);
-        self.program.save_pre(&mut self.machine.memory);
+        self.program.save_pre(&mut self.station.machine.memory);
         if crossed {
             self.statistics.state_events += 1;
         } else {
             self.statistics.time_events += 1;
         }
-        if trigger.relation {
-            self.machine.memory.set_time(self.clockwork.just_after(time));
-        }
-        self.bands.enter(&mut self.machine.memory, self.program, &self.crossings);
-        self.machine.systems.forget_factors(self.program);
-        let aftermath = events::pass(&mut self.machine, &self.names, self.log, &mut self.clockwork, time)?;
-        self.machine.memory.set_time(time);
-        self.clockwork.note_jumps(&self.machine);
-        self.program.record_delays(&mut self.machine.memory);
+        self.station.machine.systems.forget_factors(self.program);
+        let aftermath = match self.modes.take() {
+            Some(modes) => self.instant(modes, time, trigger)?,
+            None => self.pass_in_one(time, trigger)?,
+        };
+        self.station.machine.memory.set_time(time);
+        self.clockwork.note_jumps(&self.station.machine);
+        self.program.record_delays(&mut self.station.machine.memory);
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
         self.settle_after_event(&aftermath)?;
         self.write_row()?;
+        self.columns.impulses.iter_mut().for_each(|(_, impulse)| *impulse = 0.0);
         if crossed {
             self.watch_rhythm(time)?;
         }
-        exchange(&mut self.machine);
+        exchange(&mut self.station.machine);
         self.restart(time)?;
         Ok(aftermath.terminated)
     }
 
+    /// Initialises the structure for all modes; where that is singular, the modes.
+    fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
+        let Station { machine, names, .. } = &mut self.station;
+        let outcome = initial::initialise(machine, names, (start, self.options.stop_time), self.log);
+        if let Some((modes, shelf)) = &self.spare
+            && needs_modes(&outcome, &self.station)
+        {
+            let modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
+            match self.begin_in_modes(modes) {
+                Ok(aftermath) => return Ok(aftermath),
+                // The model as one structure may be singular where its modes are, too.
+                Err(stop) if outcome.is_err() => return Err(stop),
+                Err(_) => {}
+            }
+        }
+        let (clockwork, aftermath) = outcome?;
+        self.clockwork = clockwork;
+        Ok(aftermath)
+    }
+
+    /// Finds the first mode and the first point.
+    fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>) -> Result<Aftermath, Stop> {
+        let start = self.options.start_time;
+        let found = modes.start(&mut self.station);
+        self.log.write(&Entry::Initialised { time: start });
+        let outcome = match found {
+            Ok(Start::Found(clockwork, aftermath)) => {
+                self.clockwork = clockwork;
+                Ok(aftermath)
+            }
+            Ok(Start::Before(left)) => {
+                let Machine { program, memory, .. } = &self.station.machine;
+                self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time - start);
+                let trigger = Trigger { crossed: false, relation: false };
+                self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left))
+            }
+            Err(trouble) => Err(trouble),
+        };
+        self.modes = Some(modes);
+        self.take_program();
+        Ok(outcome?)
+    }
+
+    /// Goes through an event in the structure for all modes; where that is singular, in the modes.
+    fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
+        let before = self
+            .spare
+            .as_ref()
+            .map(|(modes, _)| (Left::of(&self.station, modes.model().variables.len()), self.clockwork.clone()));
+        self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
+        if trigger.relation {
+            self.station.machine.memory.set_time(self.clockwork.just_after(time));
+        }
+        let Station { machine, names, .. } = &mut self.station;
+        let outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        if let (Some((modes, shelf)), Some((left, clockwork))) = (&self.spare, before)
+            && needs_modes(&outcome, &self.station)
+        {
+            let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
+            match modes.enter(&mut self.station, &left, &self.crossings) {
+                Ok(crossings) => {
+                    self.crossings = crossings;
+                    let Machine { program, memory, .. } = &self.station.machine;
+                    self.clockwork = clockwork.in_program(program, memory);
+                    return self.instant(modes, time, trigger);
+                }
+                Err(trouble) if outcome.is_err() => return Err(trouble.into()),
+                Err(_) => {}
+            }
+        }
+        Ok(outcome?)
+    }
+
+    /// Goes through an event at which the mode may change.
+    fn instant(&mut self, mut modes: Box<Switching<'a>>, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
+        let outcome = self.instant_in(&mut modes, time, trigger, |instant| instant.pass());
+        self.modes = Some(modes);
+        self.take_program();
+        Ok(outcome?)
+    }
+
+    fn instant_in<T>(
+        &mut self,
+        modes: &mut Switching<'a>,
+        time: f64,
+        trigger: Trigger,
+        work: impl FnOnce(&mut Instant<'_, 'a, 'w>) -> T,
+    ) -> T {
+        work(&mut Instant {
+            switching: modes,
+            station: &mut self.station,
+            clockwork: &mut self.clockwork,
+            log: self.log,
+            time,
+            timed: trigger.relation,
+            crossings: if trigger.crossed { &self.crossings } else { &[] },
+            last_step: self.last_step,
+            impulses: &mut self.columns.impulses,
+        })
+    }
+
+    /// Takes over the program of the mode in use.
+    fn take_program(&mut self) {
+        let program = self.station.machine.program;
+        if !std::ptr::eq(self.program, program) {
+            self.program = program;
+            self.columns.read_from(program);
+            self.x.resize(self.station.machine.size(), 0.0);
+            self.entered = true;
+            // Each mode has constraints of its own, which its states meet by themselves.
+            self.projector = None;
+        }
+    }
+
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
     fn settle_after_event(&mut self, _aftermath: &Aftermath) -> Result<(), Stop> {
-        self.machine.systems.forget_factors(self.program);
-        self.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
-        self.machine.evaluate_outputs()?;
+        self.station.machine.systems.forget_factors(self.program);
+        self.station.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
+        self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        self.bands.restart(&mut self.machine, &mut self.roots);
+        let Station { machine, roots, bands, .. } = &mut self.station;
+        bands.restart(machine, roots);
         Ok(())
     }
 
@@ -481,9 +652,9 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn write_row(&mut self) -> Result<(), Stop> {
-        let time = self.machine.memory.time();
+        let time = self.station.machine.memory.time();
         self.statistics.rows += 1;
-        self.sink.row(time, self.columns.row(self.program, &self.machine.memory))?;
+        self.sink.row(time, self.columns.row(self.program, &self.station.machine.memory))?;
         Ok(())
     }
 
@@ -491,10 +662,10 @@ impl<'a, 'w> Run<'a, 'w> {
     fn finish(&mut self, stop: f64) -> Result<(), Stop> {
         self.evaluate_at(stop)?;
         self.write_row()?;
-        self.machine.memory.set_terminal(true);
-        self.program.save_pre(&mut self.machine.memory);
-        let outcome = events::iterate(&mut self.machine, &self.names, self.log);
-        self.machine.memory.set_terminal(false);
+        self.station.machine.memory.set_terminal(true);
+        self.program.save_pre(&mut self.station.machine.memory);
+        let outcome = events::iterate(&mut self.station.machine, &self.station.names, self.log);
+        self.station.machine.memory.set_terminal(false);
         outcome?;
         Ok(())
     }
@@ -537,7 +708,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn last_trouble(&mut self) -> Trouble {
-        self.machine.trouble.take().unwrap_or_else(|| {
+        self.station.machine.trouble.take().unwrap_or_else(|| {
             Trouble::Model(Box::new(Diagnostic::error("evaluation-failed", "the model could not be evaluated")))
         })
     }
@@ -603,7 +774,12 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn count(&mut self) {
-        let effort = self.integrator.statistics();
+        let mut effort = self.station.integrator.statistics();
+        if let Some(modes) = &self.modes {
+            modes.parked().for_each(|station| effort.add(&station.integrator.statistics()));
+            self.statistics.modes = modes.visited();
+            (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.made, modes.seconds);
+        }
         self.statistics.steps = effort.steps;
         self.statistics.rejected = effort.rejected + effort.failed;
         self.statistics.rhs = effort.rhs;
@@ -624,6 +800,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 ),
             )
         };
-        self.machine.systems.shared.iter().map(warning).collect()
+        let shared = self.station.machine.systems.shared.iter().map(warning);
+        shared.chain(self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned())).collect()
     }
 }

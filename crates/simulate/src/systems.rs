@@ -48,6 +48,11 @@ pub enum Reason {
 }
 
 impl SystemFailure {
+    /// Whether it may be another structure that is needed, and not other numbers.
+    pub fn is_structural(&self) -> bool {
+        matches!(self.reason, Reason::Singular(_) | Reason::NoConfiguration { .. } | Reason::NoConvergence(_))
+    }
+
     pub fn diagnostic(&self, model: &Model) -> Diagnostic {
         let names = |ids: &[dae::VarId]| {
             let shown: Vec<String> = ids.iter().take(8).map(|&id| model.variable_name(id)).collect();

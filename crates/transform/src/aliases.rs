@@ -24,7 +24,7 @@ const ROUNDS: usize = 8;
 pub fn eliminate(work: &mut Work, aliases: Aliases) -> Result<(), Vec<Diagnostic>> {
     let mut groups = Groups::new(work);
     let (mut candidates, rounds) = match aliases {
-        Aliases::Eliminate => (work.active.clone(), ROUNDS),
+        Aliases::Eliminate => (work.active.iter().copied().filter(|&eq| work.is_steady(eq)).collect(), ROUNDS),
         // One round without candidates replaces constants by their values.
         Aliases::Keep => (Vec::new(), 1),
     };
@@ -40,6 +40,7 @@ pub fn eliminate(work: &mut Work, aliases: Aliases) -> Result<(), Vec<Diagnostic
         work.active.retain(|eq| !removed.contains(eq));
         let targets = groups.choose(work);
         candidates = replace(work, &targets);
+        candidates.retain(|&eq| work.is_steady(eq));
     }
     let targets = groups.choose(work);
     finish(work, &targets);

@@ -21,9 +21,14 @@ use crate::work::Work;
 
 /// Replaces equations that hide a constraint; false if there are none. `chains` are the equations with their derivatives.
 pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec<EqId>]) -> bool {
-    let leading = Leading { system, offsets, chains };
     let mut found = false;
     for group in strong_components(&offsets.tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
+        // Switches leave equations with one unknown; what they determine is known to others, as in the component it is.
+        let own = work
+            .touched
+            .is_some()
+            .then(|| group.iter().map(|&row| offsets.matching.column_of_row[row as usize]).collect::<FxHashSet<u32>>());
+        let leading = Leading { system, offsets, chains, own };
         let mut rows = Vec::new();
         let mut factors = Vec::new();
         for &row in group {
@@ -55,9 +60,15 @@ struct Leading<'a> {
     system: &'a System,
     offsets: &'a Offsets,
     chains: &'a [Vec<EqId>],
+    /// The columns that have to cancel; `None`: all.
+    own: Option<FxHashSet<u32>>,
 }
 
 impl Leading<'_> {
+    fn has(&self, column: u32) -> bool {
+        self.own.as_ref().is_none_or(|own| own.contains(&column))
+    }
+
     /// The highest derivative of a column in equations that are differentiated so often.
     fn leaf(&self, work: &mut Work, column: u32, differentiated: u32) -> Option<ExprId> {
         let order = self.offsets.variables[column as usize].checked_sub(differentiated)?;
@@ -70,7 +81,7 @@ impl Leading<'_> {
         let (left, right) = self.system.sides[row as usize];
         let mut residual = work.model.exprs.sub(left, right);
         let (mut columns, mut factors) = (Vec::new(), Vec::new());
-        for &column in tight.row(row as usize) {
+        for &column in tight.row(row as usize).iter().filter(|&&column| self.has(column)) {
             let leaf = self.leaf(work, column, self.offsets.equations[row as usize])?;
             let exprs = &mut work.model.exprs;
             let (factor, rest) = exprs.linear_coefficient(residual, leaf)?;
@@ -92,7 +103,7 @@ impl Leading<'_> {
         let mut members = Vec::new();
         for &(row, factor) in combination {
             let equation = *self.chains[row as usize].get((times(row) - least) as usize)?;
-            let columns = self.system.matchable.row(row as usize).iter();
+            let columns = self.system.matchable.row(row as usize).iter().filter(|&&column| self.has(column));
             let leaves: FxHashSet<ExprId> = columns.filter_map(|&column| self.leaf(work, column, least)).collect();
             members.push(Member { equation, factor: i64::try_from(factor).ok()?, leaves });
         }

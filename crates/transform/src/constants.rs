@@ -52,7 +52,9 @@ pub fn propagate(work: &mut Work) {
 fn is_candidate(work: &Work, row: usize) -> bool {
     let eq = work.active[row];
     let (left, right) = work.dynamic[eq];
-    matches!(work.model.equations[eq].role, EquationRole::Plain) && !is_discrete_equation(work, left, right)
+    matches!(work.model.equations[eq].role, EquationRole::Plain)
+        && !is_discrete_equation(work, left, right)
+        && work.is_steady(eq)
 }
 
 /// The unknowns in each active equation; none for those with anything else that may change during the run.

@@ -7,6 +7,7 @@ use base::Diagnostic;
 use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, StateSelect, VarId, VariableType};
 
 use crate::cancellation;
+use crate::modes::redundancy;
 use crate::occurrences::{Leaf, Place, Scanner};
 use crate::schedule::Role;
 use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
@@ -136,6 +137,10 @@ fn find_offsets(
             Ok(offsets) => offsets,
             Err(Refusal::NotDifferentiable) => return Err(chains.problems),
             Err(Refusal::Singular) => {
+                if attempts < ATTEMPTS && redundancy::share(work, &system)? {
+                    attempts += 1;
+                    continue;
+                }
                 let matching = Matching::maximum(&system.matchable);
                 return Err(crate::singular::report(work, &system, &matching));
             }

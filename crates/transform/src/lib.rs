@@ -4,6 +4,8 @@
 //! The passes, in order: clocks, parameters, vanishing coefficients, aliases, index reduction with choice of states, sorting
 //! into blocks, the initial problem, families of blocks. Each has a file of its own; `Work` is what they hand on.
 
+use std::sync::Arc;
+
 use base::{Diagnostic, IdVec};
 use dae::{Model, VarId, Variability};
 
@@ -18,6 +20,7 @@ mod discrete;
 pub mod families;
 mod initial;
 mod linearity;
+pub mod modes;
 mod occurrences;
 pub mod options;
 mod output;
@@ -41,6 +44,7 @@ pub use schedule::{
 };
 
 use linearity::Level;
+use modes::chains::Chains;
 use structure::Matching;
 use system::{Problem, System};
 use work::Work;
@@ -49,6 +53,24 @@ use written::Written;
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     let notices = clocks::translate(&mut model)?;
+    let conditions = modes::find(&model);
+    if conditions.is_empty() {
+        return transform_single(model, options, notices);
+    }
+    let modes = Arc::new(modes::Modes::new(model, conditions, options.strict));
+    match modes.without_monitors(transform_single(modes.model().clone(), options, notices)) {
+        // One structure may serve all modes. Where it becomes singular, the run goes on with modes.
+        Ok(mut schedule) => {
+            schedule.modes = Some(modes);
+            Ok(schedule)
+        }
+        // The model as it is speaks more clearly than a mode that cannot be sorted either.
+        Err(problems) => modes.any_schedule().ok_or(problems),
+    }
+}
+
+/// Sorts a model as one structure.
+fn transform_single(model: Model, options: &Options, notices: Vec<Diagnostic>) -> Result<Schedule, Vec<Diagnostic>> {
     let spare = has_partial_derivatives(&model).then(|| model.clone());
     let written = Written::of(&model);
     let mut work = Work::new(model);
@@ -119,6 +141,8 @@ impl Plan {
             families,
             initial_families,
             summary,
+            mode: None,
+            modes: None,
         }
     }
 }
@@ -156,6 +180,32 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection })
 }
 
+/// The schedule of a mode and the chains of its equations. Parameters have been ordered, conditions are decided.
+fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), Vec<Diagnostic>> {
+    let options = Options::default();
+    let conflicts = discrete::conflicts(&work);
+    if !conflicts.is_empty() {
+        return Err(conflicts);
+    }
+    vanishing::fold(&mut work);
+    aliases::eliminate(&mut work, options.aliases)?;
+    constants::propagate(&mut work);
+    let reduced = derivatives::reduce(&mut work)?;
+    let chains = modes::chains::collect(&mut work, &reduced)?;
+    let (states, state_sets) = states::choose(&mut work, &reduced);
+    let mut blocks = dynamic_blocks(&mut work, &options)?;
+    output::mark(&work, &states, &mut blocks);
+    let (mut initial, initial_checks) = match entry {
+        modes::Entry::Start => initial::problem(&mut work, &state_sets)?,
+        modes::Entry::Running => (Vec::new(), Vec::new()),
+    };
+    let families = families::gather(&work.model, &mut blocks);
+    let initial_families = families::gather(&work.model, &mut initial);
+    let plan =
+        Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection: None };
+    Ok((plan.schedule(work), chains))
+}
+
 fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<Diagnostic>> {
     let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
     let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
@@ -166,8 +216,9 @@ fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| known_level(work, v)).collect();
     let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
     match options.aliases {
-        Aliases::Eliminate => Ok(move_parameters(work, blocks, &levels)),
-        Aliases::Keep => Ok(blocks),
+        // What is constant in one mode is not in another.
+        Aliases::Eliminate if work.touched.is_none() => Ok(move_parameters(work, blocks, &levels)),
+        _ => Ok(blocks),
     }
 }
 

@@ -23,4 +23,6 @@ pub enum Aliases {
 pub struct Options {
     pub index_reduction: IndexReduction,
     pub aliases: Aliases,
+    /// Refuse what would otherwise be decided for the user with a warning: how redundant ideal switches share a current.
+    pub strict: bool,
 }

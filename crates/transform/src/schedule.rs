@@ -235,6 +235,11 @@ pub struct Schedule {
     /// The same of the initial problem.
     pub initial_families: Vec<Family>,
     pub summary: Summary,
+    /// The mode this schedule belongs to, where it is not for all of them.
+    pub mode: Option<Box<crate::modes::Mode>>,
+    /// Of a model with structural conditions that is sorted as one structure: its modes, for the case that this structure
+    /// becomes singular.
+    pub modes: Option<std::sync::Arc<crate::modes::Modes>>,
 }
 
 impl Schedule {

@@ -400,7 +400,7 @@ impl Stage {
 
 /// The derivative of an equation by the highest derivative of an unknown in it, both lowered to a level; `None` where it
 /// cannot be made.
-fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u32) -> Option<ExprId> {
+pub fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u32) -> Option<ExprId> {
     let (equations, variables) = (&reduced.equations[row as usize], &reduced.variables[column as usize]);
     let (Some(time), Some(order)) =
         (equations.len().checked_sub(level as usize), variables.len().checked_sub(level as usize))

@@ -8,6 +8,8 @@ use dae::{
     VariableType,
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::schedule::{Assignment, Role, Summary};
 
 /// The two sides of an equation.
@@ -39,6 +41,12 @@ pub struct Work {
     pub doubtful: bool,
     /// States are chosen once for the whole run, also where that may go wrong.
     pub states_stay: bool,
+    /// Equations that read differently in other modes: they make no aliases and no constants.
+    pub touched: Option<FxHashSet<EqId>>,
+    /// The unknowns of those equations in all modes together.
+    pub switched: Vec<VarId>,
+    /// Refuse what would be decided for the user with a warning.
+    pub strict: bool,
     pub summary: Summary,
 }
 
@@ -70,6 +78,9 @@ impl Work {
             inliner: Inliner::new(),
             doubtful: false,
             states_stay: false,
+            touched: None,
+            switched: Vec::new(),
+            strict: false,
             summary,
             model,
         }
@@ -97,14 +108,31 @@ impl Work {
 
     /// The value of an expression with start values for all variables, as far as it can be computed here.
     pub fn evaluate_at_start(&mut self, expr: ExprId, memo: &mut Memo) -> Option<f64> {
+        let starts = self.at_start(expr, memo);
+        self.evaluate(starts)
+    }
+
+    fn at_start(&mut self, expr: ExprId, memo: &mut Memo) -> ExprId {
         let (values, variables) = (&self.values, &self.model.variables);
-        let starts = self.model.exprs.rewrite(&[expr], memo, |exprs, id, node| match node {
+        self.model.exprs.rewrite(&[expr], memo, |exprs, id, node| match node {
             Node::Var(v) => values[v].or(variables[v].attributes.start).unwrap_or_else(|| exprs.real(0.0)),
             Node::Time => exprs.real(0.0),
             Node::Pre(_) | Node::Previous(_) | Node::Der(_) => id,
             node => exprs.make(node),
-        })[0];
-        self.evaluate(starts)
+        })[0]
+    }
+
+    /// The truth of a condition with start values for all variables, as far as it can be told here.
+    pub fn truth_at_start(&mut self, condition: ExprId, memo: &mut Memo) -> Option<bool> {
+        let starts = self.at_start(condition, memo);
+        let values = &self.values;
+        let result = self.model.exprs.substitute(&[starts], &mut self.value_memo, |variable| values[variable])[0];
+        self.model.exprs.as_boolean(result)
+    }
+
+    /// Whether the equation reads the same in all modes.
+    pub fn is_steady(&self, equation: EqId) -> bool {
+        self.touched.as_ref().is_none_or(|touched| !touched.contains(&equation))
     }
 
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.

@@ -50,6 +50,10 @@ fn report(call: &Call) -> String {
         lines.push(format!("  differentiated: {}", line.equation));
     }
     lines.push(format!("  {}, {}", count_of(structure.aliases, "alias", "aliases"), blocks(structure)));
+    if !structure.structural_conditions.is_empty() {
+        let conditions = shortened(&structure.structural_conditions);
+        lines.push(format!("  the structure changes with {conditions}; this is the one at the start"));
+    }
     let events = structure.events;
     if events.relations + events.whens + events.samples > 0 {
         let parts =

@@ -222,7 +222,12 @@ fn statistics(call: &Call, outcome: &Outcome) -> String {
         ("state events", run.state_events.to_string()),
         ("time events", run.time_events.to_string()),
         ("rows", run.rows.to_string()),
+        ("modes", run.modes.to_string()),
     ];
+    if run.modes_made > 0 {
+        let each = run.mode_seconds * 1e3 / run.modes_made as f64;
+        lines.push(("making a mode", format!("{each:.3} ms")));
+    }
     lines
         .extend(call.session.seconds.iter().map(|(stage, seconds)| (stage.name(), format!("{:.3} ms", seconds * 1e3))));
     let widest = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -1,0 +1,203 @@
+//! Models whose structure changes during the run, against closed forms: what jumps, by which impulse, and which mode follows.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use expect_test::expect;
+use results::{MemorySink, Trajectories};
+use session::{Disk, Ending, EventLog, EventLogFormat, Request, Session, Settings, Statistics};
+
+struct Run {
+    result: Trajectories,
+    statistics: Statistics,
+    warnings: Vec<String>,
+    log: String,
+}
+
+impl Run {
+    fn left(&self, name: &str, time: f64) -> f64 {
+        let row = self.result.time.iter().position(|&t| (t - time).abs() < 1e-6).unwrap();
+        self.result.get(name).unwrap().values[row]
+    }
+
+    fn right(&self, name: &str, time: f64) -> f64 {
+        let row = self.result.time.iter().rposition(|&t| (t - time).abs() < 1e-6).unwrap();
+        self.result.get(name).unwrap().values[row]
+    }
+}
+
+fn run(example: &str, model: Option<&str>) -> Run {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
+    let request = Request { target: path.display().to_string(), model: model.map(str::to_owned), ..Request::default() };
+    let mut session = Session::new(Box::new(Disk));
+    let model = session.flatten(&request).unwrap();
+    let options = Settings::default().resolve(&model.experiment).unwrap();
+    let schedule = session.structure(model).unwrap_or_else(|_| panic!("{:#?}", session.diagnostics));
+    let program = session.compile(schedule).unwrap();
+    let mut sink = MemorySink::default();
+    let mut bytes = Vec::new();
+    let mut log = EventLog::new(&mut bytes, EventLogFormat::Text);
+    let outcome = session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_| true).unwrap();
+    drop(log);
+    assert_eq!(outcome.ending, Ending::Complete);
+    let warnings = outcome.warnings.iter().map(|warning| warning.message.clone()).collect();
+    let statistics = Statistics::of(&outcome.statistics);
+    Run { result: sink.trajectories, statistics, warnings, log: String::from_utf8(bytes).unwrap() }
+}
+
+#[track_caller]
+fn assert_close(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
+}
+
+#[test]
+fn a_clutch_conserves_angular_momentum() {
+    let run = run("clutch.mo", None);
+    let (w1, w2) = (run.left("w1", 5.0), run.left("w2", 5.0));
+    assert_close(w1, (-0.05f64).exp(), 1e-6);
+    assert_close(w2, 1.5 * (-0.03125f64).exp(), 1e-6);
+    // To rounding, whatever the error of integration before.
+    let joined = (w1 + 2.0 * w2) / 3.0;
+    assert_close(run.right("w1", 5.0), joined, 1e-14);
+    assert_close(run.right("w2", 5.0), joined, 1e-14);
+    assert_close(joined, 1.286310, 1e-6);
+    assert_close(run.right("impulse(tau1)", 5.0), 0.335080, 1e-6);
+    assert_close(run.right("w1", 7.0), 1.267159, 1e-6);
+    assert_close(run.right("w1", 10.0), 1.229709, 1e-6);
+    assert_close(run.right("w2", 10.0), 1.243621, 1e-6);
+    assert_eq!(run.statistics.modes, 2);
+}
+
+#[test]
+fn joined_capacitors_conserve_charge() {
+    let run = run("two_capacitors.mo", None);
+    assert_close(run.right("v1", 0.5), 6.4, 1e-14);
+    assert_close(run.right("v2", 0.5), 6.4, 1e-14);
+    assert_close(run.right("impulse(i)", 0.5), 7.2, 1e-14);
+    let energy = |v1: f64, v2: f64| 0.5 * (2.0 * v1 * v1 + 3.0 * v2 * v2);
+    assert_close(energy(10.0, 4.0) - energy(6.4, 6.4), 0.5 * (2.0 * 3.0 / 5.0) * 36.0, 1e-12);
+    expect![[r#"
+        0                      initialised
+                               v1 jumps from 10 to 6.4
+                               v2 jumps from 4 to 6.4
+                               impulse of 7.2 in i
+                               restart after 2 iterations
+    "#]]
+    .assert_eq(&run.log);
+}
+
+#[test]
+fn an_interrupted_inductor_has_an_impulse_of_voltage() {
+    let run = run("freewheeling.mo", Some("Freewheeling.Interrupted"));
+    let current = 3.0 * (1.0 - (-6.0f64).exp());
+    assert_close(run.left("inductor.i", 0.03), current, 1e-5);
+    assert_eq!(run.right("inductor.i", 0.03), 0.0);
+    let impulse = run.right("impulse(switch.v)", 0.03);
+    assert_close(impulse, 0.02 * run.left("inductor.i", 0.03), 1e-14);
+}
+
+#[test]
+fn a_freewheeling_diode_takes_the_current_over() {
+    let run = run("freewheeling.mo", None);
+    let current = run.left("inductor.i", 0.03);
+    assert_close(run.right("inductor.i", 0.03), current, 1e-12);
+    assert_close(run.right("diode.i", 0.03), current, 1e-12);
+    assert_eq!((run.left("diode.off", 0.03), run.right("diode.off", 0.03)), (1.0, 0.0));
+    assert_close(run.right("inductor.i", 0.06), current * (-6.0f64).exp(), 1e-5);
+    assert_eq!(run.right("impulse(switch.v)", 0.03), 0.0);
+}
+
+#[test]
+fn a_diode_bridge_on_an_oscillating_circuit() {
+    let run = run("diode_bridge.mo", None);
+    assert_close(run.right("capacitor.v", 0.001), -4.968109, 1e-6);
+    assert_close(run.right("capacitor.v", 0.005), 0.790323, 1e-6);
+    assert_eq!(run.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn a_rope_becomes_taut() {
+    let run = run("rope.mo", None);
+    let taut = (1.6f64 / 9.81).sqrt();
+    assert_close(taut, 0.403855, 1e-6);
+    assert_close(run.right("vx", taut), -1.901673, 1e-6);
+    assert_close(run.right("vy", taut), -1.426254, 1e-6);
+    // The velocity along the rope is gone, the one across it stays.
+    assert_close(0.6 * run.right("vx", taut) - 0.8 * run.right("vy", taut), 0.0, 1e-12);
+    let fall = 9.81 * taut;
+    assert_close(0.8 * run.right("vx", taut) + 0.6 * run.right("vy", taut), -0.6 * fall, 1e-9);
+    let (x, y) = (run.right("x", 1.0), run.right("y", 1.0));
+    assert_close(x * x + y * y, 1.0, 1e-9);
+}
+
+#[test]
+fn a_pendulum_breaks_without_a_jump() {
+    let run = run("breaking_pendulum.mo", None);
+    for name in ["x", "y", "vx", "vy"] {
+        assert_close(run.right(name, 5.0), run.left(name, 5.0), 1e-9);
+    }
+    assert_eq!(run.right("lambda", 5.0), 0.0);
+    let (x, y, vx, vy) = (run.right("x", 5.0), run.right("y", 5.0), run.right("vx", 5.0), run.right("vy", 5.0));
+    assert_close(x * x + y * y, 200.0, 1e-6);
+    assert_close(0.5 * (vx * vx + vy * vy) + 9.81 * y, -9.81 * 200f64.sqrt() * 1f64.cos(), 1e-5);
+    assert_close(run.right("x", 10.0), x + 5.0 * vx, 1e-7);
+    assert_close(run.right("y", 10.0), y + 5.0 * vy - 0.5 * 9.81 * 25.0, 1e-6);
+}
+
+#[test]
+fn friction_by_its_characteristic_alone() {
+    let run = run("dry_friction.mo", None);
+    // It begins to slide when the force is larger than that of friction: 6·sin(2t) = 3.
+    let begins = 0.5f64.asin() / 2.0;
+    assert_eq!(run.right("v", 0.2), 0.0);
+    assert_close(run.right("f", 0.2), 6.0 * 0.4f64.sin(), 1e-12);
+    // 2·v' = 6·sin(2t) − 3 − v/2, from rest: the particular solution and what decays with time constant 4.
+    let particular = |t: f64| {
+        let (a, b) = (12.0 / 65.0, -96.0 / 65.0);
+        a * (2.0 * t).sin() + b * (2.0 * t).cos() - 6.0
+    };
+    let v = |t: f64| particular(t) - particular(begins) * (-(t - begins) / 4.0).exp();
+    for t in [0.5, 1.0, 1.5] {
+        assert_close(run.right("v", t), v(t), 1e-7);
+    }
+    assert!(v(1.8455).abs() < 1e-3 && run.right("v", 1.9) < 0.0);
+}
+
+#[test]
+fn backlash_with_rigid_stops() {
+    let run = run("ideal_backlash.mo", None);
+    // The first inertia reaches the stop at 0.5, and both go on together.
+    assert_close(run.right("w1", 0.5), 1.0 / 3.0, 1e-9);
+    assert_close(run.right("w2", 0.5), 1.0 / 3.0, 1e-9);
+    // From 2 on it is braked and leaves the stop; after √2 more it has crossed the backlash.
+    let impact = 2.0 + 2f64.sqrt();
+    let together = (1.0 / 3.0 - 2f64.sqrt() + 2.0 / 3.0) / 3.0;
+    assert_close(run.right("w1", impact), together, 1e-6);
+    assert_close(run.right("w2", impact), together, 1e-6);
+    assert_close(run.right("impulse(tau)", impact), 2.0 * (together - 1.0 / 3.0), 1e-6);
+    assert_close(run.right("w1", 10.0), together - (10.0 - impact) / 3.0, 1e-6);
+}
+
+#[test]
+fn an_impact_with_a_law_between_velocities() {
+    let run = run("impact.mo", None);
+    let first = (2.0f64 / 9.81).sqrt();
+    assert_close(run.right("v", first), 0.5 * 9.81 * first, 1e-6);
+    assert_close(run.right("impulse(f)", first), 1.5 * 9.81 * first, 1e-6);
+    assert_close(run.right("v", 2.0 * first), 0.25 * 9.81 * first, 1e-6);
+}
+
+#[test]
+fn redundant_switches_share_evenly() {
+    let closed = run("parallel_switches.mo", Some("ParallelSwitches.Closed"));
+    assert_close(closed.right("i1", 1.0), 1.0, 1e-12);
+    assert_close(closed.right("i2", 1.0), 1.0, 1e-12);
+    let open = run("parallel_switches.mo", Some("ParallelSwitches.Open"));
+    assert_close(open.right("u", 1.0), 5.0, 1e-12);
+    expect![[r#"
+        [
+            "ideal elements say the same thing twice; i1, i2 are shared evenly (solution of least norm)",
+        ]
+    "#]]
+    .assert_debug_eq(&closed.warnings);
+}

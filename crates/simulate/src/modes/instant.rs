@@ -1,0 +1,193 @@
+//! One event of a run with several modes: which mode holds after it, iterated until no discrete variable changes.
+
+use base::Diagnostic;
+use compile::Program;
+
+use super::{Left, Station, Switching};
+use crate::clockwork::Clockwork;
+use crate::event_log::{Entry, EventLog};
+use crate::events::{self, Aftermath};
+use crate::machine::{Phase, Trouble};
+use solve::roots::Crossing;
+
+/// Modes that follow each other within one instant before it counts as one without end.
+const MOST_ITERATIONS: u32 = 100;
+
+/// What an event has to work with. The station in use stands at the left limits, which are saved as such.
+pub struct Instant<'r, 'p, 'w> {
+    pub switching: &'r mut Switching<'p>,
+    pub station: &'r mut Station<'p>,
+    pub clockwork: &'r mut Clockwork,
+    pub log: &'r mut EventLog<'w>,
+    pub time: f64,
+    /// A relation on time alone changes here.
+    pub timed: bool,
+    pub crossings: &'r [Crossing],
+    pub last_step: f64,
+    /// The impulses of the variables that are reported, added up over the instant.
+    pub impulses: &'r mut [(dae::VarId, f64)],
+}
+
+impl<'p> Instant<'_, 'p, '_> {
+    pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
+        self.station.note_sizes(&mut self.switching.sizes);
+        let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
+        let mut left = Left::of(self.station, self.switching.variables());
+        let first = self.first_candidate();
+        left.remember_relations(self.station);
+        left.triggers = self.triggers();
+        let mut aftermath = self.iterate(left, first)?;
+        if due {
+            // What reads the flags of samples has to see that they fell.
+            Clockwork::lower(self.program(), &mut self.station.machine.memory);
+            let left = Left::of(self.station, self.switching.variables());
+            self.station.run_events(Phase::Frozen)?;
+            let first = self.station.found_key();
+            let rest = self.iterate(left, first)?;
+            aftermath.terminated = aftermath.terminated.or(rest.terminated);
+        }
+        Ok(aftermath)
+    }
+
+    /// The start of a run, from values that were there before.
+    pub fn begin(&mut self, left: Left) -> Result<Aftermath, Trouble> {
+        let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
+        let first = self.station.key();
+        let aftermath = self.iterate(left, first)?;
+        if due {
+            Clockwork::lower(self.program(), &mut self.station.machine.memory);
+        }
+        Ok(aftermath)
+    }
+
+    fn program(&self) -> &'p Program {
+        self.station.machine.program
+    }
+
+    /// The mode that the relations ask for as they are where they made the event.
+    fn first_candidate(&mut self) -> transform::modes::Key {
+        let program = self.program();
+        let present = self.station.key();
+        if self.timed {
+            self.station.machine.memory.set_time(self.clockwork.just_after(self.time));
+        }
+        let live = self.station.run_events(Phase::Live);
+        self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
+        let frozen = self.station.run_events(Phase::Frozen);
+        self.station.machine.memory.set_time(self.time);
+        if live.and(frozen).is_ok() { self.station.found_key() } else { present }
+    }
+
+    /// The numbers of the relations that made the event.
+    fn triggers(&self) -> Vec<usize> {
+        let Some(switch) = &self.station.switch else { return Vec::new() };
+        let roots = &self.program().roots;
+        let place = |crossing: &Crossing| {
+            let relation = roots[crossing.function].relation;
+            switch.relations.iter().position(|&known| known == relation)
+        };
+        self.crossings.iter().filter_map(place).map(|place| switch.shared[place]).collect()
+    }
+
+    fn iterate(&mut self, mut left: Left, mut first: transform::modes::Key) -> Result<Aftermath, Trouble> {
+        let mut aftermath = Aftermath::default();
+        loop {
+            aftermath.iterations += 1;
+            let before = self.station.machine.program;
+            self.switching.choose(self.station, &left, first, self.last_step)?;
+            let program = self.program();
+            let moved = !std::ptr::eq(before, program);
+            if moved {
+                *self.clockwork = self.clockwork.in_program(program, &self.station.machine.memory);
+            }
+            self.tell_jump(&left);
+            let machine = &mut self.station.machine;
+            machine.run(&program.sections.actions, Phase::Frozen)?;
+            let (actions, slots) = (&program.model().actions, &program.layout.actions);
+            let reinitialised = events::perform(machine, actions, slots, self.log, &mut aftermath)?;
+            let changed = self.tell_changes(aftermath.iterations);
+            program.save_pre(&mut self.station.machine.memory);
+            let jumped = self.switching.jump().depth > 0;
+            if !changed && !reinitialised && !moved && !jumped {
+                return Ok(aftermath);
+            }
+            if aftermath.iterations >= MOST_ITERATIONS {
+                return Err(self.endless());
+            }
+            left = Left::of(self.station, self.switching.variables());
+            first = self.station.found_key();
+        }
+    }
+
+    /// Logs discrete variables that changed; whether there are any.
+    fn tell_changes(&mut self, iteration: u32) -> bool {
+        let (machine, names) = (&self.station.machine, &self.station.names);
+        let mut any = false;
+        for slot in machine.program.changed(&machine.memory) {
+            if events::is_discrete(machine, names, slot) {
+                any = true;
+                if self.log.is_active() {
+                    events::log_change(machine, names, self.log, iteration, slot);
+                }
+            }
+        }
+        any
+    }
+
+    /// Logs what jumped and the impulses that made it.
+    fn tell_jump(&mut self, left: &Left) {
+        let jump = self.switching.jump();
+        if jump.depth == 0 {
+            return;
+        }
+        let program = self.station.machine.program;
+        let Some(switch) = &self.station.switch else { return };
+        let columns = &switch.restart.chains().columns;
+        let model = program.model();
+        let time = self.time;
+        let by_slot: rustc_hash::FxHashMap<u32, f64> = columns
+            .iter()
+            .zip(&jump.sizes)
+            .filter(|(chain, _)| chain.len() == 1)
+            .map(|(chain, &size)| (program.layout.slot(chain[0]), size))
+            .collect();
+        let largest = jump.sizes.iter().fold(0.0f64, |most, size| most.max(size.abs()));
+        let impulse = |variable: dae::VarId| {
+            let place = program.layout.place(variable);
+            let size = by_slot.get(&place.slot).copied().filter(|size| size.abs() > 1e-12 * largest)?;
+            Some(if place.negated { -size } else { size })
+        };
+        for (variable, sum) in self.impulses.iter_mut() {
+            *sum += impulse(*variable).unwrap_or(0.0);
+        }
+        if !self.log.is_active() {
+            return;
+        }
+        for (variable, &from) in model.variables.ids().zip(&left.values) {
+            let declared = &model.variables[variable];
+            if declared.hidden || declared.ty != dae::VariableType::Real {
+                continue;
+            }
+            let name = model.variable_name(variable);
+            if let Some(value) = impulse(variable) {
+                self.log.write(&Entry::Impulse { time, variable: &name, value });
+            }
+            let is_smooth = columns.iter().any(|chain| chain.len() > 1 && chain[0] == variable);
+            let to = program.value(&self.station.machine.memory, variable);
+            let size = self.switching.sizes[base::Id::index(variable)];
+            if is_smooth && (to - from).abs() > 1e-9 * (to.abs() + from.abs() + size) {
+                self.log.write(&Entry::Jump { time, variable: &name, from, to });
+            }
+        }
+    }
+
+    fn endless(&self) -> Trouble {
+        let message = format!(
+            "{MOST_ITERATIONS} modes follow each other at time {} without end; the last is {}",
+            self.time,
+            self.switching.modes().describe(&self.station.key())
+        );
+        let hint = "the mode after a transition calls for the one before it; look at it with --event-log";
+        Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint)))
+    }
+}

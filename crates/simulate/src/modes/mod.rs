@@ -1,0 +1,497 @@
+//! Runs in which the structure of the model changes.
+//!
+//! Each mode is a [`Station`]: a program of its own, made when the mode is first tried and kept. `restart` finds the values
+//! right of an instant from those left of it, `limits` what relations are there, `search` which mode confirms itself;
+//! `instant` goes through an event with them.
+
+mod instant;
+mod limits;
+mod restart;
+mod search;
+mod shelf;
+mod station;
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Id};
+use compile::Program;
+use dae::VarId;
+use rustc_hash::FxHashMap;
+use solve::roots::Crossing;
+use transform::modes::{Entry as ModeEntry, Key, Modes};
+
+pub use instant::Instant;
+pub use limits::Horizon;
+pub use restart::Jump;
+pub use search::Trial;
+pub use shelf::Shelf;
+pub use station::{Left, Station, Switch};
+
+use crate::clockwork::Clockwork;
+use crate::event_log::EventLog;
+use crate::events::Aftermath;
+use crate::initial;
+use crate::machine::{Machine, Phase, Trouble};
+use crate::run::Options;
+use restart::NoJump;
+use search::{NoMode, Preference, search};
+use station::RelationNumbers;
+
+/// All modes of a run.
+pub struct Switching<'p> {
+    shelf: &'p Shelf<Program>,
+    modes: Arc<Modes>,
+    options: Options,
+    /// The place of the station in use is empty.
+    stations: Vec<Option<Station<'p>>>,
+    active: usize,
+    /// The station of each mode, or why it has none.
+    known: FxHashMap<Key, Result<usize, String>>,
+    /// What came of the last trial of each station.
+    last: Vec<Outcome>,
+    numbers: RelationNumbers,
+    /// The magnitudes that variables have had.
+    sizes: Vec<f64>,
+    /// Seconds spent on making programs of modes.
+    pub seconds: f64,
+    pub made: u64,
+    visited: rustc_hash::FxHashSet<usize>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// What a trial left behind.
+#[derive(Default)]
+struct Outcome {
+    jump: Jump,
+    at_zero: Vec<(usize, f64)>,
+    /// Of a trial at the start of the run.
+    start: Option<(Clockwork, Aftermath)>,
+}
+
+/// How a run begins.
+pub enum Start {
+    Found(Clockwork, Aftermath),
+    /// The values before the start.
+    Before(Left),
+}
+
+impl<'p> Switching<'p> {
+    /// The station in use is none of the modes yet.
+    pub fn new(modes: Arc<Modes>, shelf: &'p Shelf<Program>, options: &Options) -> Self {
+        let variables = modes.model().variables.len();
+        Self {
+            shelf,
+            modes,
+            options: options.clone(),
+            stations: Vec::new(),
+            active: usize::MAX,
+            known: FxHashMap::default(),
+            last: Vec::new(),
+            numbers: RelationNumbers::default(),
+            sizes: vec![0.0; variables],
+            seconds: 0.0,
+            made: 0,
+            visited: rustc_hash::FxHashSet::default(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Makes the station in use, which was made for one mode, part of the others.
+    pub fn adopt(&mut self, station: &mut Station<'p>) -> Result<(), Trouble> {
+        prepare(&mut station.machine, self.options.start_time)?;
+        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers)?);
+        self.known.insert(station.key(), Ok(self.stations.len()));
+        self.active = self.stations.len();
+        self.stations.push(None);
+        self.last.push(Outcome::default());
+        Ok(())
+    }
+
+    /// Goes over from the structure for all modes, which has become singular, to the mode it is in. `left` are its values,
+    /// the relations in `crossings` make the event; they are returned as the mode knows them.
+    pub fn enter(
+        &mut self,
+        station: &mut Station<'p>,
+        left: &Left,
+        crossings: &[Crossing],
+    ) -> Result<Vec<Crossing>, Trouble> {
+        let mut texts = Vec::new();
+        let old = station.machine.program;
+        for crossing in crossings {
+            let relation = &old.layout.relations[old.roots[crossing.function].relation];
+            texts.push(old.model().expression_text(relation.residue));
+        }
+        let key: Key =
+            self.modes.conditions().iter().map(|condition| left.values[condition.monitor.index()] != 0.0).collect();
+        let index = self.station(&key, ModeEntry::Running).map_err(|reason| {
+            let message = format!("the mode {} cannot be sorted: {reason}", self.modes.describe(&key));
+            Trouble::Model(Box::new(Diagnostic::error("singular-mode", message)))
+        })?;
+        if let Some(new) = self.stations[index].take() {
+            *station = new;
+            self.active = index;
+            self.visited.insert(index);
+        }
+        left.put(station);
+        station.note_sizes(&mut self.sizes);
+        let program = station.machine.program;
+        let known = |text: &String| {
+            let same = |root: &compile::Root| {
+                let residue = program.layout.relations[root.relation].residue;
+                program.model().expression_text(residue) == *text
+            };
+            program.roots.iter().position(same)
+        };
+        let found = crossings.iter().zip(&texts);
+        Ok(found.filter_map(|(crossing, text)| Some(Crossing { function: known(text)?, ..*crossing })).collect())
+    }
+
+    /// How many modes the run has been in.
+    pub fn visited(&self) -> u64 {
+        self.visited.len() as u64
+    }
+
+    pub fn parked(&self) -> impl Iterator<Item = &Station<'p>> {
+        self.stations.iter().flatten()
+    }
+
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// How many variables there are in every mode.
+    pub fn variables(&self) -> usize {
+        self.sizes.len()
+    }
+
+    pub fn modes(&self) -> &Modes {
+        &self.modes
+    }
+
+    /// What jumped when the mode in use was entered.
+    pub fn jump(&self) -> &Jump {
+        &self.last[self.active].jump
+    }
+
+    /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
+    /// the start: they are returned, and an instant has to be gone through.
+    pub fn start(&mut self, station: &mut Station<'p>) -> Result<Start, Trouble> {
+        let time = self.options.start_time;
+        let first = match station.key() {
+            key if key.is_empty() => self.modes.first(),
+            key => key,
+        };
+        let outcome = search(
+            first,
+            Preference::Continuous,
+            |key| Ok::<_, Trouble>(self.try_start(station, key)),
+            |_, _| Ok(true),
+        )?;
+        if let Ok(key) = outcome {
+            self.activate(station, &key);
+            station.note_sizes(&mut self.sizes);
+            if let Some((clockwork, aftermath)) = self.last[self.active].start.take() {
+                return Ok(Start::Found(clockwork, aftermath));
+            }
+        }
+        prepare(&mut station.machine, time)?;
+        let left = Left::of(station, self.sizes.len());
+        station.note_sizes(&mut self.sizes);
+        let message = "no mode agrees with all start values; they are taken for the values just before the start";
+        self.add_warning(Diagnostic::warning("contradicting-start-values", message));
+        Ok(Start::Before(left))
+    }
+
+    fn try_start(&mut self, active: &mut Station<'p>, key: &Key) -> Trial {
+        let index = match self.station(key, ModeEntry::Start) {
+            Ok(index) => index,
+            Err(reason) => return Trial::Fails(reason),
+        };
+        let horizon = self.horizon(self.options.start_time, self.options.interval * 0.01);
+        let Some(station) = self.stations[index].as_mut().or((index == self.active).then_some(&mut *active)) else {
+            return Trial::Fails(String::new());
+        };
+        let program = station.machine.program;
+        if program.schedule.mode.as_ref().is_none_or(|mode| mode.entry != ModeEntry::Start) {
+            return Trial::Fails("the start values contradict the mode".into());
+        }
+        let told = |trouble: Trouble| Trial::Fails(trouble.diagnostic(program.model()).message);
+        let fresh = program.memory();
+        (station.machine.memory.values, station.machine.memory.delays) = (fresh.values, fresh.delays);
+        let start = (self.options.start_time, self.options.stop_time);
+        let first = match initial::initialise(&mut station.machine, &station.names, start, &mut EventLog::none()) {
+            Ok(first) => first,
+            Err(trouble) => return told(trouble),
+        };
+        let left = Left::of(station, self.sizes.len());
+        let mut sizes = self.sizes.clone();
+        station.note_sizes(&mut sizes);
+        let limits = match limits::settle(station, &left, &[], &Jump::default(), &sizes, horizon) {
+            Ok(limits) => limits,
+            Err(trouble) => return told(trouble),
+        };
+        let confirms = station.found_key() == *key || confirm_open(station, key, &limits.open);
+        let wanted = station.found_key();
+        self.last[index] = Outcome { jump: Jump::default(), at_zero: limits.at_zero, start: Some(first) };
+        if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
+    }
+
+    /// The mode that follows on the values at the left of an instant. `station` is then the one of that mode.
+    pub fn choose(
+        &mut self,
+        station: &mut Station<'p>,
+        left: &Left,
+        first: Key,
+        last_step: f64,
+    ) -> Result<(), Trouble> {
+        let horizon = self.horizon(left.time, last_step);
+        let this = std::cell::RefCell::new((&mut *self, &mut *station));
+        let outcome = search(
+            first,
+            Preference::First,
+            |key| {
+                let (this, station) = &mut *this.borrow_mut();
+                Ok::<_, Trouble>(this.attempt(station, key, left, horizon))
+            },
+            |a, b| {
+                let (this, station) = &mut *this.borrow_mut();
+                Ok(this.is_same(station, a, b))
+            },
+        )?;
+        let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
+        self.activate(station, &key);
+        station.note_sizes(&mut self.sizes);
+        self.warn(station, left.time);
+        Ok(())
+    }
+
+    /// Restart and right limits in one mode.
+    fn attempt(&mut self, active: &mut Station<'p>, key: &Key, left: &Left, horizon: Horizon) -> Trial {
+        let index = match self.station(key, ModeEntry::Running) {
+            Ok(index) => index,
+            Err(reason) => return Trial::Fails(reason),
+        };
+        let drift = 10.0 * self.options.tolerance.clamp(1e-9, 1e-4);
+        let Some(station) = self.stations[index].as_mut().or((index == self.active).then_some(active)) else {
+            return Trial::Fails(String::new());
+        };
+        let program = station.machine.program;
+        left.put(station);
+        station.machine.systems.forget_factors(program);
+        let Some(switch) = &mut station.switch else { return Trial::Fails(String::new()) };
+        let jump = match switch.restart.pass(program, &mut station.machine.memory, &self.sizes, drift) {
+            Ok(jump) => jump,
+            Err(reason) => return Trial::Fails(no_jump(program, &reason)),
+        };
+        station.choose_states();
+        // The relations that made the event first; they may be wrong about what comes after it.
+        let mut outcome = limits::settle(station, left, &left.triggers, &jump, &self.sizes, horizon);
+        let agreed = outcome.is_ok() && station.found_key() == *key;
+        if !agreed && !left.triggers.is_empty() {
+            outcome = limits::settle(station, left, &[], &jump, &self.sizes, horizon);
+        }
+        let found = match outcome {
+            Ok(found) => found,
+            Err(trouble) => return Trial::Fails(trouble.diagnostic(program.model()).message),
+        };
+        let jumps = jump.depth > 0;
+        let confirms = station.found_key() == *key || confirm_open(station, key, &found.open);
+        let wanted = station.found_key();
+        self.last[index] = Outcome { jump, at_zero: found.at_zero, start: None };
+        if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(wanted) }
+    }
+
+    /// Whether two modes that were tried give the same values.
+    fn is_same(&mut self, active: &Station<'p>, a: &Key, b: &Key) -> bool {
+        let find = |key: &Key| {
+            let index = *self.known.get(key)?.as_ref().ok()?;
+            self.stations[index].as_ref().or((index == self.active).then_some(active))
+        };
+        let (Some(a), Some(b)) = (find(a), find(b)) else { return false };
+        let model = self.modes.model();
+        let close = |variable: VarId| {
+            if model.variables[variable].ty != dae::VariableType::Real {
+                return true;
+            }
+            let (x, y) = (a.value(variable), b.value(variable));
+            let size = self.sizes[variable.index()];
+            (x - y).abs() <= 1e-7 * (x.abs() + y.abs() + size) || x.is_nan() && y.is_nan()
+        };
+        model.variables.ids().all(close)
+    }
+
+    fn activate(&mut self, station: &mut Station<'p>, key: &Key) {
+        let Some(Ok(index)) = self.known.get(key) else { return };
+        let index = *index;
+        if index != self.active
+            && let Some(new) = self.stations[index].take()
+        {
+            let old = std::mem::replace(station, new);
+            // The structure for all modes is not needed any more once it is left.
+            if let Some(place) = self.stations.get_mut(self.active) {
+                *place = Some(old);
+            }
+            self.active = index;
+        }
+        if self.visited.insert(index) {
+            let mode = station.machine.program.schedule.mode.as_ref();
+            mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
+        }
+        // Relations that were decided by where they go keep their states until their residues are clearly away from zero.
+        let program = station.machine.program;
+        station.bands.narrow();
+        if let Some(switch) = &station.switch {
+            for &(place, size) in &self.last[index].at_zero {
+                station.bands.widen(program, switch.relations[place], size);
+            }
+        }
+    }
+
+    /// The station of a mode, made where there is none yet.
+    fn station(&mut self, key: &Key, entry: ModeEntry) -> Result<usize, String> {
+        if let Some(known) = self.known.get(key) {
+            return known.clone();
+        }
+        let begin = std::time::Instant::now();
+        let made = self.make(key, entry);
+        self.made += 1;
+        self.seconds += begin.elapsed().as_secs_f64();
+        let index = made.map(|station| {
+            self.stations.push(Some(station));
+            self.last.push(Outcome::default());
+            self.stations.len() - 1
+        });
+        self.known.insert(key.clone(), index.clone());
+        index
+    }
+
+    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Station<'p>, String> {
+        let mut schedule = self.modes.schedule(key, entry);
+        if entry == ModeEntry::Start && schedule.is_err() {
+            schedule = self.modes.schedule(key, ModeEntry::Running);
+        }
+        let messages = |problems: Vec<Diagnostic>| {
+            problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+        };
+        let schedule = schedule.map_err(messages)?;
+        let program = self.shelf.add(Program::new(schedule).map_err(|diagnostic| diagnostic.message)?);
+        let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
+        let mut station =
+            Station::new(Machine::new(program), &self.options).map_err(|diagnostic| diagnostic.message)?;
+        prepare(&mut station.machine, self.options.start_time).map_err(told)?;
+        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers).map_err(told)?);
+        Ok(station)
+    }
+
+    /// How far residues at zero are followed.
+    fn horizon(&self, time: f64, last_step: f64) -> Horizon {
+        let span = (self.options.stop_time - self.options.start_time).abs();
+        let first = (1e-10 * span).max(1e-11 * time.abs()).max(1e-300);
+        Horizon { first, last: (0.1 * last_step).max(100.0 * first) }
+    }
+
+    fn warn(&mut self, station: &Station, time: f64) {
+        let jump = &self.last[self.active].jump;
+        let description = self.modes.describe(&station.key());
+        if jump.depth > 1 {
+            let message =
+                format!("values jump that are derived more than once on entering {description} at time {time}");
+            self.add_warning(Diagnostic::warning("higher-impulse", message).hint(
+                "a position that has to jump means impulses of higher order; the constraint may be meant to hold before",
+            ));
+        }
+    }
+
+    fn add_warning(&mut self, warning: Diagnostic) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    fn no_mode(&self, none: &NoMode, time: f64) -> Trouble {
+        const SHOWN: usize = 12;
+        let diagnostic = match none {
+            NoMode::None(tried) => {
+                let message = format!("no mode is consistent at time {time}; {} were tried", tried.len());
+                let mut diagnostic = Diagnostic::error("no-consistent-mode", message).hint(
+                    "each mode that was tried has no solution or calls for another one; an impact needs a law \
+                     (what the velocity is afterwards), a loop of ideal elements needs an element that shares",
+                );
+                for (key, trial) in tried.iter().take(SHOWN) {
+                    let what = match trial {
+                        Trial::Confirmed { .. } => "is consistent".to_string(),
+                        Trial::Calls(next) => format!("calls for {}", self.difference(key, next)),
+                        Trial::Fails(reason) => format!("fails: {reason}"),
+                    };
+                    diagnostic = diagnostic.note(format!("{} {what}", self.modes.describe(key)));
+                }
+                diagnostic
+            }
+            NoMode::Several(keys) => {
+                let message =
+                    format!("{} modes are consistent at time {time}; the equations do not say which", keys.len());
+                let mut diagnostic = Diagnostic::error("ambiguous-mode", message)
+                    .hint("say which with `pre(…)` in the conditions, or with a law for the transition");
+                for key in keys.iter().take(SHOWN) {
+                    diagnostic = diagnostic.note(self.modes.describe(key));
+                }
+                diagnostic
+            }
+        };
+        Trouble::Model(Box::new(diagnostic))
+    }
+
+    fn difference(&self, from: &Key, to: &Key) -> String {
+        let changed = (0..to.len()).filter(|&k| from.get(k) != to.get(k));
+        changed.map(|k| format!("{} = {}", self.modes.text(k), to[k])).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Parameters, start values and the rhythm of samples.
+fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
+    let program = machine.program;
+    let fresh = program.memory();
+    (machine.memory.values, machine.memory.delays) = (fresh.values, fresh.delays);
+    machine.memory.set_time(time);
+    machine.run(&program.sections.parameters, Phase::Live)?;
+    machine.run(&program.sections.starts, Phase::Live)?;
+    machine.systems.reset();
+    machine.run(&program.sections.samples, Phase::Live)?;
+    program.save_pre(&mut machine.memory);
+    Ok(())
+}
+
+/// Relations that stay at zero may have either sign: is there a way that confirms the mode?
+fn confirm_open(station: &mut Station, key: &Key, open: &[usize]) -> bool {
+    const MOST_OPEN: usize = 5;
+    if open.is_empty() || open.len() > MOST_OPEN {
+        return false;
+    }
+    let Some(switch) = &station.switch else { return false };
+    let layout = &station.machine.program.layout;
+    let places: Vec<usize> = open.iter().map(|&k| layout.relations[switch.relations[k]].state as usize).collect();
+    let before: Vec<f64> = places.iter().map(|&place| station.machine.memory.values[place]).collect();
+    for combination in 0..1usize << places.len() {
+        for (k, &place) in places.iter().enumerate() {
+            station.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
+        }
+        if station.run_events(Phase::Frozen).is_ok() && station.found_key() == *key {
+            return true;
+        }
+    }
+    for (&place, &value) in places.iter().zip(&before) {
+        station.machine.memory.values[place] = value;
+    }
+    // As it was before.
+    let _ = station.run_events(Phase::Frozen);
+    false
+}
+
+fn no_jump(program: &Program, reason: &NoJump) -> String {
+    let name = |variable: &VarId| program.model().variable_name(*variable);
+    match reason {
+        NoJump::Singular(variable) => format!("the equations of the transition do not determine {}", name(variable)),
+        NoJump::NoConvergence => "the equations of the transition have no solution near the values before".into(),
+        NoJump::NotFinite(variable) => format!("the transition gives {} no finite value", name(variable)),
+    }
+}

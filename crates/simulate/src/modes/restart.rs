@@ -1,0 +1,240 @@
+//! From the values left of an instant to those right of it, in the equations of the mode that is entered.
+//!
+//! With c differentiations of equation i and d of variable j (Pryce's Σ-method), the highest derivatives follow from the
+//! equations differentiated c times; those differentiated less often are constraints. Where the left values meet them,
+//! nothing jumps. Otherwise the highest equations are integrated over the instant: what is finite vanishes, a derivative
+//! leaves the jump of what it is the derivative of, an unbounded variable its impulse. That is one system with the
+//! matrix of the highest derivatives:
+//!
+//! - an equation that is not differentiated: its row of the matrix times the unknowns is zero;
+//! - one that is: its next lower derivative holds on the right.
+//!
+//! So charge, flux and momentum are conserved to rounding. A constraint that is violated further down (a position that
+//! has to jump) is met first, in the same way; what lies above then has impulses of higher order.
+
+use base::Id;
+use compile::{Memory, Probe, Program};
+use dae::VarId;
+use solve::dense::{DenseMatrix, least_squares};
+use solve::{LinearSolver, Pattern};
+use transform::modes::chains::Chains;
+
+/// A constraint that is off by less, relative to its terms, holds.
+const HOLDS: f64 = 1e-9;
+const MOST_ITERATIONS: usize = 40;
+/// Singular systems that are larger are given up.
+const LARGEST_LEAST_SQUARES: usize = 400;
+
+/// What jumps in an instant.
+#[derive(Clone, Debug, Default)]
+pub struct Jump {
+    /// By column: the jump of the derivative below the highest, or the impulse where there is none.
+    pub sizes: Vec<f64>,
+    /// How many levels below the highest derivatives the deepest jump is: 0 where nothing jumps, 1 for impulses, 2 for
+    /// those of higher order.
+    pub depth: usize,
+    /// The matrix was singular, and the solution of least norm was taken.
+    pub shared: bool,
+}
+
+/// Why there is no jump that leads into a mode.
+#[derive(Clone, Debug)]
+pub enum NoJump {
+    /// The equations leave this unknown open, or contradict each other.
+    Singular(VarId),
+    NoConvergence,
+    NotFinite(VarId),
+}
+
+/// The equations of one mode, prepared.
+pub struct Restart {
+    chains: Chains,
+    /// Level l at place l − 1: the rows that are differentiated at least l times, and their residuals l levels below the
+    /// highest.
+    levels: Vec<(Vec<usize>, Probe)>,
+    jacobian: Probe,
+    pattern: Pattern,
+    /// Where each entry of the chains' matrix goes in the values of the pattern.
+    places: Vec<usize>,
+    solver: Option<LinearSolver>,
+    values: Vec<f64>,
+    entries: Vec<f64>,
+}
+
+impl Restart {
+    pub fn new(program: &Program, chains: Chains, memory: &mut Memory) -> Result<Self, Box<base::Diagnostic>> {
+        let depth = chains.rows.iter().map(|row| row.times()).max().unwrap_or(0);
+        let mut levels = Vec::new();
+        for level in 1..=depth {
+            let rows: Vec<usize> = (0..chains.rows.len()).filter(|&row| chains.rows[row].times() >= level).collect();
+            let residuals: Vec<_> = rows
+                .iter()
+                .map(|&row| {
+                    let row = &chains.rows[row];
+                    row.residuals[row.times() - level]
+                })
+                .collect();
+            levels.push((rows, Probe::new(program, &residuals, memory).map_err(Box::new)?));
+        }
+        let entries: Vec<_> = chains.jacobian.iter().map(|&(.., entry)| entry).collect();
+        let jacobian = Probe::new(program, &entries, memory).map_err(Box::new)?;
+        let size = chains.columns.len();
+        let at = chains.jacobian.iter().map(|&(row, column, _)| (row as usize, column as usize));
+        let pattern = Pattern::from_entries(size, size, at.clone());
+        let mut starts = vec![0; size + 1];
+        for column in 0..size {
+            starts[column + 1] = starts[column] + pattern.column(column).len();
+        }
+        let place = |(row, column): (usize, usize)| {
+            starts[column] + pattern.column(column).binary_search(&(row as u32)).unwrap_or(0)
+        };
+        let places = at.map(place).collect();
+        let solver = LinearSolver::new(size, Some(&pattern)).ok();
+        Ok(Self { chains, levels, jacobian, pattern, places, solver, values: Vec::new(), entries: Vec::new() })
+    }
+
+    pub fn chains(&self) -> &Chains {
+        &self.chains
+    }
+
+    /// Takes the left values in memory to the right of the instant. `sizes` are the magnitudes that variables have had;
+    /// violations up to `drift` are errors of integration, which are corrected without counting as jumps.
+    pub fn pass(&mut self, program: &Program, memory: &mut Memory, sizes: &[f64], drift: f64) -> Result<Jump, NoJump> {
+        let count = self.chains.columns.len();
+        let mut jump = Jump { sizes: vec![0.0; count], ..Jump::default() };
+        for level in (1..=self.levels.len()).rev() {
+            let violation = self.violation(program, memory, level, sizes)?;
+            if violation <= HOLDS {
+                continue;
+            }
+            let moved = self.meet(program, memory, level, &mut jump.shared)?;
+            if violation > drift && jump.depth == 0 {
+                (jump.depth, jump.sizes) = (level, moved);
+            }
+        }
+        Ok(jump)
+    }
+
+    /// The largest violation of the constraints of a level, relative to their terms.
+    fn violation(
+        &mut self,
+        program: &Program,
+        memory: &mut Memory,
+        level: usize,
+        sizes: &[f64],
+    ) -> Result<f64, NoJump> {
+        let mut residuals = Vec::new();
+        self.levels[level - 1].1.run(program, memory, &mut residuals);
+        if residuals.iter().all(|&residual| residual == 0.0) {
+            return Ok(0.0);
+        }
+        self.evaluate_jacobian(program, memory)?;
+        let mut scales = vec![0.0f64; self.chains.rows.len()];
+        for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
+            let chain = &self.chains.columns[column as usize];
+            let Some(order) = chain.len().checked_sub(1 + level) else { continue };
+            let mut size = program.value(memory, chain[order]).abs();
+            if order == 0 {
+                size = size.max(sizes.get(chain[0].index()).copied().unwrap_or(0.0));
+            }
+            scales[row as usize] += entry.abs() * size;
+        }
+        let relative = |(&row, residual): (&usize, &f64)| match residual.abs() / scales[row] {
+            ratio if ratio.is_finite() => ratio,
+            _ if *residual == 0.0 => 0.0,
+            _ => 1.0,
+        };
+        Ok(self.levels[level - 1].0.iter().zip(&residuals).map(relative).fold(0.0, f64::max))
+    }
+
+    /// Solves the system of a level by Newton's method; the jumps, by column. Memory has the new values.
+    fn meet(
+        &mut self,
+        program: &Program,
+        memory: &mut Memory,
+        level: usize,
+        shared: &mut bool,
+    ) -> Result<Vec<f64>, NoJump> {
+        let count = self.chains.columns.len();
+        let mut jumps = vec![0.0; count];
+        let mut residuals = Vec::new();
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST_ITERATIONS {
+            let mut right = vec![0.0; count];
+            self.evaluate_jacobian(program, memory)?;
+            for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
+                right[row as usize] -= entry * jumps[column as usize];
+            }
+            let (rows, probe) = &self.levels[level - 1];
+            probe.run(program, memory, &mut residuals);
+            for (&row, &residual) in rows.iter().zip(&residuals) {
+                right[row] = -residual;
+            }
+            self.solve(&mut right, shared)?;
+            let mut change = 0.0f64;
+            for (column, &step) in right.iter().enumerate() {
+                let chain = &self.chains.columns[column];
+                if !step.is_finite() {
+                    return Err(NoJump::NotFinite(chain[0]));
+                }
+                jumps[column] += step;
+                let mut size = jumps[column].abs();
+                if let Some(order) = chain.len().checked_sub(1 + level) {
+                    let value = program.value(memory, chain[order]) + step;
+                    program.set_value(memory, chain[order], value);
+                    size = size.max(value.abs());
+                }
+                change = change.max(step.abs() / (size + f64::MIN_POSITIVE));
+            }
+            if change <= 1e-14 || change <= 1e-9 && change >= 0.5 * last {
+                return Ok(jumps);
+            }
+            last = change;
+        }
+        Err(NoJump::NoConvergence)
+    }
+
+    fn evaluate_jacobian(&mut self, program: &Program, memory: &mut Memory) -> Result<(), NoJump> {
+        self.jacobian.run(program, memory, &mut self.values);
+        self.entries.clear();
+        self.entries.resize(self.pattern.indices.len(), 0.0);
+        for ((&place, &value), &(_, column, _)) in self.places.iter().zip(&self.values).zip(&self.chains.jacobian) {
+            if !value.is_finite() {
+                return Err(NoJump::NotFinite(self.chains.columns[column as usize][0]));
+            }
+            self.entries[place] += value;
+        }
+        Ok(())
+    }
+
+    fn solve(&mut self, right: &mut [f64], shared: &mut bool) -> Result<(), NoJump> {
+        let size = right.len();
+        let failed = match &mut self.solver {
+            Some(solver) => match solver.factor(&self.entries) {
+                Ok(()) => {
+                    solver.solve(right);
+                    return Ok(());
+                }
+                Err(singular) => singular.column,
+            },
+            None => 0,
+        };
+        let open = NoJump::Singular(self.chains.columns[failed.min(size - 1)][0]);
+        if size > LARGEST_LEAST_SQUARES {
+            return Err(open);
+        }
+        let mut matrix = DenseMatrix::zeros(size, size);
+        for (&(row, column, _), &value) in self.chains.jacobian.iter().zip(&self.values) {
+            let (row, column) = (row as usize, column as usize);
+            matrix.set(row, column, matrix.get(row, column) + value);
+        }
+        let wanted = right.to_vec();
+        let found = least_squares(&matrix, &wanted, 1e-11, right);
+        let scale = wanted.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        if found.residual > 1e-9 * scale {
+            return Err(open);
+        }
+        *shared = true;
+        Ok(())
+    }
+}

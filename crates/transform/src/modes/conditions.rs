@@ -1,0 +1,155 @@
+//! Which conditions are structural: those whose truth decides which unknowns an equation holds.
+//!
+//! `0 = if open then i else u` holds one unknown or the other; `v = s*(if off then 1 else Ron)` loses `s` where the
+//! parameter `Ron` is zero. Conditions that make no events, and those that follow from parameters, never are.
+
+use dae::{EquationRole, ExprId, Memo, Node, VarId, VariableType};
+use rustc_hash::FxHashSet;
+
+use crate::occurrences::{Leaf, Place, Scanner};
+use crate::system::is_discrete_equation;
+use crate::work::Work;
+
+/// Equations with more conditions than this are not compared combination by combination.
+const MOST_COMPARED: usize = 6;
+
+/// The structural conditions of the equations, in the order of first occurrence, none of them a negation. Parameters must
+/// have been ordered.
+pub fn structural(work: &mut Work) -> Vec<ExprId> {
+    let alternatives = with_alternatives(work);
+    let mut scanner = Scanner::for_model(&work.model);
+    let mut found = Vec::new();
+    let mut known: FxHashSet<ExprId> = FxHashSet::default();
+    for eq in work.active.clone() {
+        let equation = &work.model.equations[eq];
+        let (left, right) = (equation.left, equation.right);
+        if !matches!(equation.role, EquationRole::Plain)
+            || !(alternatives[base::Id::index(left)] || alternatives[base::Id::index(right)])
+            || is_discrete_equation(work, left, right)
+        {
+            continue;
+        }
+        let residual = work.model.exprs.sub(left, right);
+        for condition in of_residual(work, &mut scanner, residual) {
+            if known.insert(condition) {
+                found.push(condition);
+            }
+        }
+    }
+    found
+}
+
+/// Whether each expression holds an `if`.
+fn with_alternatives(work: &Work) -> Vec<bool> {
+    let exprs = &work.model.exprs;
+    let mut holds = Vec::with_capacity(exprs.len());
+    for id in exprs.ids() {
+        let mut any = matches!(exprs.node(id), Node::If { .. });
+        exprs.for_each_child(id, |child| any |= holds.get(base::Id::index(child)).copied().unwrap_or(false));
+        holds.push(any);
+    }
+    holds
+}
+
+fn of_residual(work: &mut Work, scanner: &mut Scanner, residual: ExprId) -> Vec<ExprId> {
+    let conditions: Vec<ExprId> = alternatives(work, &[residual])
+        .into_iter()
+        .filter(|&condition| makes_events(work, scanner, condition) && !is_settled(work, condition))
+        .collect();
+    if conditions.is_empty() {
+        return conditions;
+    }
+    if conditions.len() > MOST_COMPARED {
+        let (all, none) = (vec![true; conditions.len()], vec![false; conditions.len()]);
+        let differ =
+            holds(work, scanner, residual, &conditions, &all) != holds(work, scanner, residual, &conditions, &none);
+        return if differ { conditions } else { Vec::new() };
+    }
+    let combinations = 1usize << conditions.len();
+    let truth = |combination: usize| (0..conditions.len()).map(|k| combination >> k & 1 == 1).collect::<Vec<bool>>();
+    let unknowns: Vec<Vec<(VarId, bool)>> =
+        (0..combinations).map(|combination| holds(work, scanner, residual, &conditions, &truth(combination))).collect();
+    let matters = |k: usize| (0..combinations).any(|c| unknowns[c] != unknowns[c ^ (1 << k)]);
+    (0..conditions.len()).filter(|&k| matters(k)).map(|k| conditions[k]).collect()
+}
+
+/// The conditions of all `if` in some expressions, without negations.
+pub fn alternatives(work: &Work, roots: &[ExprId]) -> Vec<ExprId> {
+    let exprs = &work.model.exprs;
+    let mut conditions = Vec::new();
+    for id in exprs.postorder(roots) {
+        if let Node::If { mut condition, .. } = exprs.node(id) {
+            while let Node::Not(inner) = exprs.node(condition) {
+                condition = inner;
+            }
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
+        }
+    }
+    conditions
+}
+
+/// Whether the condition changes at events only.
+fn makes_events(work: &Work, scanner: &mut Scanner, condition: ExprId) -> bool {
+    let mut eventful = true;
+    scanner.scan_all_places(&work.model.exprs, &[condition], |leaf, place| {
+        let steady = match leaf {
+            Leaf::Variable(v) => {
+                work.is_discrete(v) || work.is_parameter(v) || work.model.variables[v].ty != VariableType::Real
+            }
+            Leaf::Pre(_) | Leaf::Instant => true,
+            Leaf::Derivative(_) | Leaf::Time => false,
+        };
+        eventful &= steady || place <= Place::Frozen;
+    });
+    eventful
+}
+
+/// Whether the condition follows from parameters.
+fn is_settled(work: &mut Work, condition: ExprId) -> bool {
+    let values = &work.values;
+    let value = work.model.exprs.substitute(&[condition], &mut work.value_memo, |v| values[v])[0];
+    work.model.exprs.as_boolean(value).is_some()
+}
+
+/// The unknowns, and whether their derivatives are meant, that a residual holds where the conditions are as given.
+fn holds(
+    work: &mut Work,
+    scanner: &mut Scanner,
+    residual: ExprId,
+    conditions: &[ExprId],
+    truth: &[bool],
+) -> Vec<(VarId, bool)> {
+    let residual = decided(work, &[residual], conditions.iter().copied().zip(truth.iter().copied()))[0];
+    let mut unknowns = Vec::new();
+    scanner.scan(&work.model.exprs, &[residual], |leaf, place| {
+        let (variable, derivative) = match leaf {
+            Leaf::Variable(v) => (v, false),
+            Leaf::Derivative(v) => (v, true),
+            _ => return,
+        };
+        let real = work.model.variables[variable].ty == VariableType::Real;
+        if place == Place::Smooth && real && work.is_unknown(variable) && !work.is_discrete(variable) {
+            unknowns.push((variable, derivative));
+        }
+    });
+    unknowns.sort_unstable();
+    unknowns
+}
+
+/// Expressions with conditions replaced by their truth, and parameters that are zero by zero: what they multiply is not
+/// there.
+pub fn decided(work: &mut Work, roots: &[ExprId], conditions: impl Iterator<Item = (ExprId, bool)>) -> Vec<ExprId> {
+    let mut memo = Memo::default();
+    for (condition, truth) in conditions {
+        let literal = work.model.exprs.boolean(truth);
+        memo.insert(condition, literal);
+    }
+    let values = &work.values;
+    let exprs = &mut work.model.exprs;
+    exprs.rewrite(roots, &mut memo, |exprs, id, node| match node {
+        Node::Var(v) => values[v].filter(|&value| exprs.is_zero(value)).unwrap_or(id),
+        node => exprs.make(node),
+    })
+}

@@ -1,0 +1,234 @@
+//! Models whose structure changes during the run.
+//!
+//! A mode is one way to decide the structural conditions. It has equations of its own, so matching, index, states and
+//! schedule belong to it; they are made when it is first asked for. Variables keep their ids from mode to mode. Each
+//! condition is also an equation for a hidden Boolean, its monitor: that tells which mode comes next.
+
+pub mod chains;
+mod conditions;
+mod numbers;
+pub(crate) mod redundancy;
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name};
+use dae::{Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType};
+use rustc_hash::FxHashSet;
+
+use crate::schedule::{Role, Schedule};
+use crate::system::is_discrete_equation;
+use crate::work::Work;
+use chains::Chains;
+
+/// The truth of each structural condition.
+pub type Key = Vec<bool>;
+
+/// A model with structural conditions, from which the schedule of each mode is made.
+pub struct Modes {
+    model: Model,
+    conditions: Vec<Condition>,
+    /// The unknowns of the equations that the conditions decide about.
+    pub switched: Vec<VarId>,
+    strict: bool,
+}
+
+/// One structural condition.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    expression: ExprId,
+    /// The Boolean that has its value.
+    pub monitor: VarId,
+}
+
+/// What a schedule knows about the mode it belongs to.
+#[derive(Clone)]
+pub struct Mode {
+    pub modes: Arc<Modes>,
+    pub key: Key,
+    /// What the schedule was made for.
+    pub entry: Entry,
+    pub chains: Chains,
+    /// What to tell when the mode is entered.
+    pub notices: Vec<Diagnostic>,
+}
+
+/// Whether a schedule is made for the start of a run, with an initial problem, or for a mode entered during it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    Start,
+    Running,
+}
+
+/// The structural conditions of a model.
+pub(crate) fn find(model: &Model) -> Vec<ExprId> {
+    let has_alternative = |id| matches!(model.exprs.node(id), Node::If { .. });
+    if !model.exprs.ids().any(has_alternative) {
+        return Vec::new();
+    }
+    let mut work = Work::new(model.clone());
+    match crate::parameters::order(&mut work) {
+        Ok(()) => conditions::structural(&mut work),
+        Err(_) => Vec::new(),
+    }
+}
+
+impl Modes {
+    /// `model` must be the one in which the conditions were found.
+    pub(crate) fn new(mut model: Model, conditions: Vec<ExprId>, strict: bool) -> Self {
+        let root = model.paths.root();
+        let conditions: Vec<Condition> = conditions
+            .into_iter()
+            .enumerate()
+            .map(|(number, expression)| {
+                let path = model.paths.child(root, Name::new("condition"), &[number as u32 + 1]);
+                let mut work = Work::new(Model::default());
+                std::mem::swap(&mut work.model, &mut model);
+                let monitor = work.add_variable(path, VariableType::Boolean, Role::Discrete);
+                std::mem::swap(&mut work.model, &mut model);
+                model.variables[monitor].variability = Variability::Discrete;
+                let left = model.exprs.var(monitor);
+                let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
+                model.equations.push(Equation { left, right: expression, role: EquationRole::Plain, origin });
+                Condition { expression, monitor }
+            })
+            .collect();
+        let mut modes = Self { model, conditions, switched: Vec::new(), strict };
+        let mut work = Work::new(modes.model.clone());
+        modes.switched = modes.decide(&mut work, &vec![false; modes.conditions.len()]);
+        modes
+    }
+
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// A schedule of the model with the monitors, counted without them.
+    pub(crate) fn without_monitors(
+        &self,
+        schedule: Result<Schedule, Vec<Diagnostic>>,
+    ) -> Result<Schedule, Vec<Diagnostic>> {
+        schedule.map(|mut schedule| {
+            let count = self.conditions.len();
+            let summary = &mut schedule.summary;
+            summary.equations = summary.equations.saturating_sub(count);
+            summary.unknowns = summary.unknowns.saturating_sub(count);
+            summary.discrete = summary.discrete.saturating_sub(count);
+            schedule
+        })
+    }
+
+    /// The model in which nothing is decided.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Whether a variable is there in every mode: one of the model, or a derivative of the first order that the model names.
+    pub fn has(&self, variable: VarId, derivative_of: Option<VarId>) -> bool {
+        let is_known = |variable: VarId| base::Id::index(variable) < self.model.variables.len();
+        derivative_of.map_or(is_known(variable), |of| is_known(of) && self.model.exprs.find(Node::Der(of)).is_some())
+    }
+
+    /// A condition as it was written.
+    pub fn text(&self, condition: usize) -> String {
+        self.conditions.get(condition).map_or_else(String::new, |found| self.model.expression_text(found.expression))
+    }
+
+    /// A mode in the terms of its conditions.
+    pub fn describe(&self, key: &[bool]) -> String {
+        let one = |(k, &truth): (usize, &bool)| format!("{} = {truth}", self.text(k));
+        key.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The conditions as far as start values decide them; others count as false.
+    pub fn first(&self) -> Key {
+        let mut work = Work::new(self.model.clone());
+        if crate::parameters::order(&mut work).is_err() {
+            return vec![false; self.conditions.len()];
+        }
+        let mut memo = Memo::default();
+        // Booleans that are computed have no start value worth looking at; their equations do.
+        let expressions: Vec<ExprId> = self.conditions.iter().map(|c| written_out(&mut work, c.expression)).collect();
+        expressions.into_iter().map(|expression| work.truth_at_start(expression, &mut memo).unwrap_or(false)).collect()
+    }
+
+    /// The schedule of the mode that start values ask for, or of one near it that can be sorted.
+    pub fn any_schedule(self: &Arc<Self>) -> Option<Schedule> {
+        let first = self.first();
+        let flipped = |k: usize| first.iter().enumerate().map(|(other, &truth)| truth ^ (other == k)).collect();
+        let uniform = [true, false].map(|truth| vec![truth; first.len()]);
+        let keys = std::iter::once(first.clone()).chain((0..first.len()).map(flipped)).chain(uniform);
+        keys.flat_map(|key: Key| [Entry::Start, Entry::Running].map(|entry| (key.clone(), entry)))
+            .find_map(|(key, entry)| self.schedule(&key, entry).ok())
+    }
+
+    /// The schedule of a mode.
+    pub fn schedule(self: &Arc<Self>, key: &[bool], entry: Entry) -> Result<Schedule, Vec<Diagnostic>> {
+        let mut work = Work::new(self.model.clone());
+        crate::parameters::order(&mut work)?;
+        work.strict = self.strict;
+        work.switched = self.decide(&mut work, key);
+        let (schedule, chains) = crate::sort_mode(work, entry)?;
+        let mut schedule = self.without_monitors(Ok(schedule))?;
+        let notices = std::mem::take(&mut schedule.summary.notices);
+        let (of_mode, of_model) = notices.into_iter().partition(|notice| notice.code == redundancy::CODE);
+        schedule.summary.notices = of_model;
+        let (modes, key) = (self.clone(), key.to_vec());
+        schedule.mode = Some(Box::new(Mode { modes, key, entry, chains, notices: of_mode }));
+        Ok(schedule)
+    }
+
+    /// Decides the conditions in all equations between Reals; tells the unknowns of those that changed.
+    fn decide(&self, work: &mut Work, key: &[bool]) -> Vec<VarId> {
+        let mut touched = FxHashSet::default();
+        let mut switched: Vec<VarId> = Vec::new();
+        for eq in work.active.clone() {
+            let Equation { left, right, role, .. } = &work.model.equations[eq];
+            let (left, right) = (*left, *right);
+            if !matches!(role, EquationRole::Plain) || is_discrete_equation(work, left, right) {
+                continue;
+            }
+            let conditions = conditions::alternatives(work, &[left, right]);
+            let decided: Vec<(ExprId, bool)> = (self.conditions.iter().zip(key))
+                .filter(|(condition, _)| conditions.contains(&condition.expression))
+                .map(|(condition, &truth)| (condition.expression, truth))
+                .collect();
+            if decided.is_empty() {
+                continue;
+            }
+            touched.insert(eq);
+            switched.extend(work.model.exprs.dependencies(&[left, right]).variables);
+            let new = conditions::decided(work, &[left, right], decided.into_iter());
+            let equation = &mut work.model.equations[eq];
+            (equation.left, equation.right) = (new[0], new[1]);
+        }
+        work.touched = Some(touched);
+        switched.sort_unstable();
+        switched.dedup();
+        switched.retain(|&v| {
+            work.is_unknown(v) && !work.is_discrete(v) && work.model.variables[v].ty == VariableType::Real
+        });
+        switched
+    }
+}
+
+/// A condition with Boolean variables replaced by what their equations say, a few levels deep.
+fn written_out(work: &mut Work, mut condition: ExprId) -> ExprId {
+    const LEVELS: usize = 8;
+    for _ in 0..LEVELS {
+        let needed: FxHashSet<VarId> = work.model.exprs.dependencies(&[condition]).variables.into_iter().collect();
+        let definition = |v: VarId| {
+            let equation = work.model.equations.values().find(|equation| {
+                matches!(equation.role, EquationRole::Plain)
+                    && matches!(work.model.exprs.node(equation.left), Node::Var(left) if left == v)
+            })?;
+            (work.model.variables[v].ty == VariableType::Boolean).then_some((v, equation.right))
+        };
+        let definitions: rustc_hash::FxHashMap<VarId, ExprId> = needed.into_iter().filter_map(definition).collect();
+        if definitions.is_empty() {
+            break;
+        }
+        condition =
+            work.model.exprs.substitute(&[condition], &mut Memo::default(), |v| definitions.get(&v).copied())[0];
+    }
+    condition
+}
