@@ -322,3 +322,48 @@ fn an_interrupted_run_leaves_a_readable_file() {
     assert!(text.ends_with('\n') && text.lines().count() > 10);
     assert!(results::read(&folder.path("out.csv")).is_ok());
 }
+
+#[test]
+fn functions_are_called_for_their_effect_once_and_when_due() {
+    let folder = Folder::new("effects");
+    folder.write(
+        "effects.mo",
+        "model Effects
+  function print
+    input String text;
+    input String file = \"\";
+    external \"C\" ModelicaInternal_print(text, file);
+  end print;
+  function limited
+    input Real y;
+  algorithm
+    assert(y < 0.9, \"too large\");
+    print(\"tick \" + String(y));
+  end limited;
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when sample(0.25, 0.25) then
+    limited(x);
+  end when;
+initial algorithm
+  print(\"begin\");
+algorithm
+  when x > 0.6 then
+    print(\"passed\");
+  end when;
+end Effects;
+",
+    );
+    let run = gyrator(&folder, &["simulate", "effects.mo", "--output", "effects.csv"]);
+    assert_eq!(run.status, 3);
+    let lines: Vec<&str> = run.stdout.lines().chain(run.stderr.lines()).collect();
+    expect![[r#"
+        begin
+        tick 0.25
+        tick 0.5
+        passed
+        tick 0.75
+        error[evaluation-failed]: too large (in Effects.limited) at time 1"#]]
+    .assert_eq(&lines[..6].join("\n"));
+}

@@ -507,7 +507,7 @@ impl Builder<'_> {
         from_rows(states.len(), states.len(), derivative)
     }
 
-    /// Conditions, values of reinit, asserted conditions, calls.
+    /// Conditions, values of reinit, asserted conditions. Calls for their effect are made where they are due, once.
     fn actions(
         &self,
         actions: &[dae::Action],
@@ -519,8 +519,7 @@ impl Builder<'_> {
             let value = match action.kind {
                 ActionKind::Reinit { value, .. } => Some(value),
                 ActionKind::Assert { holds, .. } => Some(holds),
-                ActionKind::Call(call) => Some(call),
-                ActionKind::Terminate { .. } => None,
+                ActionKind::Call(_) | ActionKind::Terminate { .. } => None,
             };
             let origin = StatementOrigin::default();
             statements.extend(action.condition.map(|condition| Statement::to_slot(slots.active, condition, origin)));

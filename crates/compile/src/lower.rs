@@ -640,7 +640,8 @@ impl Lowering<'_> {
         for (to, a) in (arguments..).zip(items) {
             self.push(Op::Move { to, a }, id);
         }
-        let results = self.temporaries(wanted);
+        // A function called for its effect has no result; its call still stands for a value.
+        let results = self.temporaries(wanted.max(1));
         self.push(Op::Call { call, arguments, results }, id);
         self.calls.insert((site, args), results);
         results + output

@@ -18,6 +18,8 @@ pub struct Probe {
     /// The length of the memory it was made for.
     end: usize,
     count: usize,
+    /// Functions are interpreted as they are written, with everything they do on the way.
+    as_written: bool,
 }
 
 impl Probe {
@@ -50,7 +52,12 @@ impl Probe {
         for op in &mut code.ops {
             *op = op.map(resolve);
         }
-        Ok(Self { code, pool, first_constant, end, count: expressions.len() })
+        Ok(Self { code, pool, first_constant, end, count: expressions.len(), as_written: false })
+    }
+
+    /// For functions that are called for their effect.
+    pub fn as_written(self) -> Self {
+        Self { as_written: true, ..self }
     }
 
     /// The values of the expressions, as many as there are places in `out`.
@@ -62,6 +69,7 @@ impl Probe {
         memory.values.extend_from_slice(fresh);
         memory.values.resize(temporaries + self.code.temporaries as usize, 0.0);
         let (values, mut runtime) = Runtime::new(program, &self.pool.calls, memory);
+        runtime.diagnose = self.as_written;
         interpret::run(&self.code.ops, values, &mut runtime);
         out.clear();
         out.extend_from_slice(&values[outputs..temporaries]);

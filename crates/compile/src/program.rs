@@ -397,6 +397,16 @@ impl Program {
         Ok(results)
     }
 
+    /// Calls a function for its effect, once. What it asserts has to hold.
+    pub fn perform(&self, call: ExprId, memory: &mut Memory) -> Result<(), Diagnostic> {
+        memory.call_failure = None;
+        Probe::new(self, &[call], memory)?.as_written().run(self, memory, &mut Vec::new());
+        match memory.call_failure.take() {
+            Some(message) => Err(Diagnostic::error("evaluation-failed", message)),
+            None => Ok(()),
+        }
+    }
+
     /// The text of a String expression, such as the message of an assertion.
     pub fn text(&self, expression: ExprId, memory: &mut Memory) -> Result<String, Diagnostic> {
         let values = self.evaluate(&[expression], memory)?;

@@ -161,10 +161,27 @@ pub fn perform(
                 let text = program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)))?;
                 aftermath.terminated = Some(text);
             }
-            ActionKind::Call(_) => {}
+            ActionKind::Call(call) => {
+                program
+                    .perform(call, &mut machine.memory)
+                    .map_err(|failure| effect_trouble(machine, action, failure))?;
+            }
         }
     }
     Ok(reinitialised)
+}
+
+/// A function that was called for its effect did not come to its end.
+fn effect_trouble(machine: &Machine, action: &Action, mut failure: Diagnostic) -> Trouble {
+    failure.message = format!("{} at time {}", failure.message, Decimal(machine.memory.time()));
+    if let Some(span) = action.origin.span {
+        failure = failure.at(span, "called here");
+    }
+    let component = machine.program.model().paths.text(action.origin.component);
+    if !component.is_empty() {
+        failure = failure.in_component(component);
+    }
+    Trouble::Model(Box::new(failure))
 }
 
 fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &mut EventLog) -> Result<(), Trouble> {
