@@ -88,7 +88,7 @@ pub struct Subject {
     #[arg(short = 'L', long = "library", value_name = "DIR")]
     pub libraries: Vec<PathBuf>,
 
-    /// Change a parameter (repeatable)
+    /// Change a parameter (repeatable); a number may have a unit, as in `phi=90 deg`
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 

@@ -14,21 +14,12 @@ use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::interfaces;
 use crate::library::{DefId, Libraries};
-use crate::modifier::{Binding, Modifier};
+use crate::overrides::Overrides;
 use crate::parts::{self, Part};
 use crate::restrictions;
 use crate::state_machines;
 use crate::units;
 use crate::variables;
-
-/// Changes from outside, as modifiers of the model.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// `motor.R` and the text of an expression.
-    pub set: Vec<(String, String)>,
-    /// Leave the units of equations unchecked.
-    pub no_unit_check: bool,
-}
 
 /// How far it came.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -194,31 +185,8 @@ fn top_class(instances: &mut Instances, class: &str, overrides: &Overrides) -> O
                 .specification("4.7"),
         ));
     }
-    let mut modifier = Modifier::default();
-    for (path, text) in &overrides.set {
-        add_override(instances, &mut modifier, path, text)?;
-    }
+    let modifier = overrides.modifier(instances, found)?;
     Ok(instances.top_instance(found, Arc::new(modifier)))
-}
-
-fn add_override(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
-    let file = instances.libraries.sources.add(format!("--set {path}"), text);
-    let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
-        let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
-        Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
-    })?;
-    let scope = instances.root();
-    let span = expr.span;
-    let binding = Binding { expr: Some(Arc::new(expr)), scope, each: true, declared: false, span };
-    let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
-    let mut names: Vec<&str> = path.split('.').collect();
-    let Some(first) = (!names.is_empty()).then(|| names.remove(0)) else { return Ok(()) };
-    for name in names.into_iter().rev() {
-        let children = vec![(Name::new(name), Arc::new(child))];
-        child = Modifier { children, span: Some(span), ..Modifier::default() };
-    }
-    modifier.add_below(Name::new(first), &Arc::new(child), &mut instances.diagnostics);
-    Ok(())
 }
 
 /// Expands the equation and algorithm sections of all classes for all elements.

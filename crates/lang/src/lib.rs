@@ -19,6 +19,7 @@ pub mod lookup;
 mod lower;
 pub mod modifier;
 mod outline;
+mod overrides;
 mod parts;
 mod predefined;
 pub mod restrictions;
@@ -31,10 +32,11 @@ mod units;
 mod variables;
 
 pub use elaborate::Elaborator;
-pub use flatten::{Flattening, Overrides, Stage, flatten, last_model};
+pub use flatten::{Flattening, Stage, flatten, last_model};
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };
 pub use library::{DefId, Disk, Files, Libraries};
 pub use lookup::{Found, Resolved};
 pub use modifier::{Binding, Modifier};
+pub use overrides::Overrides;

@@ -12,6 +12,7 @@ mod event_log;
 mod events;
 mod exchange;
 mod initial;
+mod limits;
 mod machine;
 mod modes;
 mod projection;

@@ -16,6 +16,7 @@ use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
 use crate::initial;
+use crate::limits::Limits;
 use crate::machine::{Machine, Trouble};
 use crate::modes::{Instant, Left, Shelf, Start, Station, Switching};
 use crate::projection::Projector;
@@ -257,6 +258,7 @@ struct Run<'a, 'w> {
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
     projector: Option<Projector<'a>>,
+    limits: Limits,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -286,6 +288,7 @@ impl<'a, 'w> Run<'a, 'w> {
             spare: None,
             entered: false,
             last_step: options.interval,
+            limits: Limits::default(),
             station,
         }
     }
@@ -309,6 +312,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if exchange(&mut self.station.machine) {
             self.settle_after_event(&aftermath)?;
         }
+        self.limits = Limits::new(&self.station.machine, self.options.tolerance);
         self.write_row()?;
         Ok(aftermath.terminated)
     }
@@ -654,6 +658,7 @@ impl<'a, 'w> Run<'a, 'w> {
     fn write_row(&mut self) -> Result<(), Stop> {
         let time = self.station.machine.memory.time();
         self.statistics.rows += 1;
+        self.limits.check(&self.station.machine);
         self.sink.row(time, self.columns.row(self.program, &self.station.machine.memory))?;
         Ok(())
     }
@@ -801,6 +806,7 @@ impl<'a, 'w> Run<'a, 'w> {
             )
         };
         let shared = self.station.machine.systems.shared.iter().map(warning);
-        shared.chain(self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned())).collect()
+        let modes = self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned());
+        shared.chain(modes).chain(self.limits.warnings(self.program)).collect()
     }
 }

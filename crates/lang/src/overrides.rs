@@ -1,0 +1,101 @@
+//! Changes from outside, as on the command line: modifiers of the model, also with a value in another unit
+//! (`phi = 90 deg`).
+
+use std::sync::Arc;
+
+use base::{Diagnostic, Name};
+use syntax::ast;
+use units::Conversion;
+
+use crate::instance::{ClassId, ComponentType, Instances, Member, Outcome};
+use crate::modifier::{Binding, Modifier};
+
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `motor.R` and the text of an expression.
+    pub set: Vec<(String, String)>,
+    /// Leave the units of equations unchecked.
+    pub no_unit_check: bool,
+}
+
+impl Overrides {
+    /// What they say about a class.
+    pub(crate) fn modifier(&self, instances: &mut Instances, class: ClassId) -> Outcome<Modifier> {
+        let mut modifier = Modifier::default();
+        let mut unchanged = None;
+        for (path, text) in &self.set {
+            match with_unit(text) {
+                None => add(instances, &mut modifier, path, text)?,
+                Some((value, unit)) => {
+                    let class = *unchanged.get_or_insert_with(|| instances.top_instance(class, Arc::default()));
+                    let value = converted(instances, class, path, value, unit)?;
+                    add(instances, &mut modifier, path, &value)?;
+                }
+            }
+        }
+        Ok(modifier)
+    }
+}
+
+/// A number and a unit behind it.
+fn with_unit(text: &str) -> Option<(f64, &str)> {
+    let (value, unit) = text.trim().split_once(char::is_whitespace)?;
+    let unit = unit.trim();
+    unit.starts_with(|c: char| c.is_alphabetic() || c == '%').then_some(())?;
+    Some((value.parse().ok()?, unit))
+}
+
+/// The value in the unit of the parameter, as text.
+fn converted(instances: &mut Instances, class: ClassId, path: &str, value: f64, unit: &str) -> Outcome<String> {
+    let declared = declared_unit(instances, class, path)?;
+    let conversion = declared.and_then(|declared| Conversion::between(unit, declared.as_str()));
+    match conversion {
+        Some(conversion) => Ok(format!("{:?}", conversion.apply(value))),
+        None => {
+            let message = match declared {
+                Some(declared) => format!("`{path}` has the unit `{declared}`, to which `{unit}` cannot be converted"),
+                None => format!("`{path}` has no unit, so `{unit}` cannot be converted to it"),
+            };
+            Err(Box::new(Diagnostic::error("wrong-value", message).hint("give the value as a number alone")))
+        }
+    }
+}
+
+fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> Outcome<Option<Name>> {
+    for part in path.split('.') {
+        let name = part.split('[').next().unwrap_or(part);
+        let Some(Member::Component(component)) = instances.member(class, Name::new(name)) else { return Ok(None) };
+        match instances.component_type(component)? {
+            ComponentType::Class(next) => class = next,
+            ComponentType::Object(_) => return Ok(None),
+            ComponentType::Builtin { attributes, .. } => {
+                let unit = attributes.child(Name::new("unit")).and_then(|unit| unit.binding.as_ref()?.expr.clone());
+                return Ok(unit.and_then(|unit| match &unit.kind {
+                    ast::ExprKind::String(text) => Some(Name::new(text)),
+                    _ => None,
+                }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn add(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
+    let file = instances.libraries.sources.add(format!("--set {path}"), text);
+    let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
+        let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
+        Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
+    })?;
+    let scope = instances.root();
+    let span = expr.span;
+    let binding = Binding { expr: Some(Arc::new(expr)), scope, each: true, declared: false, span };
+    let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
+    let mut names: Vec<&str> = path.split('.').collect();
+    let Some(first) = (!names.is_empty()).then(|| names.remove(0)) else { return Ok(()) };
+    for name in names.into_iter().rev() {
+        let children = vec![(Name::new(name), Arc::new(child))];
+        child = Modifier { children, span: Some(span), ..Modifier::default() };
+    }
+    modifier.add_below(Name::new(first), &Arc::new(child), &mut instances.diagnostics);
+    Ok(())
+}
