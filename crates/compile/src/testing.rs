@@ -21,6 +21,7 @@ impl Maker {
             schedule: Schedule {
                 projection: None,
                 families: Vec::new(),
+                written: Vec::new(),
                 initial_families: Vec::new(),
                 model: Model::default(),
                 roles: IdVec::new(),

@@ -236,17 +236,50 @@ fn a11_chain_of_thirty_bodies() {
     assert!(checked.structure.entries < checked.structure.blocks.len());
 }
 
-#[test]
-fn a11_as_written() {
+/// The schedule of the equations as they were written, and its page.
+fn as_written(example: &str) -> (transform::Schedule, String) {
     let mut session = Session::new(Box::new(Disk));
-    let mut request = request("body_chain.mo");
+    let mut request = request(example);
     request.transform.aliases = transform::Aliases::Keep;
     let model = session.flatten(&request);
     let model = explain(&session, model);
     let schedule = session.structure(model);
-    let structure = Structure::of(&explain(&session, schedule));
+    let schedule = explain(&session, schedule);
+    let page = session::page(&schedule, session.sources());
+    (schedule, page)
+}
+
+#[test]
+fn a4_spring_damper_and_wall() {
+    let (schedule, page) = as_written("spring_damper.mo");
+    assert_eq!((schedule.summary.equations, schedule.summary.unknowns), (12, 12));
+    let differentiated: Vec<String> =
+        schedule.summary.differentiated.iter().map(|&(eq, _)| schedule.model.equation_text(eq)).collect();
+    assert_eq!(differentiated, ["damper.b.s = wall.a.s", "wall.a.s = 0"]);
+    assert_eq!(schedule.states.len(), 1);
+    // The page tells the same story and needs nothing else.
+    assert!(page.contains("determines nothing: it is a constraint between states"));
+    assert!(page.contains("<code>der(damper.b.s) = der(wall.a.s)</code>"));
+    assert!(page.contains("spring_damper.mo:27") && page.contains("href=\"#f0l27\""));
+    assert!(page.contains("id=\"f0l27\""));
+    assert_eq!(page.matches("http").count(), page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count());
+    assert_eq!(page.matches("<line ").count(), 24 - 2);
+
+    let run = run("spring_damper.mo", Settings { tolerance: Some(1e-8), ..Settings::default() });
+    for time in [1.0f64, 5.0, 10.0] {
+        let damper = (1.0 - time.cos()) / 0.5;
+        assert_near(run.at("damper.a.s", time), damper, 1e-6);
+        assert_near(run.at("spring.a.s", time), damper + time.sin() / 2.0, 1e-6);
+        assert_eq!(run.at("damper.b.s", time), 0.0);
+    }
+}
+
+#[test]
+fn a11_as_written() {
+    let (schedule, _) = as_written("body_chain.mo");
+    let structure = Structure::of(&schedule);
     let systems: Vec<_> = structure.blocks.iter().filter(|block| block.size > 1).map(|b| (b.size, b.torn)).collect();
-    assert_eq!(systems, [(1524, 30)]);
+    assert!(matches!(systems[..], [(1200.., 30)]), "{systems:?}");
 }
 
 #[test]

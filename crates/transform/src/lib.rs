@@ -84,11 +84,11 @@ fn transform_single(model: Model, options: &Options, notices: Vec<Diagnostic>) -
         let mut second = Work::new(spare);
         second.summary.notices.extend(notices);
         if let Ok(plan) = sort(&mut second, options, Inlining::BeforeReduction) {
-            return Ok(plan.schedule(second));
+            return Ok(plan.schedule(second, written));
         }
     }
     match first {
-        Ok(plan) => Ok(plan.schedule(work)),
+        Ok(plan) => Ok(plan.schedule(work, written)),
         // Equations that were substituted into each other no longer look like what somebody wrote.
         Err(problems) if singular::are_structural(&problems) => Err(written.problems(work).unwrap_or(problems)),
         Err(problems) => Err(problems),
@@ -125,7 +125,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn schedule(self, work: Work) -> Schedule {
+    fn schedule(self, work: Work, written: Written) -> Schedule {
         let Work { model, roles, parameters, summary, .. } = work;
         let Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection } = self;
         Schedule {
@@ -140,6 +140,7 @@ impl Plan {
             blocks,
             families,
             initial_families,
+            written: written.sides,
             summary,
             mode: None,
             modes: None,

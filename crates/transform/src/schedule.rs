@@ -234,6 +234,8 @@ pub struct Schedule {
     pub families: Vec<Family>,
     /// The same of the initial problem.
     pub initial_families: Vec<Family>,
+    /// The sides of the equations as they were written, before anything was replaced in them.
+    pub written: Vec<(ExprId, ExprId)>,
     pub summary: Summary,
     /// The mode this schedule belongs to, where it is not for all of them.
     pub mode: Option<Box<crate::modes::Mode>>,

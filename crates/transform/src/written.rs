@@ -14,7 +14,7 @@ use crate::work::{Sides, Work, first_role};
 
 /// The equations as they were written. Expressions are never removed, so their ids are all it takes.
 pub struct Written {
-    sides: Vec<Sides>,
+    pub sides: Vec<Sides>,
     variables: usize,
 }
 

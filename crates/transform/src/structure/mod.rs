@@ -3,6 +3,7 @@
 //!
 //! Everything is iterative and works on compressed rows.
 
+pub mod colouring;
 pub mod components;
 pub mod dulmage;
 pub mod elimination;

@@ -121,6 +121,26 @@ proptest! {
     }
 
     #[test]
+    fn colouring_is_part_of_every_order((n, rows) in pattern(8)) {
+        let incidence = Incidence::from_rows(&rows, n);
+        let matching = Matching::maximum(&incidence);
+        let steps = colouring::colour(&incidence);
+        let mut numbers: Vec<u32> = steps.iter().map(|step| step.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        prop_assert_eq!(numbers.len(), steps.len());
+        if matching.is_perfect() {
+            // A red edge leaves no choice: every perfect matching has it, and it is a component of its own.
+            let components = strong_components(&incidence, &matching);
+            for step in &steps {
+                prop_assert_eq!(matching.column_of_row[step.row as usize], step.column);
+            }
+            let single = components.iter().filter(|group| group.len() == 1).count();
+            prop_assert!(steps.len() <= single);
+        }
+    }
+
+    #[test]
     fn over_determined_set_is_minimal((n, rows) in pattern(8)) {
         let incidence = Incidence::from_rows(&rows, n);
         let matching = Matching::maximum(&incidence);
@@ -316,6 +336,28 @@ fn by_hand_example_of_five_equations() {
         })
         .collect();
     assert_eq!(groups, [vec![1], vec![3], vec![2, 4], vec![0]]);
+}
+
+#[test]
+fn by_hand_example_of_colouring() {
+    // Mass and spring: the unknowns are s1, s2', vm', f1, f2, f3, s3, f4, s4, s5, f5; the equations (a) to (k).
+    let rows = vec![
+        vec![0],
+        vec![1],
+        vec![2, 3, 4],
+        vec![5, 7],
+        vec![7, 8, 6],
+        vec![9],
+        vec![3],
+        vec![6],
+        vec![4, 5],
+        vec![8, 9],
+        vec![7, 10],
+    ];
+    let steps = colouring::colour(&Incidence::from_rows(&rows, 11));
+    let mut order: Vec<(u32, char)> = steps.iter().map(|step| (step.number, (b'a' + step.row as u8) as char)).collect();
+    order.sort_unstable();
+    assert_eq!(order.iter().map(|(_, name)| name).collect::<String>(), "abfghjekdic");
 }
 
 #[test]
