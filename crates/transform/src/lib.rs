@@ -184,6 +184,7 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
 /// The schedule of a mode and the chains of its equations. Parameters have been ordered, conditions are decided.
 fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), Vec<Diagnostic>> {
     let options = Options::default();
+    let written = Written::of(&work.model);
     let conflicts = discrete::conflicts(&work);
     if !conflicts.is_empty() {
         return Err(conflicts);
@@ -204,7 +205,7 @@ fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), 
     let initial_families = families::gather(&work.model, &mut initial);
     let plan =
         Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection: None };
-    Ok((plan.schedule(work), chains))
+    Ok((plan.schedule(work, written), chains))
 }
 
 fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<Diagnostic>> {
