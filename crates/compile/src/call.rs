@@ -131,8 +131,8 @@ fn value(
                 Type::Integer => Value::Integer(number as i64),
                 Type::Boolean => Value::Boolean(number != 0.0),
                 Type::String => Value::String(strings.get(number).cloned().unwrap_or_else(|| Arc::from(""))),
-                Type::Enumeration => Value::Enumeration(number as i64),
-                Type::Object => Value::Object(number as u64),
+                Type::Enumeration(_) => Value::Enumeration(number as i64),
+                Type::Object(_) => Value::Object(number as u64),
                 _ => Value::Real(number),
             })
         }

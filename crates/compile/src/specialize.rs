@@ -117,7 +117,7 @@ impl<'a> Specializer<'a> {
                 match (known.get(&argument), ty) {
                     (Some(&value), Type::Integer) => Value::Integer(value as i64),
                     (Some(&value), Type::Boolean) => Value::Boolean(value != 0.0),
-                    (Some(&value), Type::Enumeration) => Value::Enumeration(value as i64),
+                    (Some(&value), Type::Enumeration(_)) => Value::Enumeration(value as i64),
                     (Some(&value), Type::String) => match self.pool.strings.get(value) {
                         Some(text) => Value::String(text.clone()),
                         None => Value::Object(u64::from(argument)),
@@ -375,7 +375,7 @@ impl Maker<'_, '_> {
             self.locals[input] = Some(argument);
         }
         for (id, local) in function.locals.iter() {
-            if given.contains(&id) || local.ty == Type::Function {
+            if given.contains(&id) || matches!(local.ty, Type::Function(_)) {
                 continue;
             }
             let first = match &local.default {
@@ -727,7 +727,7 @@ impl Maker<'_, '_> {
             Expr::Integer(value) => Ok(Value::Integer(*value)),
             Expr::Boolean(value) => Ok(Value::Boolean(*value)),
             Expr::String(text) => Ok(Value::String(text.clone())),
-            Expr::Enumeration(ordinal) => Ok(Value::Enumeration(*ordinal)),
+            Expr::Enumeration(_, ordinal) => Ok(Value::Enumeration(*ordinal)),
             Expr::Local(local) => self.local(*local),
             Expr::Index(array, subscripts) => {
                 let array = self.eval(array)?;
@@ -1610,9 +1610,9 @@ fn zero(ty: &Type, sizes: &[usize]) -> Made {
         Type::Real => Value::Real(0.0),
         Type::Integer => Value::Integer(0),
         Type::Boolean => Value::Boolean(false),
-        Type::Enumeration => Value::Enumeration(1),
+        Type::Enumeration(_) => Value::Enumeration(1),
         Type::String => Value::string(""),
-        Type::Object | Type::Function => return Err("a variable of such a type".into()),
+        Type::Object(_) | Type::Function(_) => return Err("a variable of such a type".into()),
         Type::Record(record) => {
             let mut fields = Vec::with_capacity(record.fields.len());
             for field in &record.fields {

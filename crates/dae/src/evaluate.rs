@@ -242,7 +242,7 @@ impl<'a> Evaluator<'a> {
                     let value = self.eval(&mut frame, default).map_err(|error| placed(error, local.span))?;
                     value.coerce(&local.ty)
                 }
-                None if local.ty == Type::Function => continue,
+                None if matches!(local.ty, Type::Function(_)) => continue,
                 None => {
                     let mut sizes = Vec::with_capacity(local.sizes.len());
                     for size in &local.sizes {
@@ -464,7 +464,7 @@ impl<'a> Evaluator<'a> {
             Expr::Integer(value) => Ok(Value::Integer(*value)),
             Expr::Boolean(value) => Ok(Value::Boolean(*value)),
             Expr::String(text) => Ok(Value::String(text.clone())),
-            Expr::Enumeration(ordinal) => Ok(Value::Enumeration(*ordinal)),
+            Expr::Enumeration(_, ordinal) => Ok(Value::Enumeration(*ordinal)),
             Expr::Local(local) => Ok(local_ref(frame, *local)?.clone()),
             _ => stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.eval_operation(frame, expr)),
         }
@@ -541,7 +541,7 @@ impl<'a> Evaluator<'a> {
             | Expr::Integer(_)
             | Expr::Boolean(_)
             | Expr::String(_)
-            | Expr::Enumeration(_)
+            | Expr::Enumeration(..)
             | Expr::Local(_) => self.eval(frame, expr),
         }
     }
@@ -865,9 +865,9 @@ fn first_value(ty: &Type, sizes: Vec<usize>) -> Result<Value, String> {
         Type::Integer => Value::Integer(0),
         Type::Boolean => Value::Boolean(false),
         Type::String => Value::string(""),
-        Type::Enumeration => Value::Enumeration(1),
-        Type::Object => Value::Object(0),
-        Type::Function => return Err("a function has no value of its own".into()),
+        Type::Enumeration(_) => Value::Enumeration(1),
+        Type::Object(_) => Value::Object(0),
+        Type::Function(_) => return Err("a function has no value of its own".into()),
         Type::Record(record) => {
             let mut fields = Vec::with_capacity(record.fields.len());
             for field in &record.fields {
@@ -1037,7 +1037,11 @@ mod tests {
             "apply",
             2,
             1,
-            vec![local("f", Type::Function), local("x", Type::Real), local("y", Type::Real)],
+            vec![
+                local("f", Type::Function(Arc::new(crate::function::FunctionType { inputs: vec![], outputs: vec![] }))),
+                local("x", Type::Real),
+                local("y", Type::Real),
+            ],
             vec![assign(2, Expr::CallLocal(id(0), vec![get(1)]))],
         );
         let argument = Value::Function { function: FunctionId::from_index(1), given: vec![(1, Value::Integer(3))] };

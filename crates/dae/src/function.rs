@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::{IdVec, Name, Span};
 
 use crate::expr::{Builtin, CompareOp};
+use crate::model::Enumeration;
 
 base::id_type!(
     /// A function of the model.
@@ -70,11 +71,19 @@ pub enum Type {
     Integer,
     Boolean,
     String,
-    Enumeration,
+    Enumeration(Arc<Enumeration>),
     /// Fields with their names, types and sizes. Two records are the same type when this is equal.
     Record(Arc<RecordType>),
-    Object,
-    Function,
+    /// An external object of the class of that name.
+    Object(Name),
+    Function(Arc<FunctionType>),
+}
+
+/// What a function that is an argument takes and gives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FunctionType {
+    pub inputs: Vec<Field>,
+    pub outputs: Vec<Field>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -175,8 +184,8 @@ pub enum Expr {
     Integer(i64),
     Boolean(bool),
     String(Arc<str>),
-    /// The ordinal of an enumeration literal.
-    Enumeration(i64),
+    /// An enumeration literal by its ordinal.
+    Enumeration(Arc<Enumeration>, i64),
     Local(LocalId),
     /// `a[…]`; `end` was replaced by `size(a, k)`.
     Index(Box<Expr>, Vec<Subscript>),
@@ -272,7 +281,7 @@ pub enum ArrayFunction {
     Promote,
     /// `Integer(e)`, `String(v, …)`, `abs`-like conversions that depend on the type of the argument.
     Integer,
-    /// `E(i)`: the enumeration value with that ordinal.
+    /// `E(i)`: the enumeration value with that ordinal. A literal of `E` is the second argument.
     Enumeration,
     /// `String(x, significantDigits, minimumLength, leftJustified)` for Real.
     StringReal,
@@ -287,6 +296,61 @@ pub enum ArrayFunction {
     Concat,
 }
 
+/// Calls `visit` for each statement and those inside it.
+pub fn for_each_statement<'s>(statements: &'s [Statement], visit: &mut dyn FnMut(&'s Statement)) {
+    let mut stack: Vec<&Statement> = statements.iter().rev().collect();
+    while let Some(statement) = stack.pop() {
+        visit(statement);
+        match &statement.kind {
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => stack.extend(body.iter().rev()),
+            StatementKind::If { branches, otherwise } => {
+                stack.extend(otherwise.iter().rev());
+                branches.iter().rev().for_each(|(_, body)| stack.extend(body.iter().rev()));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Statement {
+    /// Calls `visit` for each expression of the statement itself, subscripts of targets included.
+    pub fn for_each_expression<'s>(&'s self, visit: &mut dyn FnMut(&'s Expr)) {
+        match &self.kind {
+            StatementKind::Assign(target, value) => {
+                target.for_each_expression(visit);
+                visit(value);
+            }
+            StatementKind::AssignSeveral(targets, value) => {
+                targets.iter().flatten().for_each(|target| target.for_each_expression(visit));
+                visit(value);
+            }
+            StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
+            StatementKind::For { range: value, .. }
+            | StatementKind::While { condition: value, .. }
+            | StatementKind::Call(value) => visit(value),
+            StatementKind::Assert { condition, message, .. } => {
+                visit(condition);
+                visit(message);
+            }
+            StatementKind::Break | StatementKind::Return => {}
+        }
+    }
+}
+
+impl Target {
+    fn for_each_expression<'s>(&'s self, visit: &mut dyn FnMut(&'s Expr)) {
+        for step in &self.steps {
+            if let Step::Index(subscripts) = step {
+                for subscript in subscripts {
+                    if let Subscript::Expr(expr) = subscript {
+                        visit(expr);
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Expr {
     /// Calls `visit` for each direct operand, subscripts included.
     pub fn for_each_operand<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
@@ -295,7 +359,7 @@ impl Expr {
             | Expr::Integer(_)
             | Expr::Boolean(_)
             | Expr::String(_)
-            | Expr::Enumeration(_)
+            | Expr::Enumeration(..)
             | Expr::Local(_) => {}
             Expr::Index(base, subscripts) => {
                 visit(base);

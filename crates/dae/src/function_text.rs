@@ -6,64 +6,116 @@ use std::fmt::Write as _;
 
 use crate::expr::CompareOp;
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, Functions, Local, LocalId, ReductionOp, Statement,
-    StatementKind, Step, Subscript, Target, Type,
+    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionType, Inline, Local, LocalId, ReductionOp, Statement,
+    StatementKind, Step, Subscript, Target, Type, for_each_statement,
 };
-use crate::print::{identifier, name_of, real, string};
+use crate::model::Model;
+use crate::print::{identifier, name_of, real, string, string_options};
 
 const RED_ZONE: usize = 64 * 1024;
 const STACK_CHUNK: usize = 1024 * 1024;
 
-/// One function, indented by two blanks.
-pub fn function_text(functions: &Functions, function: &Function) -> String {
-    let mut text = Text { functions, function, out: String::new() };
-    text.write();
+/// One function under its own name, indented by two blanks.
+pub fn function_text(model: &Model, function: &Function) -> String {
+    function_under_name(model, function, &model.class_identifier(function.name.as_str()), 2)
+}
+
+/// One function under another name.
+pub(crate) fn function_under_name(model: &Model, function: &Function, name: &str, indent: usize) -> String {
+    let mut text = Text { model, function, out: String::new(), indent };
+    text.write(name);
     text.out
 }
 
-struct Text<'f> {
-    functions: &'f Functions,
-    function: &'f Function,
-    out: String,
+/// The name of a type in the text.
+pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
+    match ty {
+        Type::Real => "Real".to_owned(),
+        Type::Integer => "Integer".to_owned(),
+        Type::Boolean => "Boolean".to_owned(),
+        Type::String => "String".to_owned(),
+        Type::Enumeration(known) => model.class_identifier(known.name.as_str()),
+        Type::Record(record) => model.class_identifier(record.name.as_str()),
+        Type::Object(class) => model.class_identifier(class.as_str()),
+        Type::Function(function) => function_type_name(model, function),
+    }
 }
 
-impl Text<'_> {
-    fn write(&mut self) {
+/// Functions as arguments are of a class that is named after what it takes and gives.
+pub(crate) fn function_type_name(model: &Model, ty: &FunctionType) -> String {
+    let list = |fields: &[crate::function::Field]| {
+        let each = fields.iter().map(|field| {
+            let ty = type_name(model, &field.ty);
+            format!("{} {}{}", ty.trim_matches('\''), field.name, "[:]".repeat(field.sizes.len()))
+        });
+        each.collect::<Vec<_>>().join(", ")
+    };
+    identifier(&format!("function({}) -> ({})", list(&ty.inputs), list(&ty.outputs)).replace('\'', ""))
+}
+
+struct Text<'f> {
+    model: &'f Model,
+    function: &'f Function,
+    out: String,
+    indent: usize,
+}
+
+impl<'f> Text<'f> {
+    fn write(&mut self, name: &str) {
         let function = self.function;
-        let name = identifier(function.name.as_str());
         let impure = if function.pure { "" } else { "impure " };
-        let _ = writeln!(self.out, "  {impure}function {name}");
-        let iterators = match &function.body {
-            Body::Algorithm(statements) => iterators(statements),
-            _ => Vec::new(),
-        };
-        for (id, local) in function.locals.iter() {
-            if iterators.contains(&id) {
-                continue;
-            }
-            if function.inputs.contains(&id) {
-                self.local("input ", local);
-            } else if function.outputs.contains(&id) {
-                self.local("output ", local);
-            } else {
-                self.local("protected ", local);
-            }
-        }
+        let outer = self.indent;
+        self.line(outer, &format!("{impure}function {name}"));
+        self.locals();
         match &function.body {
             Body::Algorithm(statements) => {
-                self.out.push_str("  algorithm\n");
-                self.statements(statements, 4);
+                self.line(outer, "algorithm");
+                self.statements(statements, outer + 2);
             }
             Body::External(external) => {
                 let arguments = self.list(&external.arguments);
                 let result = external.result.as_ref().map(|target| format!("{} = ", self.target(target)));
                 let language = string(external.language.as_str());
                 let call = format!("{}{}({arguments})", result.unwrap_or_default(), external.symbol);
-                let _ = writeln!(self.out, "  external {language} {call};");
+                let libraries: Vec<String> = external.libraries.iter().map(|library| string(library)).collect();
+                let libraries = match libraries.is_empty() {
+                    true => String::new(),
+                    false => format!(" annotation(Library = {{{}}})", libraries.join(", ")),
+                };
+                self.line(outer, &format!("external {language} {call}{libraries};"));
             }
             Body::RecordConstructor => {}
         }
-        let _ = writeln!(self.out, "  end {name};");
+        let annotations = self.annotations();
+        if !annotations.is_empty() {
+            self.line(outer + 2, &format!("annotation({});", annotations.join(", ")));
+        }
+        self.line(outer, &format!("end {name};"));
+    }
+
+    /// In their order, because sizes and first values may use what stands before.
+    fn locals(&mut self) {
+        let function = self.function;
+        let iterators = iterators(function);
+        let mut protected = false;
+        for (id, local) in function.locals.iter() {
+            if iterators.contains(&id) {
+                continue;
+            }
+            let prefix = if function.inputs.contains(&id) {
+                "input "
+            } else if function.outputs.contains(&id) {
+                "output "
+            } else {
+                ""
+            };
+            if protected != prefix.is_empty() {
+                protected = prefix.is_empty();
+                let outer = self.indent;
+                self.line(outer, if protected { "protected" } else { "public" });
+            }
+            self.local(prefix, local);
+        }
     }
 
     fn local(&mut self, prefix: &str, local: &Local) {
@@ -72,7 +124,40 @@ impl Text<'_> {
         let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(", ")) };
         let default = local.default.as_ref().map(|value| format!(" := {}", self.expr(value))).unwrap_or_default();
         let name = identifier(local.name.as_str());
-        let _ = writeln!(self.out, "    {prefix}{} {name}{sizes}{default};", type_name(&local.ty));
+        let indent = self.indent + 2;
+        self.line(indent, &format!("{prefix}{} {name}{sizes}{default};", type_name(self.model, &local.ty)));
+    }
+
+    fn annotations(&self) -> Vec<String> {
+        let function = self.function;
+        let mut found = Vec::new();
+        match function.inline {
+            Inline::Unstated => {}
+            Inline::Never => found.push("Inline = false".to_owned()),
+            Inline::Early => found.push("Inline = true".to_owned()),
+            Inline::Late => found.push("LateInline = true".to_owned()),
+        }
+        let input = |position: &u32| {
+            function.inputs.get(*position as usize).map_or_else(|| "?".to_owned(), |&local| self.name(local))
+        };
+        for derivative in &function.derivatives {
+            let mut options = Vec::new();
+            if derivative.order > 1 {
+                options.push(format!("order = {}", derivative.order));
+            }
+            options.extend(derivative.zero_derivative.iter().map(|at| format!("zeroDerivative = {}", input(at))));
+            options.extend(derivative.no_derivative.iter().map(|at| format!("noDerivative = {}", input(at))));
+            let options = if options.is_empty() { String::new() } else { format!("({})", options.join(", ")) };
+            found.push(format!("derivative{options} = {}", self.function_name(derivative.function)));
+        }
+        for (position, inverse, arguments) in &function.inverses {
+            let output = function.outputs.first().map_or_else(|| "?".to_owned(), |&local| self.name(local));
+            let arguments: Vec<String> =
+                arguments.iter().map(|argument| argument.as_ref().map_or_else(|| output.clone(), &input)).collect();
+            let call = format!("{}({})", self.function_name(*inverse), arguments.join(", "));
+            found.push(format!("inverse({} = {call})", input(position)));
+        }
+        found
     }
 
     fn statements(&mut self, statements: &[Statement], indent: usize) {
@@ -161,7 +246,11 @@ impl Text<'_> {
     fn subscripts(&self, subscripts: &[Subscript]) -> String {
         let each = subscripts.iter().map(|subscript| match subscript {
             Subscript::All => ":".to_owned(),
-            Subscript::Expr(expr) => self.expr(expr),
+            // Booleans and enumerations count as well; the sizes in this text are numbers.
+            Subscript::Expr(expr) => match self.type_of(expr) {
+                Some(Type::Enumeration(_) | Type::Boolean) => format!("Integer({})", self.expr(expr)),
+                _ => self.expr(expr),
+            },
         });
         format!("[{}]", each.collect::<Vec<_>>().join(", "))
     }
@@ -171,7 +260,8 @@ impl Text<'_> {
     }
 
     fn function_name(&self, function: crate::function::FunctionId) -> String {
-        self.functions.get(function).map_or_else(|| "?".to_owned(), |function| identifier(function.name.as_str()))
+        let function = self.model.functions.get(function);
+        function.map_or_else(|| "?".to_owned(), |function| self.model.class_identifier(function.name.as_str()))
     }
 
     fn expr(&self, expr: &Expr) -> String {
@@ -191,23 +281,41 @@ impl Text<'_> {
                 | Expr::Compare(..)
                 | Expr::If(..)
                 | Expr::Range(..)
-        ) && !matches!(expr, Expr::Real(value) if *value < 0.0)
+        ) && !matches!(expr, Expr::Whole(ArrayFunction::Concat, _))
+            && !matches!(expr, Expr::Real(value) if value.is_sign_negative())
             && !matches!(expr, Expr::Integer(value) if *value < 0);
         if alone { self.expr(expr) } else { format!("({})", self.expr(expr)) }
+    }
+
+    /// What subscripts or the name of a field may follow.
+    fn base(&self, expr: &Expr) -> String {
+        match expr {
+            Expr::Local(_) | Expr::Index(..) | Expr::Field(..) => self.expr(expr),
+            _ => format!("({})", self.expr(expr)),
+        }
+    }
+
+    fn enumeration_literal(&self, known: &crate::model::Enumeration, ordinal: i64) -> String {
+        let position = usize::try_from(ordinal).ok().and_then(|ordinal| ordinal.checked_sub(1));
+        match position.and_then(|position| known.literals.get(position)) {
+            Some(literal) => format!("{}.{literal}", self.model.class_identifier(known.name.as_str())),
+            None => ordinal.to_string(),
+        }
     }
 
     fn operation(&self, expr: &Expr) -> String {
         let binary = |a: &Expr, sign: &str, b: &Expr| format!("{}{sign}{}", self.operand(a), self.operand(b));
         match expr {
             Expr::Real(value) => real(*value),
-            Expr::Integer(value) | Expr::Enumeration(value) => value.to_string(),
+            Expr::Integer(value) => value.to_string(),
+            Expr::Enumeration(known, ordinal) => self.enumeration_literal(known, *ordinal),
             Expr::Boolean(value) => value.to_string(),
             Expr::String(text) => string(text),
             Expr::Local(local) => self.name(*local),
-            Expr::Index(of, subscripts) => format!("{}{}", self.operand(of), self.subscripts(subscripts)),
+            Expr::Index(of, subscripts) => format!("{}{}", self.base(of), self.subscripts(subscripts)),
             Expr::Field(of, field) => {
                 let ty = self.type_of(of);
-                format!("{}.{}", self.operand(of), field_name(ty, *field))
+                format!("{}.{}", self.base(of), field_name(ty.as_ref(), *field))
             }
             Expr::Neg(a) => format!("-{}", self.operand(a)),
             Expr::Not(a) => format!("not {}", self.operand(a)),
@@ -219,6 +327,7 @@ impl Text<'_> {
             Expr::If(condition, then, otherwise) => {
                 format!("if {} then {} else {}", self.operand(condition), self.operand(then), self.operand(otherwise))
             }
+            Expr::Array(items) if items.is_empty() => "fill(0.0, 0)".to_owned(),
             Expr::Array(items) => format!("{{{}}}", self.list(items)),
             Expr::Range(from, None, to) => binary(from, ":", to),
             Expr::Range(from, Some(step), to) => {
@@ -234,16 +343,25 @@ impl Text<'_> {
                 };
                 format!("{name}({})", self.comprehension(element, iterators))
             }
-            Expr::Record(record, fields) => format!("{}({})", identifier(record.name.as_str()), self.list(fields)),
+            Expr::Record(record, fields) => {
+                format!("{}({})", self.model.class_identifier(record.name.as_str()), self.list(fields))
+            }
             Expr::Builtin(builtin, arguments) => format!("{}({})", name_of(*builtin), self.list(arguments)),
             Expr::Whole(ArrayFunction::Concat, arguments) => {
                 arguments.iter().map(|argument| self.operand(argument)).collect::<Vec<_>>().join(" + ")
             }
-            Expr::Whole(function, arguments) => format!("{}({})", whole(*function), self.list(arguments)),
+            Expr::Whole(function, arguments) => self.whole(*function, arguments),
             Expr::Call(function, arguments) => format!("{}({})", self.function_name(*function), self.list(arguments)),
             Expr::CallLocal(local, arguments) => format!("{}({})", self.name(*local), self.list(arguments)),
+            Expr::FunctionValue(function, given) if given.is_empty() => self.function_name(*function),
             Expr::FunctionValue(function, given) => {
-                let given: Vec<String> = given.iter().map(|(_, value)| self.expr(value)).collect();
+                let inputs = self.model.functions.get(*function);
+                let name = |at: u32| {
+                    let local = inputs.and_then(|f| f.locals.get(*f.inputs.get(at as usize)?));
+                    local.map_or_else(|| "?".to_owned(), |local| identifier(local.name.as_str()))
+                };
+                let given: Vec<String> =
+                    given.iter().map(|(at, value)| format!("{} = {}", name(*at), self.expr(value))).collect();
                 format!("function {}({})", self.function_name(*function), given.join(", "))
             }
             Expr::Vectorized { function, arguments, .. } => {
@@ -257,26 +375,62 @@ impl Text<'_> {
         format!("{} for {}", self.expr(element), ranges.collect::<Vec<_>>().join(", "))
     }
 
-    /// The type of a value whose field is taken.
-    fn type_of(&self, expr: &Expr) -> Option<&Type> {
+    fn whole(&self, function: ArrayFunction, arguments: &[Expr]) -> String {
+        let options = string_options(function);
+        match (function, arguments) {
+            (ArrayFunction::Integer, [Expr::Builtin(crate::Builtin::Floor, inner)]) => {
+                format!("integer({})", self.list(inner))
+            }
+            (ArrayFunction::Enumeration, [value, Expr::Enumeration(known, _)]) => {
+                format!("{}({})", self.model.class_identifier(known.name.as_str()), self.expr(value))
+            }
+            (_, [value, rest @ ..]) if !options.is_empty() => {
+                let options: Vec<String> = options
+                    .iter()
+                    .zip(rest)
+                    .map(|(name, option)| format!(", {name} = {}", self.expr(option)))
+                    .collect();
+                format!("String({}{})", self.expr(value), options.concat())
+            }
+            _ => format!("{}({})", whole(function), self.list(arguments)),
+        }
+    }
+
+    /// The type of a value, as far as its text needs it.
+    fn type_of(&self, expr: &Expr) -> Option<Type> {
         let mut fields = Vec::new();
         let mut current = expr;
         let ty = loop {
             match current {
-                Expr::Local(local) => break self.function.locals.get(*local).map(|local| &local.ty),
-                Expr::Index(of, _) => current = of,
+                Expr::Local(local) => break self.function.locals.get(*local).map(|local| local.ty.clone()),
+                Expr::Boolean(_) | Expr::Not(_) | Expr::And(..) | Expr::Or(..) | Expr::Compare(..) => {
+                    break Some(Type::Boolean);
+                }
+                Expr::Enumeration(known, _) => break Some(Type::Enumeration(known.clone())),
+                Expr::Record(record, _) => break Some(Type::Record(record.clone())),
+                Expr::Index(of, _) | Expr::If(_, of, _) => current = of,
+                Expr::Array(items) => current = items.first()?,
+                Expr::ArrayFor { element, .. } => current = element,
+                Expr::Whole(ArrayFunction::Fill | ArrayFunction::Transpose | ArrayFunction::Vector, items) => {
+                    current = items.first()?;
+                }
+                Expr::Whole(ArrayFunction::Cat, items) => current = items.get(1)?,
                 Expr::Field(of, field) => {
                     fields.push(*field);
                     current = of;
                 }
                 Expr::Call(function, _) | Expr::Vectorized { function, .. } => {
-                    let function = self.functions.get(*function)?;
-                    break function.locals.get(*function.outputs.first()?).map(|local| &local.ty);
+                    let function = self.model.functions.get(*function)?;
+                    break function.locals.get(*function.outputs.first()?).map(|local| local.ty.clone());
                 }
+                Expr::CallLocal(local, _) => match &self.function.locals.get(*local)?.ty {
+                    Type::Function(function) => break function.outputs.first().map(|output| output.ty.clone()),
+                    _ => break None,
+                },
                 _ => break None,
             }
         };
-        fields.iter().rev().fold(ty, |ty, &field| field_type(ty, field))
+        fields.iter().rev().fold(ty, |ty, &field| field_type(ty.as_ref(), field).cloned())
     }
 }
 
@@ -296,35 +450,25 @@ fn field_type(ty: Option<&Type>, field: u32) -> Option<&Type> {
     }
 }
 
-fn type_name(ty: &Type) -> String {
-    match ty {
-        Type::Real => "Real".to_owned(),
-        Type::Integer | Type::Enumeration => "Integer".to_owned(),
-        Type::Boolean => "Boolean".to_owned(),
-        Type::String => "String".to_owned(),
-        Type::Record(record) => identifier(record.name.as_str()),
-        Type::Object => "ExternalObject".to_owned(),
-        Type::Function => "function".to_owned(),
-    }
-}
-
 /// Iterators are locals too, but declared by their loops.
-fn iterators(statements: &[Statement]) -> Vec<LocalId> {
+fn iterators(function: &Function) -> Vec<LocalId> {
     let mut found = Vec::new();
-    let mut stack: Vec<&Statement> = statements.iter().collect();
-    while let Some(statement) = stack.pop() {
-        match &statement.kind {
-            StatementKind::For { iterator, body, .. } => {
-                found.push(*iterator);
-                stack.extend(body);
-            }
-            StatementKind::While { body, .. } => stack.extend(body),
-            StatementKind::If { branches, otherwise } => {
-                stack.extend(branches.iter().flat_map(|(_, body)| body));
-                stack.extend(otherwise);
-            }
-            _ => {}
+    let Body::Algorithm(statements) = &function.body else { return found };
+    let mut exprs: Vec<&Expr> = Vec::new();
+    for local in function.locals.values() {
+        exprs.extend(local.sizes.iter().flatten().chain(&local.default));
+    }
+    for_each_statement(statements, &mut |statement| {
+        if let StatementKind::For { iterator, .. } = &statement.kind {
+            found.push(*iterator);
         }
+        statement.for_each_expression(&mut |expr| exprs.push(expr));
+    });
+    while let Some(expr) = exprs.pop() {
+        if let Expr::ArrayFor { iterators, .. } | Expr::Reduction { iterators, .. } = expr {
+            found.extend(iterators.iter().map(|(local, _)| *local));
+        }
+        expr.for_each_operand(&mut |operand| exprs.push(operand));
     }
     found
 }
@@ -424,17 +568,18 @@ mod tests {
             inverses: vec![],
             span,
         };
-        let text = format!("package P\n{}end P;\n", function_text(&IdVec::new(), &function));
+        let model = Model { name: "P".to_owned(), ..Model::default() };
+        let text = format!("model P\n{}end P;\n", function_text(&model, &function));
         expect![[r#"
-            package P
-              function 'P.squares'
+            model P
+              function squares
                 input Real u[:];
                 output Real y := 0.0;
               algorithm
                 for i in 1:size(u, 1) loop
                   y := y + (u[i]^2);
                 end for;
-              end 'P.squares';
+              end squares;
             end P;
         "#]]
         .assert_eq(&text);

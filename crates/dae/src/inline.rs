@@ -475,7 +475,7 @@ impl Run<'_> {
         self.spend()?;
         Some(match expr {
             Expr::Real(value) => Symbolic::Scalar(self.exprs.real(*value)),
-            Expr::Integer(value) | Expr::Enumeration(value) => Symbolic::Scalar(self.exprs.int(*value)),
+            Expr::Integer(value) | Expr::Enumeration(_, value) => Symbolic::Scalar(self.exprs.int(*value)),
             Expr::Boolean(value) => Symbolic::Scalar(self.exprs.boolean(*value)),
             Expr::String(text) => Symbolic::Scalar(self.exprs.string(text)),
             Expr::Local(local) => frame.get(base::Id::index(*local))?.clone()?,

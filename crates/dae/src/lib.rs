@@ -2,6 +2,7 @@
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
 pub mod arrays;
+mod class_text;
 pub mod differentiate;
 pub mod evaluate;
 pub mod evaluate_expr;
@@ -16,6 +17,7 @@ pub mod path;
 pub mod print;
 pub mod rewrite;
 pub mod scalar;
+pub mod scalar_type;
 pub mod simplify;
 pub mod solve_for;
 pub mod string_format;

@@ -217,6 +217,8 @@ pub struct Model {
     pub functions: Functions,
     pub enumerations: Vec<Enumeration>,
     pub experiment: Experiment,
+    /// Read from a text that was printed from a flat model: the comments of the text tell the origins.
+    pub is_from_flat_text: bool,
     /// The folders of top-level packages, where `modelica://Package/…` addresses lead at run time.
     pub package_folders: Vec<(Name, PathBuf)>,
 }

@@ -3,19 +3,25 @@
 //! Full names become quoted identifiers, so the text is Modelica. Where an equation comes from stands behind it as a
 //! comment: the component, and the file and line when the caller knows the sources. The conditions of when clauses,
 //! which are variables of the flat model, stand in the clauses again.
+//!
+//! The text flattens to itself. The annotation `__Gyrator(flat = true)` says that all choices were made: whoever reads it
+//! takes expressions as they stand, and the comments as origins.
 
 use std::fmt::Write as _;
 
 use base::{SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::Builtin;
+use crate::class_text::class_text;
 use crate::expr::{ExprId, Node};
-use crate::function_text::function_text;
+use crate::function::Type;
 use crate::model::{
     Action, ActionKind, Causality, Equation, EquationRole, Model, Origin, OriginKind, StateSelect, VarId, Variability,
     Variable, VariableType,
 };
 use crate::print::{Style, identifier, string};
+use crate::scalar_type::Expected;
 
 /// The whole text. With `sources` the comments name file and line.
 pub fn modelica_text(model: &Model, sources: Option<&SourceMap>) -> String {
@@ -47,19 +53,22 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     };
     let mut clauses: FxHashSet<VarId> = FxHashSet::default();
     for equation in model.equations.values() {
+        let is_condition =
+            matches!(model.exprs.node(equation.left), Node::Var(variable) if found.contains_key(&variable));
         match branches(model, equation) {
+            _ if is_condition => uses(&[equation.right]),
             Some(branches) => {
                 clauses.extend(branches.iter().flat_map(|(conditions, _)| conditions.iter().copied()));
                 branches.iter().for_each(|(_, value)| uses(&[*value]));
             }
-            None => uses(&[equation.right]),
+            None => uses(&[equation.left, equation.right]),
         }
     }
     for action in model.actions.iter().chain(&model.initial_actions) {
-        match action.condition.map(|condition| (condition, edges(model, condition))) {
-            Some((_, Some(variables))) => clauses.extend(variables),
-            Some((condition, None)) => uses(&[condition]),
-            None => {}
+        if let Some(condition) = action.condition {
+            let path = ConditionPath::new(model, condition);
+            clauses.extend(path.whens.iter().flatten());
+            uses(&path.tests);
         }
         match action.kind {
             ActionKind::Reinit { value, .. } => uses(&[value]),
@@ -71,6 +80,49 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     model.initial_equations.iter().for_each(|equation| uses(&[equation.left, equation.right]));
     found.retain(|variable, _| clauses.contains(variable) && !used.contains(variable));
     found
+}
+
+/// The condition under which an action is reached, taken apart: `when c1 then elsewhen c2 then if test then …`.
+struct ConditionPath {
+    /// The conditions of the clauses passed by, and of the last one, which is active. Empty outside of when clauses.
+    whens: Vec<Vec<VarId>>,
+    tests: Vec<ExprId>,
+}
+
+impl ConditionPath {
+    fn new(model: &Model, condition: ExprId) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = condition;
+        // A condition may itself be a conjunction, the last operand of which is not looked into.
+        loop {
+            match model.exprs.node(rest) {
+                Node::And(left, right) if edge(model, rest).is_none() => {
+                    parts.push(right);
+                    rest = left;
+                }
+                _ => break,
+            }
+        }
+        parts.push(rest);
+        parts.reverse();
+        let passed = |part: ExprId| match model.exprs.node(part) {
+            Node::Not(inner) => edges(model, inner),
+            _ => None,
+        };
+        let mut whens: Vec<Vec<VarId>> = Vec::new();
+        let mut at = 0;
+        while let Some(conditions) = parts.get(at).and_then(|&part| passed(part)) {
+            whens.push(conditions);
+            at += 1;
+        }
+        match parts.get(at).and_then(|&part| edges(model, part)) {
+            Some(conditions) => {
+                whens.push(conditions);
+                Self { whens, tests: parts.split_off(at + 1) }
+            }
+            None => Self { whens: Vec::new(), tests: vec![condition] },
+        }
+    }
 }
 
 /// The variables of `edge(a)`, `edge(a) or edge(b)` and so on.
@@ -118,17 +170,14 @@ impl Text<'_> {
         let name = identifier(model.name.rsplit('.').next().unwrap_or(&model.name));
         let description = model.description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
         let _ = writeln!(self.out, "model {name}{description}");
-        let predefined = |name: &str| ["StateSelect", "AssertionLevel"].contains(&name);
-        for enumeration in model.enumerations.iter().filter(|known| !predefined(known.name.as_str())) {
-            let literals: Vec<String> = enumeration.literals.iter().map(|literal| literal.to_string()).collect();
-            let name = identifier(enumeration.name.as_str());
-            let _ = writeln!(self.out, "  type {name} = enumeration({});", literals.join(", "));
-        }
-        for function in model.functions.values() {
-            self.out.push_str(&function_text(&model.functions, function));
-        }
+        self.out.push_str(&class_text(model));
+        let mut protected = false;
         for (id, variable) in model.variables.iter() {
             if variable.derivative_of.is_none() && !self.conditions.contains_key(&id) {
+                if variable.protected != protected {
+                    protected = variable.protected;
+                    self.out.push_str(if protected { "protected\n" } else { "public\n" });
+                }
                 let name = model.variable_in(id, Style::EXACT);
                 self.variable(&name, variable);
             }
@@ -138,9 +187,9 @@ impl Text<'_> {
         if !equations.is_empty() || !model.actions.is_empty() {
             self.out.push_str("equation\n");
         }
-        equations.into_iter().for_each(|equation| self.equation(equation));
+        self.equations(&equations);
         model.actions.iter().for_each(|action| self.action(action));
-        self.experiment();
+        self.annotation();
         let _ = writeln!(self.out, "end {name};");
     }
 
@@ -149,7 +198,7 @@ impl Text<'_> {
             return;
         }
         let _ = writeln!(self.out, "{head}");
-        equations.iter().for_each(|equation| self.equation(equation));
+        self.equations(&equations.iter().collect::<Vec<_>>());
         actions.iter().for_each(|action| self.action(action));
     }
 
@@ -174,31 +223,40 @@ impl Text<'_> {
             VariableType::Integer => "Integer".to_owned(),
             VariableType::Boolean => "Boolean".to_owned(),
             VariableType::String => "String".to_owned(),
-            VariableType::Object => "ExternalObject".to_owned(),
+            VariableType::Object => self.object_class(variable),
             VariableType::Clock => "Clock".to_owned(),
             VariableType::Enumeration(index) => {
                 let known = self.model.enumerations.get(index as usize);
-                known.map_or_else(|| "Integer".to_owned(), |enumeration| identifier(enumeration.name.as_str()))
+                known.map_or_else(|| "Integer".to_owned(), |known| self.model.class_identifier(known.name.as_str()))
             }
         };
         let attributes = self.attributes(variable);
-        let enumeration = match variable.ty {
-            VariableType::Enumeration(index) => Some(index),
-            _ => None,
-        };
-        let value = |value| self.model.typed_in(value, enumeration, Style::EXACT);
+        let expected = self.model.expected_by(variable.ty);
+        let value = |value| self.model.typed_in(value, expected, Style::EXACT);
         let binding = variable.binding.map(|binding| format!(" = {}", value(binding))).unwrap_or_default();
         let description = &variable.attributes.description;
         let description = description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
-        let _ = writeln!(self.out, "  {causality}{variability}{ty} {name}{attributes}{binding}{description};");
+        let annotation = annotation_of(variable);
+        let line = format!("  {causality}{variability}{ty} {name}{attributes}{binding}{description}{annotation};");
+        let _ = writeln!(self.out, "{line}");
+    }
+
+    /// The class of an external object, which its constructor tells.
+    fn object_class(&self, variable: &Variable) -> String {
+        let Some(Node::Call { site, .. }) = variable.binding.map(|binding| self.model.exprs.node(binding)) else {
+            return "ExternalObject".to_owned();
+        };
+        let function = self.model.functions.get(self.model.exprs.call_site(site).function);
+        let output = function.and_then(|function| function.locals.get(*function.outputs.first()?));
+        match output.map(|output| &output.ty) {
+            Some(Type::Object(class)) => self.model.class_identifier(class.as_str()),
+            _ => "ExternalObject".to_owned(),
+        }
     }
 
     fn attributes(&self, variable: &Variable) -> String {
         let attributes = &variable.attributes;
-        let enumeration = match variable.ty {
-            VariableType::Enumeration(index) => Some(index),
-            _ => None,
-        };
+        let expected = self.model.expected_by(variable.ty);
         let mut given = Vec::new();
         for (name, value) in
             [("quantity", attributes.quantity), ("unit", attributes.unit), ("displayUnit", attributes.display_unit)]
@@ -212,7 +270,7 @@ impl Text<'_> {
             ("fixed", attributes.fixed),
             ("nominal", attributes.nominal),
         ] {
-            let of = if name == "fixed" { None } else { enumeration };
+            let of = if name == "fixed" { Expected::Any } else { expected };
             given.extend(value.map(|value| format!("{name} = {}", self.model.typed_in(value, of, Style::EXACT))));
         }
         let state_select = match attributes.state_select {
@@ -226,18 +284,49 @@ impl Text<'_> {
         if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) }
     }
 
+    /// Equations in their order; those of one clocked when clause stand in one.
+    fn equations(&mut self, equations: &[&Equation]) {
+        let mut rest = equations;
+        while let Some((&first, behind)) = rest.split_first() {
+            let Some((clause, _)) = self.clocked(first) else {
+                self.equation(first);
+                rest = behind;
+                continue;
+            };
+            let _ = writeln!(self.out, "  when {} then", self.expression(clause.0));
+            let same = |equation: &&&Equation| self.clocked(equation).is_some_and(|(own, _)| own == clause);
+            let count = rest.iter().take_while(same).count();
+            let (own, behind) = rest.split_at(count);
+            for equation in own {
+                let Some((_, value)) = self.clocked(equation) else { continue };
+                let inner = Equation { right: value, ..(*equation).clone() };
+                let text = self.model.equation_in(&inner, Style::EXACT);
+                let origin = self.origin(&equation.origin);
+                let _ = writeln!(self.out, "    {text};{origin}");
+            }
+            self.out.push_str("  end when;\n");
+            rest = behind;
+        }
+    }
+
+    /// The clock and number of the clocked when clause that an equation stands in, and its right side there.
+    fn clocked(&self, equation: &Equation) -> Option<((ExprId, ExprId), ExprId)> {
+        let Node::Builtin(Builtin::SampleClocked, arguments) = self.model.exprs.node(equation.right) else {
+            return None;
+        };
+        match self.model.exprs.arguments(arguments) {
+            &[value, clock, number] => Some(((clock, number), value)),
+            _ => None,
+        }
+    }
+
     fn equation(&mut self, equation: &Equation) {
         if let Node::Var(variable) = self.model.exprs.node(equation.left)
             && self.conditions.contains_key(&variable)
         {
             return;
         }
-        if let Some(branches) = branches(self.model, equation)
-            && branches
-                .iter()
-                .flat_map(|(conditions, _)| conditions)
-                .all(|condition| self.conditions.contains_key(condition))
-        {
+        if let Some(branches) = branches(self.model, equation) {
             return self.when_equation(equation, &branches);
         }
         let text = self.model.equation_in(equation, Style::EXACT);
@@ -247,12 +336,12 @@ impl Text<'_> {
 
     fn when_equation(&mut self, equation: &Equation, branches: &[(Vec<VarId>, ExprId)]) {
         let left = self.expression(equation.left);
-        let enumeration = self.model.enumeration_of(equation.left);
         let mut text = String::new();
         for (position, (conditions, value)) in branches.iter().enumerate() {
             let keyword = if position == 0 { "when" } else { " elsewhen" };
             let condition = self.condition(conditions);
-            let value = self.model.typed_in(*value, enumeration, Style::EXACT);
+            let expected = self.model.common_type(equation.left, *value);
+            let value = self.model.typed_in(*value, expected, Style::EXACT);
             let _ = write!(text, "{keyword} {condition} then {left} = {value};");
         }
         let origin = self.origin(&equation.origin);
@@ -286,18 +375,40 @@ impl Text<'_> {
         let origin = self.origin(&action.origin);
         let line = match action.condition {
             None => format!("  {text};"),
-            Some(condition) => {
-                let condition = match edges(self.model, condition) {
-                    Some(variables) => self.condition(&variables),
-                    None => self.expression(condition),
-                };
-                format!("  when {condition} then {text}; end when;")
-            }
+            Some(condition) => format!("  {}", self.reached(condition, &text)),
         };
         let _ = writeln!(self.out, "{line}{origin}");
     }
 
+    /// An action inside of the clauses that say when it happens.
+    fn reached(&self, condition: ExprId, action: &str) -> String {
+        let path = ConditionPath::new(self.model, condition);
+        let mut text = format!("{action};");
+        for &test in path.tests.iter().rev() {
+            text = format!("if {} then {text} end if;", self.expression(test));
+        }
+        let Some((last, passed)) = path.whens.split_last() else { return text };
+        let mut whens = String::new();
+        for conditions in passed {
+            let keyword = if whens.is_empty() { "when" } else { "elsewhen" };
+            let _ = write!(whens, "{keyword} {} then ", self.condition(conditions));
+        }
+        let keyword = if whens.is_empty() { "when" } else { "elsewhen" };
+        format!("{whens}{keyword} {} then {text} end when;", self.condition(last))
+    }
+
+    /// What is read from a flat text comes from where the text says.
+    fn written_origin(&self, origin: &Origin) -> Option<String> {
+        let (true, Some(span)) = (self.model.is_from_flat_text, origin.span) else { return None };
+        let file = self.sources?.file(span.file);
+        let line = file.line(file.position(span.start).line);
+        Some(line.rfind("; // ").map(|at| line[at + 1..].to_owned()).unwrap_or_default())
+    }
+
     fn origin(&self, origin: &Origin) -> String {
+        if let Some(written) = self.written_origin(origin) {
+            return written;
+        }
         let component = self.model.paths.text(origin.component);
         let place = |span: Span| self.sources.map(|sources| sources.place(span));
         let kind = match origin.kind {
@@ -309,7 +420,7 @@ impl Text<'_> {
         if known.is_empty() { String::new() } else { format!(" // {}", known.join(", ")) }
     }
 
-    fn experiment(&mut self) {
+    fn annotation(&mut self) {
         let experiment = &self.model.experiment;
         let given: Vec<String> = [
             ("StartTime", experiment.start_time),
@@ -320,10 +431,27 @@ impl Text<'_> {
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name} = {}", value?)))
         .collect();
+        let mut all = Vec::new();
         if !given.is_empty() {
-            let _ = writeln!(self.out, "  annotation(experiment({}));", given.join(", "));
+            all.push(format!("experiment({})", given.join(", ")));
+        }
+        if self.sources.is_some() {
+            all.push("__Gyrator(flat = true)".to_owned());
+        }
+        if !all.is_empty() {
+            let _ = writeln!(self.out, "  annotation({});", all.join(", "));
         }
     }
+}
+
+fn annotation_of(variable: &Variable) -> String {
+    let flags = [
+        ("Evaluate", variable.structural && variable.variability == Variability::Parameter),
+        ("HideResult", variable.hidden),
+    ];
+    let given: Vec<String> =
+        flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| format!("{name} = true")).collect();
+    if given.is_empty() { String::new() } else { format!(" annotation({})", given.join(", ")) }
 }
 
 #[cfg(test)]
@@ -341,17 +469,17 @@ mod tests {
         );
         expect![[r#"
             model Test
-              parameter Real R = 100;
-              Real x(start = 1, fixed = true);
+              parameter Real R = 100.0;
+              Real x(start = 1.0, fixed = true);
               Boolean b;
               discrete Real n;
               Real y;
             initial equation
-              y = 2;
+              y = 2.0;
             equation
               der(x) = -x/R;
               b = x < 0.5;
-              when b then n = pre(n) + 1; end when;
+              when b then n = pre(n) + 1.0; end when;
               when b then reinit(x, 1); end when;
             end Test;
         "#]]

@@ -4,8 +4,12 @@
 //! longer than the limit is cut off with `…`, because a shared expression can be exponentially long when written out.
 
 use crate::expr::{Builtin, CallSiteId, CompareOp, ExprId, Node, Shape};
-use crate::function::{LocalId, RecordType, Type};
+use crate::function::{
+    ArrayFunction, Body, Expr as FunctionExpr, Field, Function, FunctionId, LocalId, RecordType, Statement,
+    StatementKind, Type,
+};
 use crate::model::{EqId, Equation, Model, VarId, VariableType};
+use crate::scalar_type::{Expected, ScalarType};
 
 /// How the text is to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,41 +39,39 @@ impl Model {
     }
 
     pub fn equation_in(&self, equation: &Equation, style: Style) -> String {
-        let enumeration = self.enumeration_of(equation.left).or_else(|| self.enumeration_of(equation.right));
-        let side = |expression| self.typed_in(expression, enumeration, style);
+        let expected = self.common_type(equation.left, equation.right);
+        let side = |expression| self.typed_in(expression, expected, style);
         format!("{} = {}", side(equation.left), side(equation.right))
     }
 
     pub fn expression_in(&self, expression: ExprId, style: Style) -> String {
-        self.typed_in(expression, None, style)
+        self.typed_in(expression, Expected::Any, style)
     }
 
-    /// The same for a value that is known to be of an enumeration: ordinals become literals.
-    pub fn typed_in(&self, expression: ExprId, enumeration: Option<u32>, style: Style) -> String {
+    /// The same for a value whose type the place tells: ordinals become literals of an enumeration, and so on.
+    pub fn typed_in(&self, expression: ExprId, expected: Expected<'_>, style: Style) -> String {
         let mut printer = Printer { model: self, style, out: String::new(), stack: Vec::new() };
-        printer.stack.push(Item::Expression(expression, Strength::Whole, enumeration));
+        printer.stack.push(Item::Expression(expression, Strength::Whole, expected));
         printer.run();
         printer.out
     }
 
-    /// The enumeration whose values an expression has, as far as its variables tell.
-    pub fn enumeration_of(&self, expression: ExprId) -> Option<u32> {
-        let mut current = expression;
-        loop {
-            match self.exprs.node(current) {
-                Node::Var(variable) | Node::Pre(variable) | Node::Previous(variable) => {
-                    return match self.variables.get(variable)?.ty {
-                        VariableType::Enumeration(index) => Some(index),
-                        _ => None,
-                    };
-                }
-                Node::If { then, otherwise, .. } => {
-                    let is_literal = matches!(self.exprs.node(then), Node::Integer(_));
-                    current = if is_literal { otherwise } else { then };
-                }
-                _ => return None,
+    /// What a variable expects of its value.
+    pub fn expected_by(&self, ty: VariableType) -> Expected<'_> {
+        match ty {
+            VariableType::Integer => Expected::Integer,
+            VariableType::Real => Expected::Real,
+            VariableType::Enumeration(index) => {
+                self.enumerations.get(index as usize).map_or(Expected::Any, Expected::Enumeration)
             }
+            _ => Expected::Any,
         }
+    }
+
+    /// A class of the model by its name: the name without that of the model, as one identifier.
+    pub fn class_identifier(&self, name: &str) -> String {
+        let own = name.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        identifier(own.unwrap_or(name))
     }
 
     /// The name of a variable as it stands in the text.
@@ -82,10 +84,81 @@ impl Model {
     }
 }
 
+/// Names that the language keeps for itself (2.3.3), and the predefined types.
+const KEYWORDS: [&str; 66] = [
+    "algorithm",
+    "and",
+    "annotation",
+    "block",
+    "break",
+    "class",
+    "connect",
+    "connector",
+    "constant",
+    "constrainedby",
+    "der",
+    "discrete",
+    "each",
+    "else",
+    "elseif",
+    "elsewhen",
+    "encapsulated",
+    "end",
+    "enumeration",
+    "equation",
+    "expandable",
+    "extends",
+    "external",
+    "false",
+    "final",
+    "flow",
+    "for",
+    "function",
+    "if",
+    "import",
+    "impure",
+    "in",
+    "initial",
+    "inner",
+    "input",
+    "loop",
+    "model",
+    "not",
+    "operator",
+    "or",
+    "outer",
+    "output",
+    "package",
+    "parameter",
+    "partial",
+    "protected",
+    "public",
+    "pure",
+    "record",
+    "redeclare",
+    "replaceable",
+    "return",
+    "stream",
+    "then",
+    "true",
+    "type",
+    "when",
+    "while",
+    "within",
+    "Real",
+    "Integer",
+    "Boolean",
+    "String",
+    "Clock",
+    "ExternalObject",
+    "time",
+];
+
 /// A name as one identifier, quoted where it has dots or brackets.
 pub fn identifier(name: &str) -> String {
     let mut characters = name.chars();
-    let plain = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    let plain = !KEYWORDS.contains(&name)
+        && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|character| character.is_ascii_alphanumeric() || character == '_');
     if plain || is_quoted(name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
 }
@@ -106,11 +179,14 @@ pub fn real(value: f64) -> String {
     }
 }
 
-/// A text as a Modelica string literal.
+/// A text as a Modelica string literal in one line.
 pub fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {
         match character {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             _ => out.push(character),
@@ -134,9 +210,9 @@ enum Strength {
     Primary,
 }
 
-enum Item {
-    /// With the least strength that needs no parentheses, and the enumeration it is a value of.
-    Expression(ExprId, Strength, Option<u32>),
+enum Item<'m> {
+    /// With the least strength that needs no parentheses, and the type that its place expects.
+    Expression(ExprId, Strength, Expected<'m>),
     Text(&'static str),
     Owned(String),
 }
@@ -146,10 +222,10 @@ struct Printer<'m> {
     style: Style,
     out: String,
     /// What is still to be written, the next one last.
-    stack: Vec<Item>,
+    stack: Vec<Item<'m>>,
 }
 
-impl Printer<'_> {
+impl<'m> Printer<'m> {
     fn run(&mut self) {
         while let Some(item) = self.stack.pop() {
             if self.out.len() > self.style.limit {
@@ -159,16 +235,20 @@ impl Printer<'_> {
             match item {
                 Item::Text(text) => self.out.push_str(text),
                 Item::Owned(text) => self.out.push_str(&text),
-                Item::Expression(expression, least, enumeration) => self.write(expression, least, enumeration),
+                Item::Expression(expression, least, expected) => self.write(expression, least, expected),
             }
         }
     }
 
     /// Puts the parts of an expression on the stack, the last one first.
-    fn write(&mut self, expression: ExprId, least: Strength, enumeration: Option<u32>) {
+    fn write(&mut self, expression: ExprId, least: Strength, expected: Expected<'m>) {
         let node = self.model.exprs.node(expression);
-        let own = strength(node);
-        let mut parts = self.parts(node, enumeration);
+        if let Some(parts) = self.converted(expression, node, expected) {
+            self.stack.extend(parts.into_iter().rev());
+            return;
+        }
+        let own = self.strength(node);
+        let mut parts = self.parts(node, expected);
         if own < least {
             parts.insert(0, Item::Text("("));
             parts.push(Item::Text(")"));
@@ -176,13 +256,55 @@ impl Printer<'_> {
         self.stack.extend(parts.into_iter().rev());
     }
 
-    fn parts(&self, node: Node, enumeration: Option<u32>) -> Vec<Item> {
+    /// Between enumerations and their ordinals, which are one thing in the arena but two types in the text.
+    fn converted(&self, expression: ExprId, node: Node, expected: Expected<'m>) -> Option<Vec<Item<'m>>> {
+        if !self.style.exact {
+            return None;
+        }
+        let around = |name: String, own| {
+            let inner = Item::Expression(expression, Strength::Whole, own);
+            Some(vec![Item::Owned(name + "("), inner, Item::Text(")")])
+        };
+        let is_leaf = matches!(node, Node::Var(_) | Node::Pre(_) | Node::Previous(_) | Node::Call { .. });
+        match (expected, self.model.scalar_type(expression)) {
+            (Expected::Number | Expected::Integer | Expected::Real, ScalarType::Enumeration(own)) if is_leaf => {
+                around("Integer".to_owned(), Expected::Enumeration(own))
+            }
+            (Expected::Enumeration(wanted), ScalarType::Integer | ScalarType::Rounded)
+                if !matches!(node, Node::Integer(_) | Node::If { .. }) =>
+            {
+                around(self.model.class_identifier(wanted.name.as_str()), Expected::Integer)
+            }
+            _ => None,
+        }
+    }
+
+    fn strength(&self, node: Node) -> Strength {
+        match node {
+            Node::Call { site, .. } => match self.text_operation(site) {
+                Some(ArrayFunction::Concat) => Strength::Sum,
+                _ => Strength::Primary,
+            },
+            Node::Compare { .. } if self.is_without_event(node) => Strength::Primary,
+            _ => strength(node),
+        }
+    }
+
+    fn parts(&self, node: Node, expected: Expected<'m>) -> Vec<Item<'m>> {
         use Item::Text as T;
-        let part = |expression, least| Item::Expression(expression, least, None);
+        let is_real = || self.style.exact && self.model.node_type(node) == ScalarType::Real;
+        let inner = match expected {
+            Expected::Integer | Expected::Real => expected,
+            _ if is_real() => Expected::Real,
+            _ => Expected::Number,
+        };
+        let part = |expression, least| Item::Expression(expression, least, Expected::Any);
         let binary = |a, left, sign, b, right| vec![part(a, left), T(sign), part(b, right)];
+        let number = |expression, least| Item::Expression(expression, least, inner);
+        let arithmetic = |a, left, sign, b, right| vec![number(a, left), T(sign), number(b, right)];
         match node {
             Node::Real(value) => vec![Item::Owned(self.number(value))],
-            Node::Integer(value) => vec![Item::Owned(self.integer(value, enumeration))],
+            Node::Integer(value) => vec![Item::Owned(self.integer(value, expected))],
             Node::Boolean(value) => vec![T(if value { "true" } else { "false" })],
             Node::String(text) => vec![Item::Owned(string(text.as_str()))],
             Node::Time => vec![T("time")],
@@ -190,55 +312,105 @@ impl Printer<'_> {
             Node::Der(variable) => vec![T("der("), self.name(variable), T(")")],
             Node::Pre(variable) => vec![T("pre("), self.name(variable), T(")")],
             Node::Previous(variable) => vec![T("previous("), self.name(variable), T(")")],
-            Node::Neg(a) => vec![T("-"), part(a, Strength::Product)],
-            Node::Add(a, b) => binary(a, Strength::Sum, " + ", b, Strength::Product),
-            Node::Sub(a, b) => binary(a, Strength::Sum, " - ", b, Strength::Product),
-            Node::Mul(a, b) => binary(a, Strength::Product, "*", b, Strength::Power),
-            Node::Div(a, b) => binary(a, Strength::Product, "/", b, Strength::Power),
-            Node::Pow(a, b) => binary(a, Strength::Primary, "^", b, Strength::Primary),
+            Node::Neg(a) => vec![T("-"), number(a, Strength::Product)],
+            Node::Add(a, b) => arithmetic(a, Strength::Sum, " + ", b, Strength::Product),
+            Node::Sub(a, b) => arithmetic(a, Strength::Sum, " - ", b, Strength::Product),
+            Node::Mul(a, b) => arithmetic(a, Strength::Product, "*", b, Strength::Power),
+            Node::Div(a, b) => arithmetic(a, Strength::Product, "/", b, Strength::Power),
+            Node::Pow(a, b) => vec![number(a, Strength::Primary), T("^"), part(b, Strength::Primary)],
             Node::Not(a) => vec![T("not "), part(a, Strength::Relation)],
             Node::And(a, b) => binary(a, Strength::And, " and ", b, Strength::Not),
             Node::Or(a, b) => binary(a, Strength::Or, " or ", b, Strength::And),
-            Node::Compare { op, event, left, right } => {
-                let of = self.model.enumeration_of(left).or_else(|| self.model.enumeration_of(right));
+            Node::Compare { op, left, right, .. } => {
+                let of = self.model.common_type(left, right);
                 let side = |expression| Item::Expression(expression, Strength::Sum, of);
                 let parts = vec![side(left), T(relation(op)), side(right)];
-                if self.style.exact && !event && (self.is_real(left) || self.is_real(right)) {
-                    return std::iter::once(T("noEvent(")).chain(parts).chain([T(")")]).collect();
-                }
-                parts
+                if self.is_without_event(node) { no_event(parts) } else { parts }
             }
             Node::If { condition, then, otherwise } => vec![
                 T("if "),
                 part(condition, Strength::Or),
                 T(" then "),
-                Item::Expression(then, Strength::Or, enumeration),
+                Item::Expression(then, Strength::Or, expected),
                 T(" else "),
-                Item::Expression(otherwise, Strength::Whole, enumeration),
+                Item::Expression(otherwise, Strength::Whole, expected),
             ],
             Node::Builtin(builtin, arguments) => {
-                let mut parts = vec![T(name_of(builtin)), T("(")];
-                parts.extend(self.list(self.model.exprs.arguments(arguments)));
-                parts.push(T(")"));
-                parts
+                self.builtin(builtin, self.model.exprs.arguments(arguments), inner, node)
             }
             Node::Call { site, args, output } => self.call(site, self.model.exprs.arguments(args), output),
         }
     }
 
-    fn name(&self, variable: VarId) -> Item {
+    fn builtin(&self, builtin: Builtin, arguments: &[ExprId], expected: Expected<'m>, node: Node) -> Vec<Item<'m>> {
+        let is_rounding = matches!(builtin, Builtin::Floor | Builtin::FloorEvent);
+        let name = match expected {
+            Expected::Integer if is_rounding && self.style.exact => "integer",
+            _ => name_of(builtin),
+        };
+        let inner = match builtin {
+            Builtin::Min | Builtin::Max | Builtin::Abs | Builtin::Homotopy | Builtin::SemiLinear => expected,
+            Builtin::Mod | Builtin::Div | Builtin::Rem | Builtin::ModEvent | Builtin::DivEvent | Builtin::RemEvent
+                if matches!(expected, Expected::Integer | Expected::Real) =>
+            {
+                expected
+            }
+            _ => Expected::Any,
+        };
+        let mut parts = vec![Item::Text(name), Item::Text("(")];
+        if let (Builtin::SpatialFirst | Builtin::SpatialSecond, Some((head, rest))) =
+            (builtin, arguments.split_at_checked(4))
+        {
+            let (points, values) = rest.split_at(rest.len() / 2);
+            parts.extend(self.list(head, inner));
+            for vector in [points, values] {
+                parts.push(Item::Text(", {"));
+                parts.extend(self.list(vector, inner));
+                parts.push(Item::Text("}"));
+            }
+        } else {
+            parts.extend(self.list(arguments, inner));
+        }
+        parts.push(Item::Text(")"));
+        if builtin == Builtin::SpatialSecond {
+            parts.insert(0, Item::Text("("));
+            parts.push(Item::Text(").out1"));
+        }
+        if self.is_without_event(node) { no_event(parts) } else { parts }
+    }
+
+    /// What would make an event if it were written plainly.
+    fn is_without_event(&self, node: Node) -> bool {
+        let sides;
+        let operands: &[ExprId] = match node {
+            Node::Compare { event: false, left, right, .. } => {
+                sides = [left, right];
+                &sides
+            }
+            Node::Builtin(Builtin::Floor | Builtin::Ceil | Builtin::Div | Builtin::Mod | Builtin::Rem, arguments) => {
+                self.model.exprs.arguments(arguments)
+            }
+            _ => return false,
+        };
+        let is_real = |operand: &ExprId| self.model.scalar_type(*operand) == ScalarType::Real;
+        self.style.exact && operands.iter().any(is_real) && self.model.varies_continuously(operands)
+    }
+
+    fn name(&self, variable: VarId) -> Item<'m> {
         Item::Owned(self.model.variable_in(variable, self.style))
     }
 
-    fn integer(&self, value: i64, enumeration: Option<u32>) -> String {
-        let known = enumeration.and_then(|index| self.model.enumerations.get(index as usize));
-        let literal = known.and_then(|known| {
-            let position = usize::try_from(value).ok()?.checked_sub(1)?;
-            Some((known.name.as_str(), known.literals.get(position)?))
-        });
-        match literal {
-            Some((name, literal)) if self.style.exact => format!("{}.{literal}", identifier(name)),
-            Some((name, literal)) => format!("{}.{literal}", name.rsplit('.').next().unwrap_or(name)),
+    fn integer(&self, value: i64, expected: Expected<'_>) -> String {
+        let known = match expected {
+            Expected::Enumeration(known) => known,
+            Expected::Real if self.style.exact => return real(value as f64),
+            _ => return value.to_string(),
+        };
+        let position = usize::try_from(value).ok().and_then(|value| value.checked_sub(1));
+        let name = known.name.as_str();
+        match position.and_then(|position| known.literals.get(position)) {
+            Some(literal) if self.style.exact => format!("{}.{literal}", self.model.class_identifier(name)),
+            Some(literal) => format!("{}.{literal}", name.rsplit('.').next().unwrap_or(name)),
             None => value.to_string(),
         }
     }
@@ -252,23 +424,28 @@ impl Printer<'_> {
         text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
     }
 
-    fn list(&self, expressions: &[ExprId]) -> Vec<Item> {
+    fn list(&self, expressions: &[ExprId], expected: Expected<'m>) -> Vec<Item<'m>> {
         let mut parts = Vec::with_capacity(2 * expressions.len());
         for &expression in expressions {
             if !parts.is_empty() {
                 parts.push(Item::Text(", "));
             }
-            parts.push(Item::Expression(expression, Strength::Whole, None));
+            parts.push(Item::Expression(expression, Strength::Whole, expected));
         }
         parts
     }
 
-    fn call(&self, site: CallSiteId, mut arguments: &[ExprId], output: u32) -> Vec<Item> {
+    fn class(&self, name: &str) -> String {
+        if self.style.exact { self.model.class_identifier(name) } else { name.to_owned() }
+    }
+
+    fn call(&self, site: CallSiteId, mut arguments: &[ExprId], output: u32) -> Vec<Item<'m>> {
+        if let Some(operation) = self.text_operation(site) {
+            return self.text(operation, arguments);
+        }
         let site = self.model.exprs.call_site(site);
         let Some(function) = self.model.functions.get(site.function) else { return vec![Item::Text("?")] };
-        let name = function.name.as_str();
-        let name = if self.style.exact { identifier(name) } else { name.to_owned() };
-        let mut parts = vec![Item::Owned(format!("{name}("))];
+        let mut parts = vec![Item::Owned(format!("{}(", self.class(called_name(function))))];
         for (position, shape) in site.inputs.iter().enumerate() {
             if position > 0 {
                 parts.push(Item::Text(", "));
@@ -283,12 +460,14 @@ impl Printer<'_> {
         for (position, shape) in site.outputs.iter().enumerate() {
             let scalars = shape.scalars();
             if rest < scalars {
-                if site.outputs.len() > 1 {
-                    let name = function.outputs.get(position).and_then(|&local| function.locals.get(local));
-                    parts.push(Item::Owned(format!(".{}", name.map_or("?", |local| local.name.as_str()))));
+                let local = function.outputs.get(position).and_then(|&local| function.locals.get(local));
+                let mut place = String::new();
+                // The first result of several is what a call stands for.
+                if position > 0 {
+                    place =
+                        format!(".{}", local.map_or_else(|| "?".to_owned(), |local| identifier(local.name.as_str())));
                 }
-                let ty = function.outputs.get(position).and_then(|&l| function.locals.get(l)).map(|local| &local.ty);
-                let place = place_in(shape, ty, rest);
+                place.push_str(&place_in(shape, local.map(|local| &local.ty), rest));
                 if !place.is_empty() {
                     parts.insert(0, Item::Text("("));
                     parts.push(Item::Owned(format!("){place}")));
@@ -300,19 +479,49 @@ impl Printer<'_> {
         parts
     }
 
-    /// Scalars in braces and record constructors, as their shape says.
-    fn shaped(&self, shape: &Shape, ty: Option<&Type>, scalars: &[ExprId], parts: &mut Vec<Item>) {
-        match shape {
-            Shape::Scalar => parts.extend(self.list(scalars)),
-            Shape::Function { function, .. } => {
-                let name = self.model.functions.get(*function).map_or("?", |function| function.name.as_str());
-                parts.push(Item::Owned(format!("function {name}(")));
-                parts.extend(self.list(scalars));
-                parts.push(Item::Text(")"));
+    /// The operation on strings that a function of `lang` stands for, because the arena has none.
+    fn text_operation(&self, site: CallSiteId) -> Option<ArrayFunction> {
+        let function = self.model.functions.get(self.model.exprs.call_site(site).function)?;
+        text_operation(function)
+    }
+
+    fn text(&self, operation: ArrayFunction, arguments: &[ExprId]) -> Vec<Item<'m>> {
+        if operation == ArrayFunction::Concat {
+            let side = |at: usize, least| arguments.get(at).map(|&id| Item::Expression(id, least, Expected::Any));
+            return [side(0, Strength::Sum), Some(Item::Text(" + ")), side(1, Strength::Product)]
+                .into_iter()
+                .flatten()
+                .collect();
+        }
+        let mut parts = vec![Item::Text("String(")];
+        let options = string_options(operation);
+        // Behind the options of an enumeration stand its literals, which the type tells.
+        for (position, &argument) in arguments.iter().take(options.len() + 1).enumerate() {
+            let expected = match (position, operation) {
+                (0, ArrayFunction::StringInteger) => Expected::Integer,
+                (0, ArrayFunction::StringReal) => Expected::Real,
+                _ => Expected::Any,
+            };
+            if let Some(name) = position.checked_sub(1).and_then(|position| options.get(position)) {
+                parts.extend([Item::Text(", "), Item::Text(name), Item::Text(" = ")]);
             }
+            parts.push(Item::Expression(argument, Strength::Whole, expected));
+        }
+        parts.push(Item::Text(")"));
+        parts
+    }
+
+    /// Scalars in braces and record constructors, as their shape says.
+    fn shaped(&self, shape: &Shape, ty: Option<&'m Type>, scalars: &[ExprId], parts: &mut Vec<Item<'m>>) {
+        match shape {
+            Shape::Scalar => parts.extend(self.list(scalars, expected_by_type(ty))),
+            Shape::Function { function, given } => self.function_value(*function, given, scalars, parts),
             Shape::Record(fields) => {
                 let record = record_type(ty);
-                parts.push(Item::Owned(format!("{}(", record.map_or("", |record| record.name.as_str()))));
+                parts.push(Item::Owned(format!(
+                    "{}(",
+                    record.map_or_else(String::new, |r| self.class(r.name.as_str()))
+                )));
                 let mut start = 0;
                 for (position, field) in fields.iter().enumerate() {
                     if position > 0 {
@@ -329,11 +538,44 @@ impl Printer<'_> {
         }
     }
 
-    fn array(&self, sizes: &[u32], element: &Shape, ty: Option<&Type>, scalars: &[ExprId], parts: &mut Vec<Item>) {
+    /// `function f(a = 1)`, or the name alone where nothing is given.
+    fn function_value(
+        &self,
+        function: FunctionId,
+        given: &[(u32, Shape)],
+        scalars: &[ExprId],
+        parts: &mut Vec<Item<'m>>,
+    ) {
+        let Some(function) = self.model.functions.get(function) else { return parts.push(Item::Text("?")) };
+        let name = self.class(function.name.as_str());
+        if given.is_empty() {
+            return parts.push(Item::Owned(name));
+        }
+        parts.push(Item::Owned(format!("function {name}(")));
+        let mut rest = scalars;
+        for (count, (position, shape)) in given.iter().enumerate() {
+            let local = function.inputs.get(*position as usize).and_then(|&local| function.locals.get(local));
+            let name = local.map_or_else(|| "?".to_owned(), |local| identifier(local.name.as_str()));
+            parts.push(Item::Owned(format!("{}{name} = ", if count > 0 { ", " } else { "" })));
+            let (own, behind) = rest.split_at(shape.scalars().min(rest.len()));
+            rest = behind;
+            self.shaped(shape, local.map(|local| &local.ty), own, parts);
+        }
+        parts.push(Item::Text(")"));
+    }
+
+    fn array(
+        &self,
+        sizes: &[u32],
+        element: &Shape,
+        ty: Option<&'m Type>,
+        scalars: &[ExprId],
+        parts: &mut Vec<Item<'m>>,
+    ) {
         let Some((&first, rest)) = sizes.split_first() else { return self.shaped(element, ty, scalars, parts) };
-        if first == 0 {
+        if first == 0 || rest.contains(&0) {
             let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-            parts.push(Item::Owned(format!("fill(0, {})", sizes.join(", "))));
+            parts.push(Item::Owned(format!("fill({}, {})", some_value(self.model, ty), sizes.join(", "))));
             return;
         }
         parts.push(Item::Text("{"));
@@ -345,25 +587,81 @@ impl Printer<'_> {
         }
         parts.push(Item::Text("}"));
     }
+}
 
-    /// Whether the value is Real; only relations of Reals make events.
-    fn is_real(&self, expression: ExprId) -> bool {
-        let mut current = expression;
-        loop {
-            current = match self.model.exprs.node(current) {
-                Node::Real(_) | Node::Time | Node::Der(_) | Node::Div(..) | Node::Pow(..) => return true,
-                Node::Var(variable) | Node::Pre(variable) | Node::Previous(variable) => {
-                    return self.model.variables[variable].ty == VariableType::Real;
+fn no_event(parts: Vec<Item<'_>>) -> Vec<Item<'_>> {
+    std::iter::once(Item::Text("noEvent(")).chain(parts).chain([Item::Text(")")]).collect()
+}
+
+fn expected_by_type(ty: Option<&Type>) -> Expected<'_> {
+    match ty {
+        Some(Type::Enumeration(known)) => Expected::Enumeration(known),
+        Some(Type::Integer) => Expected::Integer,
+        Some(Type::Real) => Expected::Real,
+        _ => Expected::Any,
+    }
+}
+
+/// Any value of a type, for arrays without elements.
+fn some_value(model: &Model, ty: Option<&Type>) -> String {
+    match ty {
+        Some(Type::Boolean) => "false".to_owned(),
+        Some(Type::String) => "\"\"".to_owned(),
+        Some(Type::Integer) => "0".to_owned(),
+        Some(Type::Enumeration(known)) => match known.literals.first() {
+            Some(first) => format!("{}.{first}", model.class_identifier(known.name.as_str())),
+            None => "0".to_owned(),
+        },
+        Some(Type::Record(record)) => {
+            let value = |field: &Field| match field.sizes.is_empty() {
+                true => some_value(model, Some(&field.ty)),
+                false => {
+                    let sizes: Vec<String> = field.sizes.iter().map(|size| size.unwrap_or(0).to_string()).collect();
+                    format!("fill({}, {})", some_value(model, Some(&field.ty)), sizes.join(", "))
                 }
-                Node::Neg(a) => a,
-                Node::Add(a, b) | Node::Sub(a, b) | Node::Mul(a, b) => {
-                    if matches!(self.model.exprs.node(a), Node::Integer(_)) { b } else { a }
-                }
-                Node::If { then, .. } => then,
-                Node::Builtin(..) | Node::Call { .. } => return true,
-                _ => return false,
-            }
+            };
+            let fields: Vec<String> = record.fields.iter().map(value).collect();
+            format!("{}({})", model.class_identifier(record.name.as_str()), fields.join(", "))
         }
+        _ => "0.0".to_owned(),
+    }
+}
+
+/// The name that a call writes: of an external object its class, not the constructor in it.
+fn called_name(function: &Function) -> &str {
+    let output = function.outputs.first().and_then(|&output| function.locals.get(output));
+    match output.map(|output| &output.ty) {
+        Some(Type::Object(class)) if function.name.as_str().strip_suffix(".constructor") == Some(class.as_str()) => {
+            class.as_str()
+        }
+        _ => function.name.as_str(),
+    }
+}
+
+/// The operation on strings that is all that a function does with its inputs.
+pub(crate) fn text_operation(function: &Function) -> Option<ArrayFunction> {
+    let Body::Algorithm(statements) = &function.body else { return None };
+    let [Statement { kind: StatementKind::Assign(target, FunctionExpr::Whole(operation, arguments)), .. }] =
+        statements.as_slice()
+    else {
+        return None;
+    };
+    let is_text = *operation == ArrayFunction::Concat || !string_options(*operation).is_empty();
+    let is_plain = target.steps.is_empty() && function.outputs == [target.local];
+    let are_inputs = arguments.len() == function.inputs.len()
+        && arguments.iter().zip(&function.inputs).all(|(a, b)| matches!(a, FunctionExpr::Local(local) if local == b));
+    (is_text && is_plain && are_inputs).then_some(*operation)
+}
+
+/// The names of the arguments behind the value that becomes a text (3.7.2).
+pub(crate) fn string_options(operation: ArrayFunction) -> &'static [&'static str] {
+    match operation {
+        ArrayFunction::StringReal => &["significantDigits", "minimumLength", "leftJustified"],
+        ArrayFunction::StringFormat => &["format"],
+        ArrayFunction::StringInteger | ArrayFunction::StringBoolean | ArrayFunction::StringEnumeration => {
+            &["minimumLength", "leftJustified"]
+        }
+        _ => &[],
     }
 }
 
@@ -400,7 +698,7 @@ fn place_in(shape: &Shape, ty: Option<&Type>, mut scalar: usize) -> String {
                 let Some((position, field)) = found else { return out };
                 let known = record.and_then(|record| record.fields.get(position));
                 out.push('.');
-                out.push_str(known.map_or("?", |field| field.name.as_str()));
+                out.push_str(&known.map_or_else(|| "?".to_owned(), |field| identifier(field.name.as_str())));
                 ty = known.map(|field| &field.ty);
                 shape = field;
             }
@@ -523,7 +821,7 @@ mod tests {
     fn text_for_a_parser() {
         let text = "Boolean on\ny = if on and x > 0.5 then 1 else sin(x)\nder(x) = 2.0*y";
         expect![[r#"
-            y = if on and x > 0.5 then 1 else sin(x)
+            y = if on and x > 0.5 then 1.0 else sin(x)
             der(x) = 2.0*y
         "#]]
         .assert_eq(&printed(text, Style::EXACT));

@@ -378,7 +378,7 @@ impl<'a> Maker<'a> {
             | Expr::Integer(_)
             | Expr::Boolean(_)
             | Expr::String(_)
-            | Expr::Enumeration(_)
+            | Expr::Enumeration(..)
             | Expr::Not(_)
             | Expr::And(..)
             | Expr::Or(..)

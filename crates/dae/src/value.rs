@@ -158,12 +158,12 @@ impl Value {
             (Type::Real, Value::Integer(value)) => Value::Real(value as f64),
             (Type::Integer, Value::Enumeration(value)) => Value::Integer(value),
             (Type::Integer, Value::Real(value)) if value.fract() == 0.0 => Value::Integer(value as i64),
-            (Type::Enumeration, Value::Integer(value)) => Value::Enumeration(value),
-            (Type::Enumeration, Value::Real(value)) => Value::Enumeration(value as i64),
+            (Type::Enumeration(_), Value::Integer(value)) => Value::Enumeration(value),
+            (Type::Enumeration(_), Value::Real(value)) => Value::Enumeration(value as i64),
             (Type::Boolean, Value::Integer(value)) => Value::Boolean(value != 0),
             (Type::Boolean, Value::Real(value)) => Value::Boolean(value != 0.0),
-            (Type::Object, Value::Integer(value)) => Value::Object(value as u64),
-            (Type::Object, Value::Real(value)) => Value::Object(value as u64),
+            (Type::Object(_), Value::Integer(value)) => Value::Object(value as u64),
+            (Type::Object(_), Value::Real(value)) => Value::Object(value as u64),
             (Type::Record(record), Value::Record(fields)) => Value::Record(
                 fields
                     .into_iter()

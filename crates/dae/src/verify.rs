@@ -440,11 +440,11 @@ fn kind_of(ty: VariableType) -> Kind {
 /// The type of a scalar of an output; records hold several.
 fn output_kind(ty: &Type) -> Kind {
     match ty {
-        Type::Real | Type::Integer | Type::Enumeration => Kind::Number,
+        Type::Real | Type::Integer | Type::Enumeration(_) => Kind::Number,
         Type::Boolean => Kind::Boolean,
         Type::String => Kind::String,
-        Type::Object => Kind::Object,
-        Type::Record(_) | Type::Function => Kind::Any,
+        Type::Object(_) => Kind::Object,
+        Type::Record(_) | Type::Function(_) => Kind::Any,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name};
 use dae::Externals;
-use dae::{ExprId, PathId, VarId, Variability};
+use dae::{ExprId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
@@ -44,7 +44,9 @@ pub struct Elaborator {
     pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
-    pub(crate) auxiliary_variables: FxHashMap<(PathId, ExprId), VarId>,
+    pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    /// The records of the flat model by the names of their classes.
+    pub(crate) record_names: FxHashMap<Name, Vec<Vec<dae::function::Field>>>,
     pub(crate) differentiator: dae::Differentiator,
     /// Of components whose sizes are being found.
     pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,
@@ -121,6 +123,7 @@ impl Elaborator {
             typed_algorithms: FxHashMap::default(),
             when_conditions: Vec::new(),
             auxiliary_variables: FxHashMap::default(),
+            record_names: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),
             sizes_so_far: FxHashMap::default(),
             constants_only: false,

@@ -305,7 +305,7 @@ impl Elaborator {
         variability: Variability,
         what: &str,
     ) -> VarId {
-        if let Some(&known) = self.auxiliary_variables.get(&(path, value)) {
+        if let Some(&known) = self.auxiliary_variables.get(&value) {
             return known;
         }
         self.auxiliaries += 1;
@@ -329,12 +329,22 @@ impl Elaborator {
         let left = model.exprs.var(variable);
         let origin = Origin { component: path, span: Some(span), kind: OriginKind::Auxiliary };
         model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
-        self.auxiliary_variables.insert((path, value), variable);
+        self.auxiliary_variables.insert(value, variable);
         variable
     }
 
-    /// What is left when all sections are expanded: parameters that became part of the structure are marked.
+    /// What is left when all sections are expanded: parameters that became part of the structure are marked, and
+    /// functions of one name get numbers.
     pub fn finish(&mut self) {
+        let mut names: rustc_hash::FxHashMap<Name, usize> = Default::default();
+        for function in self.flat.model.functions.values_mut() {
+            let count = names.entry(function.name).or_default();
+            *count += 1;
+            if *count > 1 {
+                let name = crate::functions::numbered(function.name, *count);
+                Arc::make_mut(function).name = name;
+            }
+        }
         for &component in &self.structural {
             if let Some(scalars) = self.flat.scalars.get(&component) {
                 for variable in scalars.variables.iter().flatten() {
@@ -467,7 +477,8 @@ impl Expander<'_> {
         for (condition, body) in branches {
             let test = self.scalar(condition)?;
             let mut known = self.exprs().as_boolean(test);
-            if known.is_none() && condition.variability <= Variability::Parameter {
+            let is_open = known.is_none() && !self.elaborator.flat.model.is_from_flat_text;
+            if is_open && condition.variability <= Variability::Parameter {
                 known = self.evaluated_condition(condition).ok().flatten();
             }
             match known {

@@ -89,6 +89,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     model.name = class.to_owned();
     model.description = instances.definition(top).description.clone();
     model.experiment = experiment(instances.definition(top));
+    model.is_from_flat_text = is_flat_text(instances.definition(top));
     let (parts, paths, collected) = instantiate(elaborator, top);
     result.instantiate_time = start.elapsed();
     if failed(&elaborator.instances) {
@@ -230,32 +231,44 @@ fn expand_class(
     }
 }
 
+/// Whether the text was printed from a flat model: `annotation(__Gyrator(flat = true))`.
+fn is_flat_text(definition: &ast::ClassDef) -> bool {
+    let Some(own) = annotation(definition, "__Gyrator") else { return false };
+    own.arguments.iter().any(|argument| match argument {
+        ast::Argument::Element(element) => {
+            let value = element.modification.as_ref().and_then(|modification| modification.value.as_ref());
+            matches!(element.path.as_slice(), [only] if only.name == "flat")
+                && matches!(value, Some(ast::ModificationValue::Expr(value)) if matches!(value.kind, ast::ExprKind::Boolean(true)))
+        }
+        _ => false,
+    })
+}
+
+/// The arguments of an annotation of a class: of `experiment` in `annotation(experiment(…))`.
+fn annotation<'d>(definition: &'d ast::ClassDef, name: &str) -> Option<&'d ast::ClassModification> {
+    definition.annotation.as_ref()?.arguments.iter().find_map(|argument| match argument {
+        ast::Argument::Element(element) if matches!(element.path.as_slice(), [only] if only.name == name) => {
+            element.modification.as_ref()?.arguments.as_deref()
+        }
+        _ => None,
+    })
+}
+
 /// `annotation(experiment(StopTime = 10, …))`.
 fn experiment(definition: &ast::ClassDef) -> Experiment {
     let mut result = Experiment::default();
-    let Some(annotation) = &definition.annotation else { return result };
-    for argument in &annotation.arguments {
-        let ast::Argument::Element(element) = argument else { continue };
-        if !matches!(element.path.as_slice(), [only] if only.name == "experiment") {
-            continue;
-        }
-        let Some(arguments) = element.modification.as_ref().and_then(|modification| modification.arguments.as_ref())
-        else {
+    let Some(settings) = annotation(definition, "experiment") else { return result };
+    for argument in &settings.arguments {
+        let ast::Argument::Element(setting) = argument else { continue };
+        let ([name], Some(value)) = (setting.path.as_slice(), setting.modification.as_ref().and_then(number)) else {
             continue;
         };
-        for argument in &arguments.arguments {
-            let ast::Argument::Element(setting) = argument else { continue };
-            let ([name], Some(value)) = (setting.path.as_slice(), setting.modification.as_ref().and_then(number))
-            else {
-                continue;
-            };
-            match name.name.as_str() {
-                "StartTime" => result.start_time = Some(value),
-                "StopTime" => result.stop_time = Some(value),
-                "Interval" => result.interval = Some(value),
-                "Tolerance" => result.tolerance = Some(value),
-                _ => {}
-            }
+        match name.name.as_str() {
+            "StartTime" => result.start_time = Some(value),
+            "StopTime" => result.stop_time = Some(value),
+            "Interval" => result.interval = Some(value),
+            "Tolerance" => result.tolerance = Some(value),
+            _ => {}
         }
     }
     result

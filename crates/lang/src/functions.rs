@@ -12,7 +12,9 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Member, Outcome};
-use crate::typed::{Base, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type};
+use crate::typed::{
+    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
+};
 use crate::typing::{Place, Typer, literal};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -682,6 +684,18 @@ fn without_comments(code: &str) -> String {
     kept
 }
 
+/// `Package.f` as `Package.f#2`, inside the quotes where the name has some.
+pub(crate) fn numbered(name: Name, number: usize) -> Name {
+    match name.as_str().strip_suffix('\'') {
+        Some(quoted) => Name::new(&format!("{quoted}#{number}'")),
+        None => Name::new(&format!("{name}#{number}")),
+    }
+}
+
+pub(crate) fn flat_enumeration(known: &EnumerationType) -> Arc<dae::model::Enumeration> {
+    Arc::new(dae::model::Enumeration { name: known.name, literals: known.literals.clone() })
+}
+
 /// The annotations of a function that matter for its use.
 struct Annotations {
     inline: Inline,
@@ -808,16 +822,28 @@ impl Elaborator {
             Base::Integer => ir::Type::Integer,
             Base::Boolean => ir::Type::Boolean,
             Base::String => ir::Type::String,
-            Base::Enumeration(_) => ir::Type::Enumeration,
+            Base::Enumeration(known) => ir::Type::Enumeration(flat_enumeration(known)),
             Base::Record(record) => ir::Type::Record(self.flat_record(record)),
-            Base::Function(_) => ir::Type::Function,
-            Base::Object(_) | Base::Clock | Base::Component | Base::Tuple(_) => ir::Type::Object,
+            Base::Function(function) => {
+                let mut fields = |all: &[(Name, Type)]| -> Vec<ir::Field> {
+                    let field = |(name, ty): &(Name, Type)| ir::Field {
+                        name: *name,
+                        ty: self.flat_type(&ty.base),
+                        sizes: vec![None; ty.rank],
+                    };
+                    all.iter().map(field).collect()
+                };
+                let (inputs, outputs) = (fields(&function.inputs), fields(&function.outputs));
+                ir::Type::Function(Arc::new(ir::FunctionType { inputs, outputs }))
+            }
+            Base::Object(class) => ir::Type::Object(self.instances.class_name(*class)),
+            Base::Clock | Base::Component | Base::Tuple(_) => ir::Type::Object(Name::new("ExternalObject")),
         }
     }
 
     pub(crate) fn flat_record(&mut self, record: &RecordType) -> Arc<ir::RecordType> {
         let sizes = self.field_sizes(record);
-        let fields = record
+        let fields: Vec<ir::Field> = record
             .fields
             .iter()
             .zip(sizes.iter())
@@ -827,7 +853,18 @@ impl Elaborator {
                 sizes: sizes.clone(),
             })
             .collect();
-        Arc::new(ir::RecordType { name: record.name, fields })
+        let name = self.record_name(record.name, &fields);
+        Arc::new(ir::RecordType { name, fields })
+    }
+
+    /// Records of one class may differ by the sizes of their fields, or by what was redeclared: then they get numbers.
+    fn record_name(&mut self, name: Name, fields: &[ir::Field]) -> Name {
+        let known = self.record_names.entry(name).or_default();
+        let position = known.iter().position(|own| own.as_slice() == fields).unwrap_or_else(|| {
+            known.push(fields.to_vec());
+            known.len() - 1
+        });
+        if position == 0 { name } else { numbered(name, position + 1) }
     }
 
     /// Where the value of a component comes from, without what the record around it says.

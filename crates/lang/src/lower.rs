@@ -8,8 +8,8 @@ use dae::{FunctionId, Value};
 use syntax::ast;
 
 use crate::elaborate::Elaborator;
-use crate::functions::{SignatureKind, TypedBody, TypedExternal, TypedFunction};
-use crate::instance::{ClassId, Frame, Outcome};
+use crate::functions::{SignatureKind, TypedBody, TypedExternal, TypedFunction, flat_enumeration};
+use crate::instance::{ClassId, Frame, Member, Outcome};
 use crate::lookup::Resolved;
 use crate::symbolic::{Expander, Mode, Symbolic, literal_value, to_value};
 use crate::typed::{
@@ -45,6 +45,9 @@ impl Elaborator {
         match made {
             Ok(function) => {
                 self.flat.model.functions[id] = Arc::new(function);
+                if typed.signature.kind == SignatureKind::Object {
+                    self.flat_destructor(typed.signature.class);
+                }
                 Ok(id)
             }
             Err(diagnostic) => {
@@ -52,6 +55,18 @@ impl Elaborator {
                 self.functions[key].typed = crate::functions::TypedState::Failed(diagnostic.clone());
                 Err(diagnostic)
             }
+        }
+    }
+
+    /// The destructor that belongs to the constructor of an external object.
+    fn flat_destructor(&mut self, constructor: ClassId) {
+        let Some(class) = self.instances.class(constructor).scope else { return };
+        let Some(Member::Class(member)) = self.instances.member(class, Name::new("destructor")) else { return };
+        if let Ok(destructor) = self.instances.class_of(member)
+            && let Ok(signature) = self.signature(destructor)
+            && let Err(diagnostic) = self.flat_function(signature.key)
+        {
+            self.report(*diagnostic);
         }
     }
 
@@ -73,8 +88,13 @@ impl Elaborator {
                 return self.partial_derivative(typed, *of, positions);
             }
         };
+        // A record and its constructor are two classes in the flat model.
+        let name = match typed.signature.kind {
+            SignatureKind::Record => Name::new(&format!("{}.constructor", typed.signature.name)),
+            _ => typed.signature.name,
+        };
         let mut function = Function {
-            name: typed.signature.name,
+            name,
             inputs,
             outputs,
             locals,
@@ -442,7 +462,10 @@ impl Lowering<'_> {
             Kind::Integer(value) => ir::Expr::Integer(*value),
             Kind::Boolean(value) => ir::Expr::Boolean(*value),
             Kind::String(value) => ir::Expr::String(value.clone()),
-            Kind::Enumeration(value) => ir::Expr::Enumeration(*value),
+            Kind::Enumeration(value) => match &expr.ty.base {
+                Base::Enumeration(known) => ir::Expr::Enumeration(flat_enumeration(known), *value),
+                _ => ir::Expr::Integer(*value),
+            },
             Kind::Local(local) => ir::Expr::Local(*local),
             Kind::Component(reference) => match depends_on_locals(reference) {
                 true => self.element_of_constant(reference, expr)?,
@@ -492,7 +515,13 @@ impl Lowering<'_> {
             }
             Kind::Record(record, fields) => ir::Expr::Record(self.elaborator.flat_record(record), self.list(fields)?),
             Kind::Builtin(op, arguments) => ir::Expr::Builtin(*op, self.list(arguments)?),
-            Kind::Whole(op, arguments) => ir::Expr::Whole(*op, self.list(arguments)?),
+            Kind::Whole(op, arguments) => {
+                let mut arguments = self.list(arguments)?;
+                if let (ArrayFunction::Enumeration, Base::Enumeration(known)) = (op, &expr.ty.base) {
+                    arguments.push(ir::Expr::Enumeration(flat_enumeration(known), 1));
+                }
+                ir::Expr::Whole(*op, arguments)
+            }
             Kind::Call(function, arguments) => {
                 let arguments = self.list(arguments)?;
                 ir::Expr::Call(self.elaborator.flat_function(*function)?, arguments)
@@ -620,9 +649,15 @@ impl Lowering<'_> {
             _ => match to_value(self.elaborator, value, ty)? {
                 Some(Value::Function { function, given }) => ir::Expr::FunctionValue(
                     function,
-                    given.iter().map(|(at, value)| (*at, literal_value(value))).collect(),
+                    given.iter().map(|(at, value)| (*at, literal_value(value, None))).collect(),
                 ),
-                Some(value) => literal_value(&value),
+                Some(value) => {
+                    let known = match &ty.base {
+                        Base::Enumeration(known) => Some(flat_enumeration(known)),
+                        _ => None,
+                    };
+                    literal_value(&value, known.as_ref())
+                }
                 None => {
                     return Err(Box::new(
                         Diagnostic::error("not-constant", "a function may use constants only, and this is none")

@@ -58,6 +58,7 @@ impl Substitution<'_> {
             Matrix(rows) => Matrix(rows.iter().map(|row| row.iter().map(|item| self.expr(item)).collect()).collect()),
             Tuple(items) => Tuple(items.iter().map(|item| item.as_ref().map(|item| self.expr(item))).collect()),
             Subscripted(value, subscripts) => Subscripted(self.boxed(value), self.subscripts(subscripts)),
+            Field(value, name) => Field(self.boxed(value), *name),
             Real(_) | Integer(_) | String(_) | Boolean(_) | Error => expr.kind.clone(),
         }
     }

@@ -34,6 +34,41 @@ fn suite() {
     assert!(failures.is_empty(), "{failures}\nrun with UPDATE_EXPECT=1 to accept what comes out");
 }
 
+/// Every flat model of the cases, printed with its origins, reads as the same model.
+#[test]
+fn what_is_flat_flattens_to_itself() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
+    let mut failures = String::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).expect("the folder of cases").flatten() {
+        let text = std::fs::read_to_string(entry.path()).expect("a readable file");
+        for case in text.split("\n## ").skip(1) {
+            let program = block(case, "modelica").unwrap_or_default();
+            let Ok(first) = flat_text(program) else { continue };
+            count += 1;
+            let second = flat_text(&first).unwrap_or_else(|message| message);
+            if first != second {
+                let title = case.lines().next().unwrap_or_default();
+                let _ = writeln!(failures, "## {title}\n{first}--- gives\n{second}");
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    assert!(count > 40, "{count}");
+}
+
+/// The flat model of a program with its origins, or the messages.
+fn flat_text(program: &str) -> Result<String, String> {
+    let mut libraries = Libraries::default();
+    let names = libraries.add_text("case.mo", program);
+    let model = last_model(&mut libraries, &names).ok_or("nothing to flatten")?;
+    let result = flatten(&mut libraries, model.as_str(), &Overrides::default());
+    match result.model {
+        Some(model) => Ok(dae::modelica_text(&model, Some(&libraries.sources))),
+        None => Err(result.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect()),
+    }
+}
+
 /// The file with what comes out in place of what is expected, and the differences.
 fn run_file(text: &str) -> (String, String) {
     let mut written = String::new();

@@ -391,6 +391,8 @@ pub enum ExprKind {
     Tuple(Vec<Option<Expr>>),
     /// `(e)[i]`, an expression with subscripts (3.7).
     Subscripted(Box<Expr>, Vec<Subscript>),
+    /// `(e).x`, a field of a record (3.7), or a result of a call with several by its name.
+    Field(Box<Expr>, Ident),
     /// A part of the text that is not an expression; a diagnostic says why.
     Error,
 }

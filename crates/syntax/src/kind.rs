@@ -166,6 +166,8 @@ pub enum SyntaxKind {
     Matrix,
     Parentheses,
     Subscripted,
+    /// `(e).x`.
+    FieldOf,
     EndExpression,
     /// Where an expression should be and none is.
     MissingExpression,

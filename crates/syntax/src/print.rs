@@ -216,6 +216,7 @@ fn expr_kind(f: &mut Formatter<'_>, kind: &ExprKind) -> fmt::Result {
             write!(f, "({inner})")?;
             subscripts(f, indices)
         }
+        ExprKind::Field(inner, name) => write!(f, "({inner}).{}", name.name),
         ExprKind::Error => f.write_str("?"),
     }
 }

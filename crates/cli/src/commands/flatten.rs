@@ -1,7 +1,7 @@
 //! `gyrator flatten`: the flat hybrid DAE as Modelica text or JSON.
 
 use base::SourceMap;
-use dae::{Equation, Model, Variability, VariableType};
+use dae::{Action, ActionKind, Causality, Equation, Model, Origin, StateSelect, Variability, VariableType};
 use serde_json::{Value, json};
 
 use crate::arguments::{Flatten, FlattenFormat};
@@ -25,11 +25,58 @@ pub fn run(arguments: &Flatten, style: Style) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Expressions are written out in full.
+const WHOLE: dae::print::Style = dae::print::Style { exact: false, limit: usize::MAX };
+
 fn as_json(model: &Model, sources: &SourceMap) -> Value {
     let variables: Vec<Value> = model.variables.ids().map(|id| variable(model, id)).collect();
     let equations: Vec<Value> = model.equations.values().map(|item| equation(model, item, sources)).collect();
     let initial: Vec<Value> = model.initial_equations.iter().map(|item| equation(model, item, sources)).collect();
-    json!({ "model": model.name, "variables": variables, "equations": equations, "initial_equations": initial })
+    let actions = |all: &[Action]| -> Vec<Value> { all.iter().map(|item| action(model, item, sources)).collect() };
+    let enumerations: Vec<Value> = model
+        .enumerations
+        .iter()
+        .map(|known| {
+            let literals: Vec<&str> = known.literals.iter().map(|literal| literal.as_str()).collect();
+            json!({ "name": known.name.as_str(), "literals": literals })
+        })
+        .collect();
+    let functions: Vec<Value> = model
+        .functions
+        .values()
+        .map(|function| json!({ "name": function.name.as_str(), "text": dae::function_text(model, function) }))
+        .collect();
+    let mut value = json!({
+        "model": model.name,
+        "variables": variables,
+        "equations": equations,
+        "initial_equations": initial,
+        "actions": actions(&model.actions),
+        "initial_actions": actions(&model.initial_actions),
+        "enumerations": enumerations,
+        "functions": functions,
+    });
+    if let Some(description) = &model.description {
+        value["description"] = Value::String(description.to_string());
+    }
+    value["experiment"] = experiment(model);
+    value
+}
+
+fn experiment(model: &Model) -> Value {
+    let mut value = json!({});
+    let experiment = &model.experiment;
+    for (key, known) in [
+        ("start_time", experiment.start_time),
+        ("stop_time", experiment.stop_time),
+        ("interval", experiment.interval),
+        ("tolerance", experiment.tolerance),
+    ] {
+        if let Some(known) = known {
+            value[key] = json!(known);
+        }
+    }
+    value
 }
 
 fn variable(model: &Model, id: dae::VarId) -> Value {
@@ -51,11 +98,35 @@ fn variable(model: &Model, id: dae::VarId) -> Value {
     };
     let mut value = json!({ "name": model.variable_name(id), "type": ty, "variability": variability });
     let attributes = &variable.attributes;
-    let text = |expression: Option<dae::ExprId>| expression.map(|expression| model.expression_text(expression));
+    let expected = model.expected_by(variable.ty);
+    let text = |expression: Option<dae::ExprId>| expression.map(|id| model.typed_in(id, expected, WHOLE));
+    let enumeration = match variable.ty {
+        VariableType::Enumeration(index) => model.enumerations.get(index as usize),
+        _ => None,
+    };
+    let causality = match variable.causality {
+        Causality::Local => None,
+        Causality::Input => Some("input"),
+        Causality::Output => Some("output"),
+    };
+    let state_select = match attributes.state_select {
+        StateSelect::Default => None,
+        StateSelect::Never => Some("never"),
+        StateSelect::Avoid => Some("avoid"),
+        StateSelect::Prefer => Some("prefer"),
+        StateSelect::Always => Some("always"),
+    };
     for (key, known) in [
+        ("enumeration", enumeration.map(|known| known.name.to_string())),
+        ("causality", causality.map(str::to_owned)),
         ("binding", text(variable.binding)),
         ("start", text(attributes.start)),
-        ("fixed", text(attributes.fixed)),
+        ("fixed", attributes.fixed.map(|id| model.expression_in(id, WHOLE))),
+        ("min", text(attributes.min)),
+        ("max", text(attributes.max)),
+        ("nominal", text(attributes.nominal)),
+        ("stateSelect", state_select.map(str::to_owned)),
+        ("quantity", attributes.quantity.map(|name| name.to_string())),
         ("unit", attributes.unit.map(|unit| unit.to_string())),
         ("displayUnit", attributes.display_unit.map(|unit| unit.to_string())),
         ("description", attributes.description.as_ref().map(|text| text.to_string())),
@@ -64,18 +135,46 @@ fn variable(model: &Model, id: dae::VarId) -> Value {
             value[key] = Value::String(known);
         }
     }
+    for (key, set) in [("protected", variable.protected), ("hidden", variable.hidden), ("flow", variable.flow)] {
+        if set {
+            value[key] = Value::Bool(true);
+        }
+    }
     value
 }
 
 fn equation(model: &Model, equation: &Equation, sources: &SourceMap) -> Value {
-    let text = format!("{} = {}", model.expression_text(equation.left), model.expression_text(equation.right));
-    let mut value = json!({ "equation": text });
-    let component = model.paths.text(equation.origin.component);
+    let mut value = json!({ "equation": model.equation_in(equation, WHOLE) });
+    origin(model, &equation.origin, sources, &mut value);
+    value
+}
+
+fn action(model: &Model, action: &Action, sources: &SourceMap) -> Value {
+    let text = |id| model.expression_in(id, WHOLE);
+    let mut value = match &action.kind {
+        ActionKind::Reinit { state, value } => {
+            json!({ "reinit": model.variable_name(*state), "value": text(*value) })
+        }
+        ActionKind::Assert { holds, message, warning } => {
+            let level = if *warning { "warning" } else { "error" };
+            json!({ "assert": text(*holds), "message": text(*message), "level": level })
+        }
+        ActionKind::Terminate { message } => json!({ "terminate": text(*message) }),
+        ActionKind::Call(call) => json!({ "call": text(*call) }),
+    };
+    if let Some(condition) = action.condition {
+        value["condition"] = Value::String(text(condition));
+    }
+    origin(model, &action.origin, sources, &mut value);
+    value
+}
+
+fn origin(model: &Model, origin: &Origin, sources: &SourceMap, value: &mut Value) {
+    let component = model.paths.text(origin.component);
     if !component.is_empty() {
         value["component"] = Value::String(component);
     }
-    if let Some(span) = equation.origin.span {
+    if let Some(span) = origin.span {
         value["place"] = Value::String(sources.place(span));
     }
-    value
 }

@@ -126,7 +126,10 @@ impl Expander<'_> {
         if let Some(path) = self.resource(signature.name.as_str(), &values) {
             return Ok(vec![path]);
         }
+        // In a flat text every call that is left is meant to be one.
+        let as_written = self.elaborator.flat.model.is_from_flat_text && self.mode == Mode::Flat;
         let constant = signature.kind == SignatureKind::Function
+            && !as_written
             && (!signature.impure || self.mode == Mode::Evaluate)
             && self.mode != Mode::Shape
             && values.iter().all(|value| self.is_literal(value));
@@ -144,7 +147,8 @@ impl Expander<'_> {
             });
         }
         let typed = self.elaborator.typed_function(function)?;
-        if inlinable(&typed)
+        if !as_written
+            && inlinable(&typed)
             && let Some(outputs) = self.inline(&typed, &values)
         {
             return Ok(outputs);

@@ -436,7 +436,9 @@ impl<'e> Expander<'e> {
         if let Some(known) = self.exprs().as_boolean(test) {
             return self.expand(if known { then } else { otherwise });
         }
-        let structural = condition.variability <= Variability::Parameter && self.mode == Mode::Flat;
+        let structural = condition.variability <= Variability::Parameter
+            && self.mode == Mode::Flat
+            && !self.elaborator.flat.model.is_from_flat_text;
         // Options of the model (not its numbers) are taken as they are now, so that the branch not taken leaves no trace.
         if structural
             && self.function.is_none()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{Id, IdVec, Name};
 use dae::expr::{CallSite, Shape};
 use dae::function::{self as ir, ArrayFunction, Body, Function, Inline, LocalId, Statement, StatementKind, Target};
+use dae::model::Enumeration;
 use dae::{Evaluator, Node, Value};
 
 use super::calls::{from_value, to_value};
@@ -65,7 +66,7 @@ impl Expander<'_> {
         let mut literals = Vec::with_capacity(values.len());
         for (value, argument) in values.iter().zip(arguments) {
             match to_value(self.elaborator, value, &argument.ty)? {
-                Some(value) => literals.push(literal(&value)),
+                Some(value) => literals.push(literal(&value, None)),
                 None => return Err(self.not_constant(whole.span, "this text")),
             }
         }
@@ -81,15 +82,20 @@ impl Expander<'_> {
     }
 }
 
-/// A scalar constant in the form of functions.
-pub fn literal(value: &Value) -> ir::Expr {
+/// A constant in the form of functions; the ordinals of an enumeration are its literals where it is given.
+pub fn literal(value: &Value, enumeration: Option<&Arc<Enumeration>>) -> ir::Expr {
     match value {
         Value::Real(value) => ir::Expr::Real(*value),
         Value::Integer(value) => ir::Expr::Integer(*value),
         Value::Boolean(value) => ir::Expr::Boolean(*value),
         Value::String(value) => ir::Expr::String(value.clone()),
-        Value::Enumeration(value) => ir::Expr::Enumeration(*value),
-        Value::Array(array) => ir::Expr::Array(array.elements.iter().map(literal).collect()),
+        Value::Enumeration(value) => match enumeration {
+            Some(known) => ir::Expr::Enumeration(known.clone(), *value),
+            None => ir::Expr::Integer(*value),
+        },
+        Value::Array(array) => {
+            ir::Expr::Array(array.elements.iter().map(|element| literal(element, enumeration)).collect())
+        }
         _ => ir::Expr::Integer(0),
     }
 }

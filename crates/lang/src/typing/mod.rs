@@ -142,6 +142,7 @@ impl<'e> Typer<'e> {
                 let value = self.expr(value);
                 self.index(value, subscripts, span)
             }
+            ast::ExprKind::Field(value, name) => self.part_of_value(value, *name),
             ast::ExprKind::Error => wrong(span),
         }
     }

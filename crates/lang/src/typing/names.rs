@@ -8,7 +8,7 @@ use syntax::ast;
 use super::{End, Typer, dropped, literal, subscript_variability, wrong};
 use crate::instance::{ClassId, CompId};
 use crate::lookup::Resolved;
-use crate::typed::{Base, Expr, Kind, Reference, Step, Subscript, Type};
+use crate::typed::{Base, Expr, Kind, Operator, Reference, Step, Subscript, Type};
 
 impl Typer<'_> {
     pub fn visible(&self, name: Name) -> Option<LocalId> {
@@ -141,6 +141,26 @@ impl Typer<'_> {
         let ty = Type::new(field.base, value.ty.rank + field.rank);
         let (variability, span) = (value.variability, value.span);
         Expr { kind: Kind::Field(Box::new(value), position as u32), ty, variability, span }
+    }
+
+    /// `(e).x`: a result of a call with several by its name, else a field of a record.
+    pub(super) fn part_of_value(&mut self, text: &ast::Expr, ident: ast::Ident) -> Expr {
+        let value = self.expr_with_all_results(text);
+        let Base::Tuple(items) = &value.ty.base else { return self.field(value, ident) };
+        let names: Vec<Name> = match &value.kind {
+            Kind::Call(key, _) => {
+                let signature = &self.elaborator.function(*key).signature;
+                signature.outputs.iter().map(|(name, _)| *name).collect()
+            }
+            Kind::Operator(Operator::Spatial, _) => vec![Name::new("out0"), Name::new("out1")],
+            _ => Vec::new(),
+        };
+        let Some(position) = names.iter().position(|name| *name == ident.name).filter(|&at| at < items.len()) else {
+            return self.field(super::first_output(value), ident);
+        };
+        let ty = items[position].clone();
+        let (variability, span) = (value.variability, value.span);
+        Expr { kind: Kind::Output(Box::new(value), position as u32), ty, variability, span }
     }
 
     /// A component: the last `steps.len()` parts of the name.
@@ -415,6 +435,7 @@ fn find_uses<'a>(text: &'a ast::Expr, name: Name, found: &mut Vec<Use<'a>>) {
         ast::ExprKind::ArrayFor { element, .. } => find_uses(element, name, found),
         ast::ExprKind::Matrix(rows) => rows.iter().flatten().for_each(|item| find_uses(item, name, found)),
         ast::ExprKind::Tuple(items) => items.iter().flatten().for_each(|item| find_uses(item, name, found)),
+        ast::ExprKind::Field(value, _) => find_uses(value, name, found),
         ast::ExprKind::Subscripted(value, subscripts) => {
             find_uses(value, name, found);
             for subscript in subscripts {

@@ -389,11 +389,19 @@ fn parentheses(p: &mut Parser) {
     }
     p.expect_closing(RightParen, open, "`,` or ");
     p.close(mark, Parentheses);
-    if p.at(LeftBracket) {
-        subscripts(p);
-        p.close(mark, Subscripted);
+    // `(e)[i]` and `(e).x` (3.7), also one behind the other.
+    loop {
+        if p.at(LeftBracket) {
+            subscripts(p);
+            p.close(mark, Subscripted);
+        } else if p.at(Dot) && p.nth_is_name(1) {
+            p.bump();
+            p.bump();
+            p.close(mark, FieldOf);
+        } else {
+            break;
+        }
     }
-    after_value(p, mark, "an expression");
 }
 
 /// `[a, b; c, d]`.

@@ -28,6 +28,7 @@ impl Lowering<'_> {
             K::Array => deep(|| self.array(node)),
             K::Matrix => deep(|| self.matrix(node)),
             K::Subscripted => deep(|| self.subscripted(node)),
+            K::FieldOf => deep(|| self.field_of(node)),
             _ => ExprKind::Error,
         };
         Expr { kind, span: self.span(node) }
@@ -307,6 +308,18 @@ impl Lowering<'_> {
             }
         }
         ExprKind::Matrix(rows)
+    }
+
+    fn field_of(&mut self, node: NodeId) -> ExprKind {
+        let tree = self.tree;
+        let name = tree.children(node).find_map(|child| match child {
+            Child::Token(token) if matches!(tree.token_kind(token), K::Ident | K::QuotedIdent) => Some(token),
+            _ => None,
+        });
+        let value = tree.child_nodes(node).next();
+        let Some(name) = name else { return ExprKind::Error };
+        let name = self.ident(name);
+        ExprKind::Field(self.boxed(value, node), name)
     }
 
     fn subscripted(&mut self, node: NodeId) -> ExprKind {

@@ -1,0 +1,193 @@
+//! The types of scalar expressions, as far as their text needs them. The arena does not tell Integer from Real or from the
+//! ordinals of enumerations; what an expression is made of does.
+
+use crate::expr::{Builtin, ExprId, Node, Shape};
+use crate::function::Type;
+use crate::model::{Enumeration, Model, Variability, VariableType};
+
+/// What an expression evidently is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ScalarType<'m> {
+    Real,
+    Integer,
+    Enumeration(&'m Enumeration),
+    /// `floor` or `integer`: of either type.
+    Rounded,
+    Other,
+}
+
+/// What the place of an expression wants.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Expected<'m> {
+    Any,
+    /// Real or Integer.
+    Number,
+    /// Literals of whole numbers become Reals, as they do when the text is read.
+    Real,
+    Integer,
+    Enumeration(&'m Enumeration),
+}
+
+/// Operands looked at before the answer is what was found so far.
+const LIMIT: usize = 1000;
+
+impl Model {
+    /// The type of a scalar expression: Real if any of its operands is.
+    pub fn scalar_type(&self, expression: ExprId) -> ScalarType<'_> {
+        self.node_type(self.exprs.node(expression))
+    }
+
+    pub(crate) fn node_type(&self, node: Node) -> ScalarType<'_> {
+        let is_sum = matches!(node, Node::Neg(_) | Node::Add(..) | Node::Sub(..) | Node::Mul(..));
+        let mut found = None;
+        let mut stack = Vec::new();
+        let mut next = Some(node);
+        let mut looked_at = 0;
+        while let Some(current) = next.take().or_else(|| stack.pop().map(|id| self.exprs.node(id))) {
+            looked_at += 1;
+            let own = match current {
+                Node::Neg(a) => {
+                    stack.push(a);
+                    continue;
+                }
+                Node::Add(a, b) | Node::Sub(a, b) | Node::Mul(a, b) => {
+                    stack.extend([b, a]);
+                    continue;
+                }
+                Node::If { then, otherwise, .. } => {
+                    stack.extend([otherwise, then]);
+                    continue;
+                }
+                Node::Builtin(builtin, arguments) => match self.builtin_type(builtin) {
+                    Some(known) => known,
+                    None => {
+                        stack.extend(self.exprs.arguments(arguments).iter().take(2).rev());
+                        continue;
+                    }
+                },
+                node => self.leaf_type(node),
+            };
+            match (own, found) {
+                (ScalarType::Real, _) => return ScalarType::Real,
+                // A literal may be the ordinal of an enumeration that another operand names.
+                (ScalarType::Enumeration(_), Some(ScalarType::Integer)) if !is_sum => found = Some(own),
+                (_, None) | (ScalarType::Integer, Some(ScalarType::Rounded)) => found = Some(own),
+                _ => {}
+            }
+            if looked_at > LIMIT {
+                break;
+            }
+        }
+        found.unwrap_or(ScalarType::Other)
+    }
+
+    fn leaf_type(&self, node: Node) -> ScalarType<'_> {
+        match node {
+            Node::Real(_) | Node::Time | Node::Der(_) | Node::Div(..) | Node::Pow(..) => ScalarType::Real,
+            Node::Integer(_) => ScalarType::Integer,
+            Node::Var(variable) | Node::Pre(variable) | Node::Previous(variable) => {
+                match self.variables.get(variable).map(|variable| variable.ty) {
+                    Some(VariableType::Real) => ScalarType::Real,
+                    Some(VariableType::Integer) => ScalarType::Integer,
+                    Some(VariableType::Enumeration(index)) => {
+                        self.enumerations.get(index as usize).map_or(ScalarType::Integer, ScalarType::Enumeration)
+                    }
+                    _ => ScalarType::Other,
+                }
+            }
+            Node::Call { site, output, .. } => {
+                let site = self.exprs.call_site(site);
+                let Some(function) = self.functions.get(site.function) else { return ScalarType::Other };
+                let mut rest = output as usize;
+                for (shape, &local) in site.outputs.iter().zip(&function.outputs) {
+                    if rest < shape.scalars() {
+                        return function
+                            .locals
+                            .get(local)
+                            .map_or(ScalarType::Other, |local| part_type(shape, &local.ty, rest));
+                    }
+                    rest -= shape.scalars();
+                }
+                ScalarType::Other
+            }
+            _ => ScalarType::Other,
+        }
+    }
+
+    /// `None`: that of its arguments.
+    fn builtin_type(&self, builtin: Builtin) -> Option<ScalarType<'_>> {
+        use Builtin::*;
+        Some(match builtin {
+            Min | Max | Div | Mod | Rem | DivEvent | ModEvent | RemEvent | Abs => return None,
+            SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock => return None,
+            Floor | FloorEvent => ScalarType::Rounded,
+            Sign | TicksInState => ScalarType::Integer,
+            Sample | Initial | Terminal | FirstTick | ActiveState => ScalarType::Other,
+            ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver => ScalarType::Other,
+            _ => ScalarType::Real,
+        })
+    }
+
+    /// What both sides of an equation or relation are.
+    pub fn common_type(&self, left: ExprId, right: ExprId) -> Expected<'_> {
+        match (self.scalar_type(left), self.scalar_type(right)) {
+            (ScalarType::Real, _) | (_, ScalarType::Real) => Expected::Real,
+            (ScalarType::Enumeration(known), _) | (_, ScalarType::Enumeration(known)) => Expected::Enumeration(known),
+            (ScalarType::Integer | ScalarType::Rounded, ScalarType::Integer)
+            | (ScalarType::Integer, ScalarType::Rounded) => Expected::Integer,
+            _ => Expected::Any,
+        }
+    }
+
+    /// Whether something that varies continuously occurs in one of the expressions.
+    pub fn varies_continuously(&self, expressions: &[ExprId]) -> bool {
+        let mut stack = expressions.to_vec();
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(current) = stack.pop() {
+            match self.exprs.node(current) {
+                Node::Time | Node::Der(_) => return true,
+                Node::Var(variable) => {
+                    let known = self.variables.get(variable);
+                    if known.is_some_and(|known| known.variability == Variability::Continuous) {
+                        return true;
+                    }
+                }
+                _ => self.exprs.for_each_child(current, |child| {
+                    if seen.insert(child) {
+                        stack.push(child);
+                    }
+                }),
+            }
+        }
+        false
+    }
+}
+
+/// The type of one scalar of a value.
+fn part_type<'m>(shape: &Shape, ty: &'m Type, mut scalar: usize) -> ScalarType<'m> {
+    let (mut shape, mut ty) = (shape, ty);
+    loop {
+        match (shape, ty) {
+            (Shape::Array(_, element), _) => {
+                scalar %= element.scalars().max(1);
+                shape = element;
+            }
+            (Shape::Record(fields), Type::Record(record)) => {
+                let mut found = None;
+                for (field, known) in fields.iter().zip(&record.fields) {
+                    if scalar < field.scalars() {
+                        found = Some((field, &known.ty));
+                        break;
+                    }
+                    scalar -= field.scalars();
+                }
+                let Some((field, known)) = found else { return ScalarType::Other };
+                (shape, ty) = (field, known);
+            }
+            (_, Type::Real) => return ScalarType::Real,
+            (_, Type::Integer) => return ScalarType::Integer,
+            (_, Type::Enumeration(known)) => return ScalarType::Enumeration(known),
+            _ => return ScalarType::Other,
+        }
+    }
+}
