@@ -122,6 +122,7 @@ fn flat_model_and_equations_as_text() {
         equation
           der(x) = -k*x; // decay.mo:6:3
           y = 2.0*x; // decay.mo:7:3
+          annotation(__Gyrator(flat = true));
         end Decay;
     "#]]
     .assert_eq(&gyrator(&folder, &["flatten", "decay.mo"]).stdout);
