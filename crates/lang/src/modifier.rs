@@ -19,6 +19,9 @@ pub struct Modifier {
     pub redeclare: Option<Arc<Redeclare>>,
     pub is_final: bool,
     pub each: bool,
+    /// Children that the binding as a whole wins over, because they come from further inside: `R r(a = 5)` modified with
+    /// `r = other` has the `a` of `other` (7.2.3). Attributes of predefined types stay what they are.
+    pub covered: Vec<Name>,
     pub span: Option<Span>,
 }
 
@@ -62,6 +65,22 @@ impl Redeclare {
         match &self.declaration {
             Declaration::Class(class) => is_extension(class),
             Declaration::Component(_) => false,
+        }
+    }
+
+    /// What a redeclaration leaves for those that come after it: the modifiers of its constraining clause, over those that
+    /// were there before it (7.3.2).
+    fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+        let constraint = match &self.declaration {
+            Declaration::Class(class) => class.constraint.as_ref(),
+            Declaration::Component(component) => component.constraint.as_ref(),
+        };
+        match constraint.and_then(|constraint| constraint.modification.as_ref()) {
+            Some(modification) => {
+                let own = from_class_modification(modification, self.scope, diagnostics);
+                merge(&Arc::new(own), &self.below, diagnostics)
+            }
+            None => self.below.clone(),
         }
     }
 
@@ -116,16 +135,22 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
         redeclare: None,
         is_final: outer.is_final || inner.is_final,
         each: outer.each || inner.each,
+        covered: covered(outer, inner),
         span: outer.span.or(inner.span),
     };
     match (&outer.redeclare, &inner.redeclare) {
         (Some(redeclare), _) => {
             let mut own = (**redeclare).clone();
+            let mut replaced_below = None;
             if let Some(replaced) = inner.redeclare.as_ref().filter(|replaced| !own.is_at(replaced)) {
                 own.inner = Some(own.inner.map_or_else(|| replaced.clone(), |below| push_inner(&below, replaced)));
+                replaced_below = Some(replaced.for_redeclarations(diagnostics));
             }
             let below = Arc::new(Modifier { redeclare: None, binding: None, is_final: false, ..(**inner).clone() });
             own.below = merge(&own.below, &below, diagnostics);
+            if let Some(replaced) = replaced_below {
+                own.below = merge(&own.below, &replaced, diagnostics);
+            }
             if result.binding.is_none() {
                 result.binding = inner.binding.clone();
             }
@@ -138,6 +163,18 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
         (None, None) => merge_children(&mut result, inner, diagnostics),
     }
     Arc::new(result)
+}
+
+/// The children of a merged modifier that lie under a binding as a whole.
+fn covered(outer: &Modifier, inner: &Modifier) -> Vec<Name> {
+    let is_open = |name: &Name| outer.child(*name).is_none();
+    let mut names = outer.covered.clone();
+    if outer.binding.as_ref().is_some_and(|binding| binding.expr.is_some()) {
+        names.extend(inner.children.iter().map(|(name, _)| *name).filter(is_open));
+    } else {
+        names.extend(inner.covered.iter().copied().filter(is_open));
+    }
+    names
 }
 
 fn push_inner(outer: &Arc<Redeclare>, innermost: &Arc<Redeclare>) -> Arc<Redeclare> {

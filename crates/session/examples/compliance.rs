@@ -50,7 +50,7 @@ fn run(session: &mut Session, name: &str, folder: &Path) -> Result<(), Failed> {
     let program = session.compile(schedule)?;
     let start = Instant::now();
     let mut watcher = |_: f64| start.elapsed() < LONGEST_RUN;
-    let (mut sink, mut log) = (NullSink::default(), EventLog::none());
+    let (mut sink, mut log) = (NullSink, EventLog::none());
     let outcome = session.simulate(&program, &options, &|_| false, &mut sink, &mut log, &mut watcher)?;
     match outcome.ending {
         Ending::Complete | Ending::Terminated { .. } => Ok(()),

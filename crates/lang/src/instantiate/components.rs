@@ -172,7 +172,7 @@ impl Instances {
     pub fn binding(&self, id: CompId) -> Option<BindingSource> {
         let node = &self.components[id];
         if let Some(binding) = &node.modifier.binding {
-            let from_inside = binding.declared && self.record_above(id).is_some();
+            let from_inside = (binding.declared || self.is_covered(id)) && self.record_above(id).is_some();
             if !from_inside {
                 return binding.expr.is_some().then(|| BindingSource::Expression(binding.clone()));
             }
@@ -181,6 +181,18 @@ impl Instances {
             return Some(BindingSource::Field(record));
         }
         node.modifier.binding.as_ref().filter(|binding| binding.expr.is_some()).cloned().map(BindingSource::Expression)
+    }
+
+    /// Whether what is said about a component is less than the value that a record above it has as a whole.
+    fn is_covered(&self, id: CompId) -> bool {
+        let mut current = id;
+        while let Some(owner) = self.classes[self.components[current].parent].owner {
+            if self.components[owner].modifier.covered.contains(&self.components[current].name) {
+                return true;
+            }
+            current = owner;
+        }
+        false
     }
 
     /// The component of which this one is an element, if it has a value as a whole.

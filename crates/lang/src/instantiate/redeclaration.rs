@@ -103,7 +103,16 @@ impl Instances {
             let below = Arc::new(modifier::from_class_modification(constraint, redeclare.scope, diagnostics));
             text = (*merge(&Arc::new(text), &below, diagnostics)).clone();
         }
-        let below = Arc::new(Modifier { redeclare: None, ..(**own).clone() });
+        // With a constraining clause only its modifiers go on to redeclarations (7.3.2).
+        let below = match &node.declaration.constraint {
+            None => Arc::new(Modifier { redeclare: None, ..(**own).clone() }),
+            Some(constraint) => match &constraint.modification {
+                Some(modification) => {
+                    Arc::new(modifier::from_class_modification(modification, node.declared_in, diagnostics))
+                }
+                None => Arc::default(),
+            },
+        };
         let below = merge(&redeclare.below, &below, diagnostics);
         let text = merge(&Arc::new(text), &below, diagnostics);
         let outer = Arc::new(Modifier { redeclare: None, ..(**outer).clone() });
