@@ -20,7 +20,8 @@ pub fn mark(work: &Work, states: &[State], blocks: &mut [Block]) {
                 needs.needed[*state] = true;
                 needs.all(work, &[*value]);
             }
-            ActionKind::Assert { holds, .. } => needs.relations(work, &[*holds]),
+            // It is checked after every step, so what it asks for must be of that instant.
+            ActionKind::Assert { holds, .. } => needs.all(work, &[*holds]),
             ActionKind::Terminate { .. } => {}
             ActionKind::Call(call) => needs.all(work, &[*call]),
         }

@@ -1,0 +1,57 @@
+//! Assertions see the values of their own instant, also where nothing but results needs those values.
+
+use lang::{Libraries, Overrides};
+use results::NullSink;
+use simulate::{Ending, EventLog, Options};
+
+fn ending(text: &str) -> Ending {
+    let mut libraries = Libraries::default();
+    libraries.add_text("case.mo", text);
+    let model = lang::flatten(&mut libraries, "M", &Overrides::default()).model.expect("a flat model");
+    let schedule = transform::transform(model, &Default::default()).expect("a schedule");
+    let program = compile::Program::new(schedule).expect("a program");
+    let mut watcher = |_: f64| true;
+    let (mut sink, mut log) = (NullSink, EventLog::none());
+    let outcome =
+        simulate::simulate(&program, &Options::default(), &|_| true, &mut sink, &mut log, &mut watcher).expect("a run");
+    outcome.ending
+}
+
+const NEAR: &str = "function near
+    input Real a;
+    input Real b;
+    output Boolean y;
+  protected
+    Real difference;
+  algorithm
+    difference := abs(a - b);
+    y := difference < 1e-10 or difference <= max(abs(a), abs(b))*1e-5;
+  end near;";
+
+#[test]
+fn an_assertion_sees_what_is_computed_for_results_only() {
+    let model = "model M
+        Real x;
+        Real z(start = 0, fixed = true);
+      equation
+        x = 2*time;
+        der(z) = cos(50*time);
+        assert(near(x, 2*time), \"x lags behind\");
+      end M;";
+    assert_eq!(ending(&format!("{NEAR}\n{model}")), Ending::Complete);
+}
+
+#[test]
+fn an_assertion_of_a_function_fails_when_it_should() {
+    let model = "model M
+        Real x;
+        Real z(start = 0, fixed = true);
+      equation
+        x = 2*time;
+        der(z) = cos(50*time);
+        assert(near(min(x, 1), x), \"x passes 1\");
+      end M;";
+    let Ending::Failed { time, diagnostic } = ending(&format!("{NEAR}\n{model}")) else { panic!("it should fail") };
+    assert_eq!(diagnostic.code, "assertion");
+    assert!((0.5..0.6).contains(&time), "{time}");
+}
