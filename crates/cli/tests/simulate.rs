@@ -364,3 +364,39 @@ end Effects;
         error[evaluation-failed]: too large (in Effects.limited) at time 1"#]]
     .assert_eq(&lines[..6].join("\n"));
 }
+
+#[test]
+fn a_state_machine_runs_and_its_active_states_are_results() {
+    let folder = Folder::new("machine");
+    folder.write(
+        "lamp.mo",
+        "model Lamp
+  inner Integer brightness(start = 0);
+  block On
+    outer output Integer brightness;
+  equation
+    brightness = previous(brightness) + 10;
+  end On;
+  block Off
+    outer output Integer brightness;
+  equation
+    brightness = 0;
+  end Off;
+  Off off;
+  On on;
+  Real clock = sample(time, Clock(1, 4));
+equation
+  initialState(off);
+  transition(off, on, clock >= 0.5);
+  transition(on, off, ticksInState() >= 3, immediate = false);
+end Lamp;
+",
+    );
+    let call =
+        ["simulate", "lamp.mo", "--stop-time", "1.1", "--output", "lamp.csv", "--variables", "brightness|active"];
+    let run = gyrator(&folder, &call);
+    assert_eq!((run.status, run.stderr.as_str()), (0, "lamp.csv: 509 rows\n"));
+    let text = folder.read("lamp.csv");
+    // On from 0.5 s for three ticks of a quarter of a second; at 1.25 s it would be off.
+    assert_eq!(last_row(&text), (vec!["time", "brightness", "off.active", "on.active"], vec![1.1, 30.0, 0.0, 1.0]));
+}

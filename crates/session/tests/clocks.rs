@@ -163,6 +163,30 @@ fn an_inverse_model_is_reduced_before_it_is_discretised() {
 }
 
 #[test]
+fn initial_equations_hold_at_the_first_tick() {
+    // The first state begins where an initial equation says; the second at rest, y = u at the first tick.
+    let text = "model M
+          parameter Real x0 = 3;
+          Real x; Real y(start = 9);
+          Real u = sample(2 + time, Clock(Clock(1, 10), solverMethod = \"ExplicitEuler\"));
+        initial equation
+          x = x0;
+          der(y) = 0;
+        equation
+          der(x) = u - x;
+          der(y) = u - y;
+        end M;";
+    let result = simulate(text, 0.55);
+    let (mut x, mut y) = (3.0, 2.0);
+    for tick in 0..=5 {
+        let (time, u) = (0.1 * f64::from(tick), 2.0 + 0.1 * f64::from(tick));
+        assert_close(at(&result, "x", time + 0.02), x);
+        assert_close(at(&result, "y", time + 0.02), y);
+        (x, y) = (x + 0.1 * (u - x), y + 0.1 * (u - y));
+    }
+}
+
+#[test]
 fn a_sampled_signal_has_no_derivative() {
     let text = "model M
   Real p(start = 0); Real v;

@@ -14,6 +14,8 @@ use dae::{
     VarId, Variability, Variable, VariableType,
 };
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::machines::{Machine, StateId, Transition};
 use super::states::{self, Scope, Translation};
 use crate::elaborate::Elaborator;
@@ -107,6 +109,7 @@ pub(crate) fn translate(elaborator: &mut Elaborator, parts: &[Part], paths: &[Ve
     for machine in (0..translation.machines.machines.len()).rev() {
         translation.machine(machine);
     }
+    translation.warn_of_loops();
 }
 
 impl Translation<'_> {
@@ -205,6 +208,36 @@ impl Translation<'_> {
             self.equation(next, kept, path, span);
         }
         self.activity(&machine, active, reset);
+    }
+
+    /// Conditions of immediate transitions that depend on what their machine decides at the same tick: such a loop need
+    /// not have a solution.
+    fn warn_of_loops(&mut self) {
+        let model = &self.elaborator.flat.model;
+        let mut dependents: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+        for equation in model.equations.values() {
+            if let Node::Var(determined) = model.exprs.node(equation.left) {
+                for used in model.exprs.dependencies(&[equation.right]).variables {
+                    dependents.entry(used).or_default().push(determined);
+                }
+            }
+        }
+        let mut warnings = Vec::new();
+        for machine in &self.machines.machines {
+            let mut reached = FxHashSet::from_iter([machine.variables.active_state]);
+            let mut queue = vec![machine.variables.active_state];
+            while let Some(variable) = queue.pop() {
+                let next = dependents.get(&variable).into_iter().flatten();
+                queue.extend(next.copied().filter(|&variable| reached.insert(variable)));
+            }
+            for transition in machine.transitions.iter().filter(|transition| transition.options.immediate) {
+                let used = transition.value.map(|value| model.exprs.dependencies(&[value]).variables);
+                if let Some(variable) = used.into_iter().flatten().find(|variable| reached.contains(variable)) {
+                    warnings.push(loop_warning(&model.variable_name(variable), transition.span));
+                }
+            }
+        }
+        warnings.into_iter().for_each(|warning| self.elaborator.report(warning));
     }
 
     /// Whether a machine is active, and whether it is reset.
@@ -329,6 +362,16 @@ fn firing(exprs: &mut Exprs, machine: &Machine, immediate: bool, state: ExprId) 
 pub(super) fn sampled_time(exprs: &mut Exprs) -> ExprId {
     let time = exprs.time();
     exprs.builtin(Builtin::SampleClocked, &[time])
+}
+
+fn loop_warning(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "immediate-loop",
+        format!("the transition depends on `{name}`, which depends on whether it fires at the same tick"),
+    )
+    .at(span, "an immediate transition")
+    .hint(format!("give it `immediate = false`, or use `previous({name})`"))
+    .specification("17.3.1")
 }
 
 /// `ticksInState` or `timeInState` where there is no state.

@@ -1,34 +1,28 @@
 //! The equations of states (17.3.4 to 17.3.6): they hold while the state is active; otherwise its variables keep their
-//! values. `previous(x)` of a variable of a state that is reset is its start value. What several states say about an
-//! `outer output` variable becomes one equation.
+//! values. What several states say about an `outer output` variable becomes one equation.
 
-use base::{Diagnostic, Id, Name, Span};
+use base::{Diagnostic, Id};
 use dae::{
-    Action, ActionKind, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, PathId,
+    Action, ActionKind, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Node, Origin, OriginKind, PathId, Pivot,
     VarId, Variability, VariableType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::ast;
 
 use super::machines::{Machines, StateId};
 use super::matching;
-use super::semantics::{element, outside, sampled_time};
+use super::unknowns::Unknowns;
 use crate::elaborate::Elaborator;
-use crate::flat::{Indices, for_each_index};
-use crate::instance::{ComponentType, Frame, Outcome};
 use crate::parts::Part;
-use crate::symbolic::{Expander, Mode};
-use crate::typing::{Place, Typer};
 
 pub(super) struct Translation<'t> {
     pub elaborator: &'t mut Elaborator,
     pub machines: Machines,
-    parts: &'t [Part],
-    paths: &'t [Vec<PathId>],
+    pub parts: &'t [Part],
+    pub paths: &'t [Vec<PathId>],
     /// Variables that are inner and outer, and what they stand for.
-    aliases: FxHashMap<VarId, VarId>,
+    pub aliases: FxHashMap<VarId, VarId>,
     /// The state in which a variable is declared.
-    owner: Vec<Option<StateId>>,
+    pub owner: Vec<Option<StateId>>,
 }
 
 /// Where an expression stands.
@@ -81,50 +75,6 @@ struct Merge {
     removed: FxHashSet<EqId>,
 }
 
-/// What equations of states may determine.
-struct Unknowns {
-    /// By state, the variables of blocks around it that it declares as `outer output`.
-    outer: Vec<FxHashSet<VarId>>,
-    /// Those of all states.
-    merged: FxHashSet<VarId>,
-    /// Inputs of states, which are determined outside of these.
-    inputs: FxHashSet<VarId>,
-}
-
-impl Unknowns {
-    fn new(translation: &mut Translation) -> Self {
-        let mut outer = vec![FxHashSet::default(); translation.machines.states.len()];
-        for number in 0..translation.parts.len() {
-            let part = &translation.parts[number];
-            let ComponentType::Class(class) = part.ty else { continue };
-            let mut elements = Vec::new();
-            for_each_index(&part.sizes, |indices| elements.push(Indices::from_slice(indices)));
-            for (indices, path) in elements.into_iter().zip(&translation.paths[number]) {
-                let Some(state) = translation.state_of(*path) else { continue };
-                let frame = Frame { class, indices };
-                outer[state].extend(translation.outer_outputs(&frame));
-            }
-        }
-        let merged = outer.iter().flatten().copied().collect();
-        Unknowns { outer, merged, inputs: translation.state_inputs() }
-    }
-
-    fn contains(&self, translation: &Translation, state: StateId, variable: VarId) -> bool {
-        if self.outer[state].contains(&variable) {
-            return true;
-        }
-        let declared = &translation.elaborator.flat.model.variables[variable];
-        if declared.variability <= Variability::Parameter || self.merged.contains(&variable) {
-            return false;
-        }
-        let Some(owner) = translation.owner(variable) else { return false };
-        match self.inputs.contains(&variable) {
-            true => translation.machines.around(owner) == Some(state),
-            false => owner == state,
-        }
-    }
-}
-
 impl<'t> Translation<'t> {
     pub fn new(
         elaborator: &'t mut Elaborator,
@@ -137,230 +87,12 @@ impl<'t> Translation<'t> {
         Self { elaborator, machines, parts, paths, aliases: FxHashMap::default(), owner }
     }
 
-    fn owner(&self, variable: VarId) -> Option<StateId> {
+    pub fn owner(&self, variable: VarId) -> Option<StateId> {
         self.owner.get(variable.index()).copied().flatten()
     }
 
-    fn state_of(&self, path: PathId) -> Option<StateId> {
+    pub fn state_of(&self, path: PathId) -> Option<StateId> {
         self.machines.state_of(&self.elaborator.flat.model.paths, path)
-    }
-
-    /// An element of a state that is inner and outer is the outer one, also for what is below (17.3.7).
-    pub fn find_aliases(&mut self) {
-        for part in self.parts {
-            let prefixes = self.elaborator.instances.component(part.component).prefixes;
-            let is_variable = matches!(part.ty, ComponentType::Builtin { .. });
-            if !(prefixes.inner && prefixes.outer && is_variable)
-                || self.elaborator.instances.binding(part.component).is_some()
-            {
-                continue;
-            }
-            let Ok(target) = self.elaborator.instances.resolve_outer(part.component) else { continue };
-            let parent = self.elaborator.instances.component(target).parent;
-            let above = self.elaborator.instances.rank_above(parent);
-            let flat = &self.elaborator.flat;
-            for_each_index(&part.sizes, |indices| {
-                let own = indices.len() - part.rank;
-                let outer: Indices = indices[..above.min(own)].iter().chain(&indices[own..]).copied().collect();
-                if let (Some(alias), Some(variable)) =
-                    (flat.variable(part.component, indices), flat.variable(target, &outer))
-                    && self.owner.get(alias.index()).copied().flatten().is_some()
-                    && alias != variable
-                {
-                    self.aliases.insert(alias, variable);
-                }
-            });
-        }
-        // What is inner and outer at several levels is the outermost.
-        for alias in self.aliases.keys().copied().collect::<Vec<_>>() {
-            let mut target = alias;
-            while let Some(&next) = self.aliases.get(&target) {
-                target = next;
-            }
-            self.aliases.insert(alias, target);
-        }
-    }
-
-    /// The variables that the class of a frame declares as `outer output`.
-    fn outer_outputs(&mut self, frame: &Frame) -> Vec<VarId> {
-        let mut found = Vec::new();
-        for component in self.elaborator.instances.components_of(frame.class) {
-            let node = self.elaborator.instances.component(component);
-            let (name, span) = (node.name, node.declaration.name.span);
-            if !node.prefixes.outer || self.elaborator.instances.direction(component) != ast::Direction::Output {
-                continue;
-            }
-            if let Ok(scalars) = self.scalars(frame, name, span) {
-                found.extend(scalars);
-            }
-        }
-        found.iter().map(|variable| self.aliases.get(variable).copied().unwrap_or(*variable)).collect()
-    }
-
-    /// The scalar variables that a name stands for.
-    fn scalars(&mut self, frame: &Frame, name: Name, span: Span) -> Outcome<Vec<VarId>> {
-        let part = ast::RefPart { ident: ast::Ident { name, span }, subscripts: Vec::new() };
-        let reference = ast::ComponentRef { global: false, parts: vec![part], span };
-        let text = ast::Expr { kind: ast::ExprKind::Ref(reference), span };
-        let typed = Typer::new(self.elaborator, frame.class, Place::Model).expr(&text);
-        let value = Expander::new(self.elaborator, frame.clone(), Mode::Flat).expand(&typed)?;
-        let exprs = &self.elaborator.flat.model.exprs;
-        let variable = |id: ExprId| match exprs.node(id) {
-            Node::Var(variable) => Some(variable),
-            _ => None,
-        };
-        Ok(value.scalars().into_iter().filter_map(variable).collect())
-    }
-
-    /// The inputs of states: variables of theirs, or of connectors of theirs, that are determined outside.
-    fn state_inputs(&mut self) -> FxHashSet<VarId> {
-        let mut inputs = FxHashSet::default();
-        for part in self.parts {
-            let is_input = self.elaborator.instances.direction(part.component) == ast::Direction::Input;
-            let (true, ComponentType::Builtin { .. }) = (is_input, &part.ty) else { continue };
-            let mut levels = 1;
-            let mut above = part.parent.and_then(|parent| self.parts.get(parent));
-            while let Some(part) = above
-                && crate::connect::collect::is_connector(self.elaborator, part.component).unwrap_or(false)
-            {
-                levels += 1;
-                above = part.parent.and_then(|parent| self.parts.get(parent));
-            }
-            let Some(scalars) = self.elaborator.flat.scalars.get(&part.component) else { continue };
-            let model = &self.elaborator.flat.model;
-            for &variable in scalars.variables.iter().flatten() {
-                let mut path = Some(model.variables[variable].path);
-                for _ in 0..levels {
-                    path = path.and_then(|path| model.paths.parent(path));
-                }
-                if path.is_some_and(|path| self.machines.by_path.contains_key(&path)) {
-                    inputs.insert(variable);
-                }
-            }
-        }
-        inputs
-    }
-
-    /// The variable that says whether a state is reset at a tick.
-    pub fn reset(&mut self, state: StateId) -> VarId {
-        if let Some(known) = self.machines.states[state].reset {
-            return known;
-        }
-        let path = self.machines.states[state].path;
-        let made = element(self.elaborator, path, "$reset", VariableType::Boolean, None);
-        self.machines.states[state].reset = Some(made);
-        made
-    }
-
-    fn ticks(&mut self, state: StateId) -> VarId {
-        if let Some(known) = self.machines.states[state].ticks {
-            return known;
-        }
-        let path = self.machines.states[state].path;
-        let made = element(self.elaborator, path, "$ticksInState", VariableType::Integer, None);
-        self.machines.states[state].ticks = Some(made);
-        made
-    }
-
-    fn entry(&mut self, state: StateId) -> VarId {
-        if let Some(known) = self.machines.states[state].entry {
-            return known;
-        }
-        let path = self.machines.states[state].path;
-        let made = element(self.elaborator, path, "$entry", VariableType::Real, None);
-        self.machines.states[state].entry = Some(made);
-        made
-    }
-
-    /// Expressions with what only makes sense in state machines written out.
-    pub fn rewrite(&mut self, scope: Scope, roots: &[ExprId], span: Option<Span>) -> Vec<ExprId> {
-        let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for id in self.elaborator.flat.model.exprs.postorder(roots) {
-            let node = self.elaborator.flat.model.exprs.node(id);
-            let new = match node {
-                Node::Var(v) => self.aliases.get(&v).copied().map(|v| self.exprs_mut().var(v)),
-                Node::Der(v) => self.aliases.get(&v).copied().map(|v| self.exprs_mut().der(v)),
-                Node::Previous(v) => Some(self.previous(scope.state, v)),
-                // The value with which a variable enters an algorithm.
-                Node::Pre(v) if scope.state.is_some() => Some(self.previous(scope.state, v)),
-                Node::Builtin(Builtin::TicksInState, _) => Some(self.ticks_in_state(scope, span)),
-                Node::Builtin(Builtin::TimeInState, _) => Some(self.time_in_state(scope, span)),
-                _ => None,
-            };
-            if let Some(new) = new {
-                replaced.insert(id, new);
-            }
-        }
-        if replaced.is_empty() {
-            return roots.to_vec();
-        }
-        self.exprs_mut().rewrite(roots, &mut Memo::default(), |exprs, old, node| match replaced.get(&old) {
-            Some(&new) => new,
-            None => exprs.make(node),
-        })
-    }
-
-    fn exprs_mut(&mut self) -> &mut Exprs {
-        &mut self.elaborator.flat.model.exprs
-    }
-
-    /// `previous(x)`; the start value where the state that `x` belongs to is reset.
-    fn previous(&mut self, state: Option<StateId>, variable: VarId) -> ExprId {
-        let variable = self.aliases.get(&variable).copied().unwrap_or(variable);
-        let before = self.exprs_mut().previous(variable);
-        let (Some(state), Some(owner)) = (state, self.owner(variable)) else { return before };
-        if !self.machines.is_inside(state, owner) {
-            return before;
-        }
-        let reset = self.reset(owner);
-        let start = self.start(variable);
-        let exprs = self.exprs_mut();
-        let reset = exprs.var(reset);
-        exprs.if_(reset, start, before)
-    }
-
-    fn start(&mut self, variable: VarId) -> ExprId {
-        let declared = &self.elaborator.flat.model.variables[variable];
-        let (start, ty) = (declared.attributes.start, declared.ty);
-        let exprs = self.exprs_mut();
-        start.unwrap_or_else(|| match ty {
-            VariableType::Boolean => exprs.boolean(false),
-            VariableType::String => exprs.string(""),
-            VariableType::Integer => exprs.int(0),
-            VariableType::Enumeration(_) => exprs.int(1),
-            _ => exprs.real(0.0),
-        })
-    }
-
-    fn ticks_in_state(&mut self, scope: Scope, span: Option<Span>) -> ExprId {
-        let Some((state, before)) = scope.counted else {
-            self.elaborator.report(outside(span, "ticksInState"));
-            return self.exprs_mut().int(0);
-        };
-        let ticks = self.ticks(state);
-        let exprs = self.exprs_mut();
-        if !before {
-            return exprs.var(ticks);
-        }
-        let (so_far, one) = (exprs.previous(ticks), exprs.int(1));
-        exprs.add(so_far, one)
-    }
-
-    fn time_in_state(&mut self, scope: Scope, span: Option<Span>) -> ExprId {
-        let Some((state, before)) = scope.counted else {
-            self.elaborator.report(outside(span, "timeInState"));
-            return self.exprs_mut().real(0.0);
-        };
-        let (entry, active) = (self.entry(state), self.machines.states[state].active);
-        let exprs = self.exprs_mut();
-        let now = sampled_time(exprs);
-        if !before {
-            let since = exprs.var(entry);
-            return exprs.sub(now, since);
-        }
-        let (since, was, zero) = (exprs.previous(entry), exprs.previous(active), exprs.real(0.0));
-        let so_far = exprs.sub(now, since);
-        exprs.if_(was, so_far, zero)
     }
 
     /// Actions of states happen while these are active.
@@ -539,7 +271,7 @@ impl<'t> Translation<'t> {
         let exprs = self.exprs_mut();
         let active = exprs.var(active);
         let (left, right) = match solved {
-            Some(value) => (unknown, exprs.if_(active, value, kept)),
+            Some(value) => (unknown, chosen(exprs, active, value, kept)),
             None => {
                 let (residual, change) = (exprs.sub(left, right), exprs.sub(unknown, kept));
                 (exprs.if_(active, residual, change), exprs.real(0.0))
@@ -565,7 +297,7 @@ impl<'t> Translation<'t> {
         };
         let parameter = |v: VarId| variables[v].variability <= Variability::Parameter;
         let solution = number.then(|| model.exprs.solve_for(left, right, unknown, &model.functions, parameter))?;
-        solution.map(|solution| solution.value)
+        solution.filter(|solution| !matches!(solution.pivot, Pivot::MayVanish(_))).map(|solution| solution.value)
     }
 
     fn unsolved(&self, variable: VarId, origin: &Origin) -> Diagnostic {
@@ -610,7 +342,7 @@ impl<'t> Translation<'t> {
                 let active = self.machines.states[state].active;
                 let exprs = self.exprs_mut();
                 let active = exprs.var(active);
-                value = exprs.if_(active, part, value);
+                value = chosen(exprs, active, part, value);
             }
             let left = self.exprs_mut().var(variable);
             let Some((_, _, origin)) = parts.into_iter().next() else { continue };
@@ -653,4 +385,15 @@ impl<'t> Translation<'t> {
         }
         Ok(())
     }
+}
+
+/// `if active then value else kept`; what ties a value to a clocked when clause ties the whole.
+fn chosen(exprs: &mut Exprs, active: ExprId, value: ExprId, kept: ExprId) -> ExprId {
+    if let Node::Builtin(Builtin::SampleClocked, args) = exprs.node(value)
+        && let [value, clock, clause] = *exprs.arguments(args)
+    {
+        let choice = exprs.if_(active, value, kept);
+        return exprs.builtin(Builtin::SampleClocked, &[choice, clock, clause]);
+    }
+    exprs.if_(active, value, kept)
 }

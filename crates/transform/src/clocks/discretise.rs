@@ -54,6 +54,7 @@ impl Translation<'_> {
             }
             _ => states.iter().map(|state| self.rate(state, method)).collect(),
         };
+        let mut conditions = self.initial_conditions(partition, states);
         for (state, rate) in states.iter().zip(rates) {
             let exprs = &mut self.model.exprs;
             let (step, last) = (exprs.mul(interval, rate), exprs.pre(state.variable));
@@ -62,12 +63,72 @@ impl Translation<'_> {
                 next = self.model.exprs.if_(condition, value, next);
             }
             let exprs = &mut self.model.exprs;
-            let zero = exprs.real(0.0);
+            let (unknown, zero) = (exprs.var(state.variable), exprs.real(0.0));
             let start = self.model.variables[state.variable].attributes.start.unwrap_or(zero);
-            let right = exprs.if_(first, start, next);
-            let left = exprs.var(state.variable);
+            let (left, right) = match conditions.remove(&state.variable) {
+                None => (unknown, exprs.if_(first, start, next)),
+                Some((left, value)) if left == unknown => (unknown, exprs.if_(first, value, next)),
+                Some((left, right)) => {
+                    let (residual, rule) = (exprs.sub(left, right), exprs.sub(unknown, next));
+                    (exprs.if_(first, residual, rule), zero)
+                }
+            };
             let id = self.auxiliary(left, right, EquationRole::Plain);
             rows.push(Row { id, left, right });
+        }
+    }
+
+    /// Initial equations about a partition hold at its first tick (16.9), each in place of the start value of a state.
+    /// Where one gives a state, this stands on the left.
+    fn initial_conditions(&mut self, partition: usize, states: &[State]) -> FxHashMap<VarId, (ExprId, ExprId)> {
+        let mut conditions = FxHashMap::default();
+        let all = std::mem::take(&mut self.model.initial_equations);
+        for equation in all {
+            let sides = [equation.left, equation.right];
+            let found = self.model.exprs.dependencies(&sides);
+            let mut varying = found
+                .variables
+                .iter()
+                .chain(&found.derivatives)
+                .copied()
+                .filter(|&v| self.model.variables[v].variability > Variability::Parameter)
+                .collect::<Vec<_>>();
+            let inside = !varying.is_empty() && varying.iter().all(|&v| self.belongs(partition, v));
+            varying.extend(states.iter().map(|state| state.variable));
+            let is_open = |v: &VarId| {
+                let is_state = states.iter().any(|state| state.variable == *v);
+                let fixed = self.model.variables[*v].attributes.fixed;
+                let is_fixed = fixed.is_some_and(|fixed| self.model.exprs.as_boolean(fixed) != Some(false));
+                is_state && !is_fixed && !conditions.contains_key(v)
+            };
+            // What the equation names comes first.
+            match varying.iter().copied().find(is_open).filter(|_| inside) {
+                Some(state) => {
+                    let condition = self.condition_for(state, equation.left, equation.right);
+                    conditions.insert(state, condition);
+                }
+                None => self.model.initial_equations.push(equation),
+            }
+        }
+        conditions
+    }
+
+    fn condition_for(&mut self, state: VarId, left: ExprId, right: ExprId) -> (ExprId, ExprId) {
+        let slopes = &self.slopes;
+        let rule = |exprs: &mut Exprs, _: ExprId, node: Node| match node {
+            Node::Der(v) if let Some(&slope) = slopes.get(&v) => exprs.var(slope),
+            node => exprs.make(node),
+        };
+        let sides = self.model.exprs.rewrite(&[left, right], &mut Memo::default(), rule);
+        let unknown = self.model.exprs.var(state);
+        let is_solved = |side: ExprId, other: ExprId| side == unknown && !self.model.exprs.contains(other, unknown);
+        match is_solved(sides[1], sides[0]) {
+            true => (sides[1], sides[0]),
+            false if is_solved(sides[0], sides[1]) => (sides[0], sides[1]),
+            false => {
+                let zero = self.model.exprs.real(0.0);
+                (self.model.exprs.sub(sides[0], sides[1]), zero)
+            }
         }
     }
 

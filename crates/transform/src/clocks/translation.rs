@@ -2,8 +2,8 @@
 
 use base::{Diagnostic, Id};
 use dae::{
-    Builtin, Causality, EqId, Equation, EquationRole, ExprId, Memo, Model, Node, VarId, Variability, VariableType,
-    WhenClause,
+    Builtin, Causality, EqId, Equation, EquationRole, ExprId, Memo, Model, Node, Pivot, VarId, Variability,
+    VariableType, WhenClause,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -359,7 +359,10 @@ impl<'a> Translation<'a> {
                 let variables = &model.variables;
                 let parameter = |v: VarId| variables[v].variability <= Variability::Parameter;
                 let functions = &model.functions;
-                model.exprs.solve_for(left, right, unknown, functions, parameter).map(|solution| solution.value)
+                let solution = model.exprs.solve_for(left, right, unknown, functions, parameter);
+                solution
+                    .filter(|solution| !matches!(solution.pivot, Pivot::MayVanish(_)))
+                    .map(|solution| solution.value)
             };
             let (edge, pre) = (model.exprs.edge(ticker.tick), model.exprs.pre(variable));
             match value {
