@@ -393,7 +393,7 @@ end Lamp;
 ",
     );
     let call =
-        ["simulate", "lamp.mo", "--stop-time", "1.1", "--output", "lamp.csv", "--variables", "brightness|active"];
+        ["simulate", "lamp.mo", "--stop-time", "1.1", "--output", "lamp.csv", "--variables", "brightness|.*active"];
     let run = gyrator(&folder, &call);
     assert_eq!((run.status, run.stderr.as_str()), (0, "lamp.csv: 509 rows\n"));
     let text = folder.read("lamp.csv");
