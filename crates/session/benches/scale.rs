@@ -73,12 +73,14 @@ fn one(file: &Path, class: &str) {
     println!("{} {} {cpu} {memory}", schedule.summary.equations, schedule.entries());
 }
 
-/// User and system time of this process so far.
+/// The time all threads of this process have been running; finer than the clock ticks of `/proc/self/stat`.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
+    let nanoseconds = threads.flatten().filter_map(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    nanoseconds.sum::<f64>() * 1e-9
 }
 
 /// In MiB.
@@ -103,10 +105,10 @@ fn table(largest: usize) {
             let exponent = before.map(|(size, time)| (cpu / time).ln() / (equations / size).ln());
             let exponent = exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}"));
             let name = case.name;
-            let mut row = format!("| {name} | {equations} | {entries} | {cpu:.2} | {memory:.0} | {exponent} |");
+            let mut row = format!("| {name} | {equations} | {entries} | {cpu:.3} | {memory:.0} | {exponent} |");
             match other.as_deref().and_then(|python| rumoca_takes(python, &file, case.class)) {
                 Some((theirs, memory)) => {
-                    let _ = write!(row, " {theirs:.2} | {memory:.0} | {:.0} |", theirs / cpu.max(0.01));
+                    let _ = write!(row, " {theirs:.2} | {memory:.0} | {:.0} |", theirs / cpu);
                     if theirs > 60.0 {
                         other = None;
                     }
@@ -117,8 +119,7 @@ fn table(largest: usize) {
                 }
             }
             println!("{row}");
-            // Clock ticks are too coarse to compare small sizes.
-            before = (cpu > 0.1).then_some((equations, cpu));
+            before = Some((equations, cpu));
         }
     }
     let _ = std::fs::remove_dir_all(folder);
@@ -152,7 +153,7 @@ print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)";
 /// CPU seconds and MiB; `None` if it fails or does not come to an end.
 fn rumoca_takes(python: &Path, file: &Path, class: &str) -> Option<(f64, f64)> {
     let mut command = Command::new("timeout");
-    command.arg("300").arg(python).args(["-c", RUMOCA]).arg(file).arg(class);
+    command.arg("100").arg(python).args(["-c", RUMOCA]).arg(file).arg(class);
     let output = command.output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut numbers = text.split_whitespace().filter_map(|number| number.parse().ok());

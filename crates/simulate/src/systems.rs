@@ -25,6 +25,9 @@ const MOST_CONFIGURATIONS: usize = 4096;
 const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
 
+/// How many equations of a system a message shows.
+const SHOWN: usize = 4;
+
 /// Why a system has no solution, by name.
 #[derive(Clone, Debug)]
 pub struct SystemFailure {
@@ -98,11 +101,17 @@ impl SystemFailure {
                     None => diagnostic.note(text),
                 };
             }
-        } else if let Some(equation) = self.equations.first().and_then(|&equation| model.equations.get(equation)) {
-            if let Some(span) = equation.origin.span {
-                diagnostic = diagnostic.at(span, "the first of these equations");
-            }
+            return diagnostic;
+        }
+        let equations = self.equations.iter().filter_map(|&equation| model.equations.get(equation));
+        if let Some(equation) = equations.clone().next() {
             diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
+        }
+        for span in equations.take(SHOWN).filter_map(|equation| equation.origin.span) {
+            diagnostic = diagnostic.at(span, "one of these equations");
+        }
+        if self.equations.len() > SHOWN {
+            diagnostic = diagnostic.note(format!("and {} more equations", self.equations.len() - SHOWN));
         }
         diagnostic
     }

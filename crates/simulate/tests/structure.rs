@@ -108,3 +108,41 @@ fn what_follows_from_parameters_keeps_its_value() {
     let run = run(text, &until(1.0, 1e-6));
     assert_close(run.end("x"), 6.0, 1e-9);
 }
+
+/// The temperatures of a plate in balance, heated along its diagonal, by relaxation.
+fn relaxed(size: usize) -> Vec<Vec<f64>> {
+    let mut v = vec![vec![0.0f64; size + 2]; size + 2];
+    for _ in 0..2000 {
+        for i in 1..=size {
+            for j in 1..=size {
+                let heat = if i == j { 1.0 } else { 0.0 };
+                let next = (v[i - 1][j] + v[i + 1][j] + v[i][j - 1] + v[i][j + 1] + heat) / 4.0;
+                v[i][j] += 1.8 * (next - v[i][j]);
+            }
+        }
+    }
+    v
+}
+
+#[test]
+fn a_large_system_keeps_its_digits() {
+    let size = 24;
+    let mut text = String::from("Real s(start = 1, fixed = true)\nder(s) = 0*v[1,1]\n");
+    for i in 1..=size {
+        for j in 1..=size {
+            let at = |i: usize, j: usize| {
+                if i == 0 || j == 0 || i > size || j > size { "0".to_owned() } else { format!("v[{i},{j}]") }
+            };
+            let (up, down, left, right) = (at(i - 1, j), at(i + 1, j), at(i, j - 1), at(i, j + 1));
+            let heat = if i == j { "s" } else { "0" };
+            text.push_str(&format!("4*v[{i},{j}] = {up} + {down} + {left} + {right} + {heat}\n"));
+        }
+    }
+    let run = run(&text, &until(0.1, 1e-6));
+    let expected = relaxed(size);
+    for i in 1..=size {
+        for j in 1..=size {
+            assert_close(run.end(&format!("v[{i},{j}]")), expected[i][j], 1e-12);
+        }
+    }
+}

@@ -4,6 +4,7 @@
 use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 
+use crate::growth::Growth;
 use crate::linearity::{Degree, Level, dependence};
 use crate::occurrences::{Leaf, Place, Scanner};
 use crate::schedule::{Assignment, Block, EquationSystem, SystemKind, Timing};
@@ -32,6 +33,7 @@ pub fn make(
         local: vec![NONE; system.columns.len()],
         scanner: Scanner::default(),
         blocks: Vec::with_capacity(components.len()),
+        growth: Growth::default(),
         problems: Vec::new(),
     };
     for group in components.iter() {
@@ -48,7 +50,13 @@ struct Maker<'a> {
     local: Vec<u32>,
     scanner: Scanner,
     blocks: Vec<Block>,
+    growth: Growth,
     problems: Vec<Diagnostic>,
+}
+
+/// Nothing follows from guesses: all unknowns are.
+fn whole(pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
+    (pairs.iter().map(|pair| pair.variable).collect(), Vec::new(), pairs.to_vec())
 }
 
 /// One equation of a component and the unknown it is matched with.
@@ -157,7 +165,11 @@ impl Maker<'_> {
             self.problems.push(problem);
             return None;
         }
-        let (iteration, inner, residual_pairs) = self.torn(work, &smooth);
+        let mut torn = self.torn(work, &smooth);
+        if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) {
+            torn = whole(&smooth);
+        }
+        let (iteration, inner, residual_pairs) = torn;
         let residuals: Vec<ExprId> =
             residual_pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)).collect();
         let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
@@ -198,7 +210,7 @@ impl Maker<'_> {
 
     fn torn(&mut self, work: &mut Work, pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
         if pairs.len() > LARGEST_TO_TEAR {
-            return (pairs.iter().map(|pair| pair.variable).collect(), Vec::new(), pairs.to_vec());
+            return whole(pairs);
         }
         for (index, pair) in pairs.iter().enumerate() {
             self.local[pair.column as usize] = index as u32;

@@ -86,7 +86,8 @@ impl Leading<'_> {
             let exprs = &mut work.model.exprs;
             let (factor, rest) = exprs.linear_coefficient(residual, leaf)?;
             columns.push(column);
-            factors.push(exprs.as_real(factor)?);
+            // The values of parameters are final, so what depends for them does depend.
+            factors.push(work.evaluate(factor)?);
             residual = rest;
         }
         let (factors, scale) = whole(&factors)?;

@@ -264,6 +264,13 @@ impl Alphabet for Variables<'_> {
     }
 }
 
+/// The shape of one assignment.
+pub fn assignment_shape(model: &Model, shapes: &mut Shapes, assignment: &Assignment) -> Option<u32> {
+    shapes.begin(0);
+    shapes.expression(&model.exprs, assignment.value, &Variables(model));
+    shapes.finish()
+}
+
 fn shape(model: &Model, shapes: &mut Shapes, block: &Block) {
     let alphabet = Variables(model);
     let timing = output::timing(block) as u64;

@@ -18,6 +18,7 @@ mod constants;
 mod derivatives;
 mod discrete;
 pub mod families;
+mod growth;
 mod initial;
 mod linearity;
 pub mod modes;

@@ -533,6 +533,19 @@ fn a16_singular_but_structurally_regular() {
 }
 
 #[test]
+fn a16_with_parameters() {
+    let schedule = schedule(
+        "parameter p = 3
+         parameter q = 3
+         der(x1) = y1
+         der(x2) = y2
+         0 = y1 + p*y2 + 2*x1
+         0 = y1 + q*y2 + x1 + 2*x2",
+    );
+    assert_eq!(states(&schedule), "x1");
+}
+
+#[test]
 fn a16_across_levels_of_differentiation() {
     // The derivative of the first equation and the second one hide y = -cos(time), and that hides x1 = sin(time).
     let schedule = schedule(
