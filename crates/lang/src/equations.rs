@@ -91,6 +91,15 @@ impl Typer<'_> {
                     self.misplaced_when(text.span);
                     return None;
                 }
+                if self.initial {
+                    let diagnostic =
+                        Diagnostic::error("misplaced-when", "a when clause cannot stand in an initial equation")
+                            .at(text.span, "")
+                            .hint("an if-equation over `initial()` or a plain equation says what holds at the start")
+                            .specification("8.6");
+                    self.report(diagnostic);
+                    return None;
+                }
                 let branches = branches
                     .iter()
                     .map(|(condition, body)| {

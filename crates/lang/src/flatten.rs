@@ -8,6 +8,7 @@ use dae::{Experiment, PathId};
 use rustc_hash::FxHashSet;
 use syntax::ast;
 
+use crate::class_balance;
 use crate::connect;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
@@ -99,6 +100,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     let middle = Instant::now();
     variables::make_variables(elaborator, &parts, &paths);
     state_machines::declare(elaborator, &collected.machines, &parts, &paths);
+    variables::limit_flows(elaborator, &parts);
     connect::equations::make(elaborator, &collected, top, &parts);
     connect::balance::check(elaborator, &parts);
     variables::bind_variables(elaborator, &parts);
@@ -110,6 +112,9 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();
+    if !failed(&elaborator.instances) {
+        class_balance::check(elaborator, &parts, &paths);
+    }
     if !overrides.no_unit_check && !failed(&elaborator.instances) {
         units::check(elaborator);
     }

@@ -94,12 +94,15 @@ fn implicit_inner(instances: &mut Instances, component: CompId, top: ClassId) ->
         return Ok(known);
     }
     if instances.definition(class).partial {
-        return Err(Box::new(
+        let mut diagnostic =
             Diagnostic::error("missing-inner", format!("there is no inner `{name}` for the outer component `{path}`"))
                 .at(span, "an inner component is needed")
                 .hint(format!("declare `inner {} {name};` in a class above", instances.class_name(class)))
-                .specification("5.4"),
-        ));
+                .specification("5.4");
+        if let Some(message) = missing_inner_message(instances, class) {
+            diagnostic = diagnostic.note(message);
+        }
+        return Err(Box::new(diagnostic));
     }
     let mut declaration: ast::Component = (*instances.component(component).declaration).clone();
     declaration.prefixes.outer = false;

@@ -2,6 +2,7 @@
 
 pub mod algorithms;
 mod annotation;
+mod class_balance;
 mod conditional;
 mod connect;
 pub mod elaborate;

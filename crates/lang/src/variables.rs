@@ -127,6 +127,18 @@ fn annotation_flag(annotation: Option<&ast::ClassModification>, name: &str) -> b
     })
 }
 
+/// Gives flow variables their limits, which connections of streams ask for before anything is bound (15.2).
+pub fn limit_flows(elaborator: &mut Elaborator, parts: &[Part]) {
+    for part in parts {
+        if let ComponentType::Builtin { builtin, attributes } = &part.ty
+            && elaborator.instances.flow(part.component) == ast::Flow::Flow
+            && ["min", "max"].iter().any(|limit| attributes.child(Name::new(limit)).is_some())
+        {
+            set_attributes(elaborator, part, *builtin, attributes);
+        }
+    }
+}
+
 /// Gives the variables their attributes and bindings; bindings of variables that are no parameters become equations.
 pub fn bind_variables(elaborator: &mut Elaborator, parts: &[Part]) {
     for part in parts {

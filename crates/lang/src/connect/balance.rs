@@ -72,6 +72,16 @@ fn outermost_connector(elaborator: &mut Elaborator, component: CompId) -> Option
     }
 }
 
+/// Whether a class is an overdetermined record.
+pub fn is_overdetermined(elaborator: &mut Elaborator, class: ClassId) -> bool {
+    residue(elaborator, class).is_some()
+}
+
+/// Whether a component of a predefined type is overdetermined.
+pub fn is_overdetermined_type(elaborator: &mut Elaborator, component: CompId) -> bool {
+    residue_of_type(elaborator, component).is_some()
+}
+
 /// The number of results of the `equalityConstraint` of an overdetermined class.
 fn residue(elaborator: &mut Elaborator, class: ClassId) -> Option<usize> {
     let Some(Member::Class(member)) = elaborator.instances.member(class, Name::new("equalityConstraint")) else {
