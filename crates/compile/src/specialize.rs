@@ -819,6 +819,17 @@ impl Maker<'_, '_> {
                 }
                 Ok(Value::Function { function: *function, given: values })
             }
+            Expr::LocalValue(local, given) => {
+                let mut more = Vec::with_capacity(given.len());
+                for (position, expr) in given {
+                    more.push((*position, self.eval(expr)?));
+                }
+                let Value::Function { function, given } = self.local(*local)? else {
+                    return Err("inputs are given to what is no function".into());
+                };
+                let inputs = self.special.functions.get(function).map_or(0, |function| function.inputs.len());
+                Ok(Value::Function { function, given: dae::function::give(inputs, given, more) })
+            }
             Expr::Vectorized { function, arguments, over } => {
                 let arguments = self.eval_all(arguments)?;
                 self.vectorized(*function, &arguments, over)

@@ -533,6 +533,17 @@ impl<'a> Evaluator<'a> {
                 }
                 Ok(Value::Function { function: *function, given: values })
             }
+            Expr::LocalValue(local, given) => {
+                let mut more = Vec::with_capacity(given.len());
+                for (position, expr) in given {
+                    more.push((*position, self.eval(frame, expr)?));
+                }
+                let Value::Function { function, given } = local_ref(frame, *local)?.clone() else {
+                    return Err("inputs are given to what is no function".into());
+                };
+                let inputs = self.functions.get(function).map_or(0, |function| function.inputs.len());
+                Ok(Value::Function { function, given: crate::function::give(inputs, given, more) })
+            }
             Expr::Vectorized { function, arguments, over } => {
                 let arguments = self.eval_all(frame, arguments)?;
                 self.vectorized(*function, arguments, over)
@@ -1046,6 +1057,35 @@ mod tests {
         );
         let argument = Value::Function { function: FunctionId::from_index(1), given: vec![(1, Value::Integer(3))] };
         assert_eq!(run(vec![apply, power], vec![argument, Value::Real(2.0)]), Ok(vec![Value::Real(8.0)]));
+    }
+
+    #[test]
+    fn functions_that_are_arguments_get_more_inputs() {
+        // late(f, n) = twice(f with its first open input n), twice(g) = g(2); f = power(x, n) with nothing given.
+        let power = function(
+            "power",
+            2,
+            1,
+            vec![local("x", Type::Real), local("n", Type::Real), local("y", Type::Real)],
+            vec![assign(2, arithmetic(ArithmeticOp::Pow, get(0), get(1)))],
+        );
+        let any = Type::Function(Arc::new(crate::function::FunctionType { inputs: vec![], outputs: vec![] }));
+        let late = |given: u32| {
+            let call = Expr::Call(FunctionId::from_index(1), vec![Expr::LocalValue(id(0), vec![(given, get(1))])]);
+            let locals = vec![local("f", any.clone()), local("n", Type::Real), local("y", Type::Real)];
+            function("late", 2, 1, locals, vec![assign(2, call)])
+        };
+        let twice = function(
+            "twice",
+            1,
+            1,
+            vec![local("g", any.clone()), local("y", Type::Real)],
+            vec![assign(1, Expr::CallLocal(id(0), vec![Expr::Real(2.0)]))],
+        );
+        let argument = || Value::Function { function: FunctionId::from_index(2), given: vec![] };
+        let result = |given| run(vec![late(given), twice.clone(), power.clone()], vec![argument(), Value::Real(3.0)]);
+        assert_eq!(result(1), Ok(vec![Value::Real(8.0)]));
+        assert_eq!(result(0), Ok(vec![Value::Real(9.0)]));
     }
 
     #[test]

@@ -226,6 +226,8 @@ pub enum Expr {
     CallLocal(LocalId, Vec<Expr>),
     /// A function as a value, with some inputs given by position.
     FunctionValue(FunctionId, Vec<(u32, Expr)>),
+    /// A function that is itself an input, with some more inputs given: by position among those that are still open.
+    LocalValue(LocalId, Vec<(u32, Expr)>),
     /// A call that is applied to each element of the arguments marked (12.4.6).
     Vectorized {
         function: FunctionId,
@@ -401,7 +403,18 @@ impl Expr {
             | Expr::Call(_, items)
             | Expr::CallLocal(_, items)
             | Expr::Vectorized { arguments: items, .. } => items.iter().for_each(visit),
-            Expr::FunctionValue(_, given) => given.iter().for_each(|(_, expr)| visit(expr)),
+            Expr::FunctionValue(_, given) | Expr::LocalValue(_, given) => {
+                given.iter().for_each(|(_, expr)| visit(expr));
+            }
         }
     }
+}
+
+/// The inputs of a function that are given once more are, by position among those that were open: all that are given then.
+pub fn give<V>(inputs: usize, given: Vec<(u32, V)>, more: Vec<(u32, V)>) -> Vec<(u32, V)> {
+    let open: Vec<u32> = (0..inputs as u32).filter(|at| !given.iter().any(|(known, _)| known == at)).collect();
+    let more = more.into_iter().filter_map(|(at, value)| Some((*open.get(at as usize)?, value)));
+    let mut all: Vec<(u32, V)> = given.into_iter().chain(more).collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
 }

@@ -364,6 +364,18 @@ impl<'f> Text<'f> {
                     given.iter().map(|(at, value)| format!("{} = {}", name(*at), self.expr(value))).collect();
                 format!("function {}({})", self.function_name(*function), given.join(", "))
             }
+            Expr::LocalValue(local, given) => {
+                let inputs = match self.function.locals.get(*local).map(|local| &local.ty) {
+                    Some(Type::Function(function)) => function.inputs.as_slice(),
+                    _ => &[],
+                };
+                let name = |at: u32| {
+                    inputs.get(at as usize).map_or_else(|| "?".to_owned(), |input| identifier(input.name.as_str()))
+                };
+                let given: Vec<String> =
+                    given.iter().map(|(at, value)| format!("{} = {}", name(*at), self.expr(value))).collect();
+                format!("function {}({})", self.name(*local), given.join(", "))
+            }
             Expr::Vectorized { function, arguments, .. } => {
                 format!("{}({})", self.function_name(*function), self.list(arguments))
             }

@@ -571,7 +571,9 @@ impl Run<'_> {
                 let arguments = self.values(arguments, frame, depth)?;
                 self.call(*function, arguments, depth + 1)?.into_iter().next()?
             }
-            Expr::CallLocal(..) | Expr::FunctionValue(..) | Expr::Vectorized { .. } => return None,
+            Expr::CallLocal(..) | Expr::FunctionValue(..) | Expr::LocalValue(..) | Expr::Vectorized { .. } => {
+                return None;
+            }
         })
     }
 

@@ -383,7 +383,8 @@ impl<'a> Maker<'a> {
             | Expr::And(..)
             | Expr::Or(..)
             | Expr::Compare(..)
-            | Expr::FunctionValue(..) => None,
+            | Expr::FunctionValue(..)
+            | Expr::LocalValue(..) => None,
         })
     }
 

@@ -400,7 +400,9 @@ impl Verifier<'_> {
         let mut work = vec![expr];
         while let Some(expr) = work.pop() {
             match expr {
-                Expr::Local(local) | Expr::CallLocal(local, _) => self.local(function, *local),
+                Expr::Local(local) | Expr::CallLocal(local, _) | Expr::LocalValue(local, _) => {
+                    self.local(function, *local)
+                }
                 Expr::ArrayFor { iterators, .. } | Expr::Reduction { iterators, .. } => {
                     iterators.iter().for_each(|(iterator, _)| self.local(function, *iterator));
                 }

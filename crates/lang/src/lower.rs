@@ -534,6 +534,13 @@ impl Lowering<'_> {
                 }
                 ir::Expr::FunctionValue(self.elaborator.flat_function(*function)?, lowered)
             }
+            Kind::LocalValue(local, given) => {
+                let mut lowered = Vec::with_capacity(given.len());
+                for (at, value) in given {
+                    lowered.push((*at, self.expr(value)?));
+                }
+                ir::Expr::LocalValue(*local, lowered)
+            }
             Kind::Vectorized { function, arguments, over } => {
                 let arguments = self.list(arguments)?;
                 let function = self.elaborator.flat_function(*function)?;

@@ -220,6 +220,8 @@ pub enum Kind {
     /// A call of a function that is itself an input.
     CallLocal(LocalId, Vec<Expr>),
     FunctionValue(FunctionKey, Vec<(u32, Expr)>),
+    /// A function that is itself an input, with some more inputs given: by position among those that are still open.
+    LocalValue(LocalId, Vec<(u32, Expr)>),
     /// A call applied to each element of the arguments marked (12.4.6).
     Vectorized {
         function: FunctionKey,

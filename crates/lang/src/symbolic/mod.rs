@@ -240,6 +240,16 @@ impl<'e> Expander<'e> {
                     given.iter().map(|(at, value)| Ok((*at, self.expand(value)?))).collect::<Outcome<Vec<_>>>()?;
                 Symbolic::Function(std::rc::Rc::new(SymbolicFunction { function: *function, given }))
             }
+            Kind::LocalValue(local, given) => {
+                let more =
+                    given.iter().map(|(at, value)| Ok((*at, self.expand(value)?))).collect::<Outcome<Vec<_>>>()?;
+                let Symbolic::Function(known) = self.local(*local, span)? else {
+                    return Err(self.wrong_sizes(span, "a function is needed here"));
+                };
+                let inputs = self.elaborator.function(known.function).signature.inputs.len();
+                let given = dae::function::give(inputs, known.given.clone(), more);
+                Symbolic::Function(std::rc::Rc::new(SymbolicFunction { function: known.function, given }))
+            }
             Kind::Vectorized { function, arguments, over } => self.vectorized(*function, arguments, over, expr)?,
             Kind::Output(value, position) => {
                 let value = self.expand(value)?;

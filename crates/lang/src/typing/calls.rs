@@ -192,7 +192,12 @@ impl Typer<'_> {
         };
         let class = match self.value_or_class(&reference) {
             ValueOrClass::Class(class) => class,
-            ValueOrClass::Value(value) if matches!(value.ty.base, Base::Function(_) | Base::Unknown) => return value,
+            ValueOrClass::Value(value) if value.ty.is_unknown() => return value,
+            ValueOrClass::Value(Expr {
+                kind: Kind::Local(local), ty: Type { base: Base::Function(ty), .. }, ..
+            }) => {
+                return self.partial_application_of_input(local, &ty, named, span);
+            }
             ValueOrClass::Value(_) => return self.error(function.span, "not-a-function", "this is not a function"),
         };
         let signature = match self.elaborator.signature(class) {
@@ -214,6 +219,32 @@ impl Typer<'_> {
         }
         given.sort_by_key(|(at, _)| *at);
         self.function_expr(&signature, given, span)
+    }
+
+    /// `function f(a = 1)` where `f` is itself an input: the result takes what is left (12.4.2.1, case d).
+    fn partial_application_of_input(
+        &mut self,
+        local: LocalId,
+        function: &FunctionType,
+        named: &[(ast::Ident, ast::FunctionArgument)],
+        span: Span,
+    ) -> Expr {
+        let mut given: Vec<(u32, Expr)> = Vec::new();
+        for (name, argument) in named {
+            let value = self.argument(argument, true);
+            let Some(at) = function.inputs.iter().position(|(input, _)| *input == name.name) else {
+                let message = format!("`{}` has no input `{}`", self.locals[local].name, name.name);
+                return self.error(name.span, "unknown-argument", message);
+            };
+            let value = self.expect(value, &function.inputs[at].1, &format!("the argument `{}`", name.name));
+            given.push((at as u32, value));
+        }
+        given.sort_by_key(|(at, _)| *at);
+        let is_open = |at: usize| !given.iter().any(|(known, _)| *known as usize == at);
+        let inputs = function.inputs.iter().enumerate().filter(|(at, _)| is_open(*at)).map(|(_, input)| input.clone());
+        let ty = FunctionType { inputs: inputs.collect(), outputs: function.outputs.clone() };
+        let ty = Type::new(Base::Function(std::sync::Arc::new(ty)), 0);
+        Expr { kind: Kind::LocalValue(local, given), ty, variability: Variability::Continuous, span }
     }
 
     fn call_local(&mut self, local: LocalId, arguments: &ast::Arguments, span: Span) -> Expr {
@@ -612,6 +643,9 @@ impl Rewriting<'_> {
             Kind::FunctionValue(key, given) => {
                 Kind::FunctionValue(*key, given.iter().map(|(at, e)| (*at, self.sub(e))).collect())
             }
+            Kind::LocalValue(local, given) => {
+                Kind::LocalValue(*local, given.iter().map(|(at, e)| (*at, self.sub(e))).collect())
+            }
             Kind::Vectorized { function, arguments, over } => {
                 Kind::Vectorized { function: *function, arguments: self.list(arguments), over: over.clone() }
             }
@@ -691,7 +725,9 @@ pub fn walk(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         | Kind::CallLocal(_, items)
         | Kind::Operator(_, items)
         | Kind::Vectorized { arguments: items, .. } => items.iter().for_each(|item| walk(item, visit)),
-        Kind::FunctionValue(_, given) => given.iter().for_each(|(_, item)| walk(item, visit)),
+        Kind::FunctionValue(_, given) | Kind::LocalValue(_, given) => {
+            given.iter().for_each(|(_, item)| walk(item, visit));
+        }
         Kind::Real(_)
         | Kind::Integer(_)
         | Kind::Boolean(_)
