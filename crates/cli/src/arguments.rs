@@ -104,6 +104,10 @@ pub struct Subject {
     #[arg(long)]
     pub no_unit_check: bool,
 
+    /// A shared library whose functions the model may call (repeatable)
+    #[arg(long, value_name = "LIBRARY")]
+    pub allow_external: Vec<PathBuf>,
+
     /// Refuse what would be decided with a warning, such as how redundant ideal switches share a current
     #[arg(long)]
     pub strict: bool,

@@ -136,5 +136,6 @@ fn request(subject: &Subject, target: &str) -> Request {
             strict: subject.strict,
         },
         no_unit_check: subject.no_unit_check,
+        allow_external: subject.allow_external.clone(),
     }
 }

@@ -66,6 +66,7 @@ mod program;
 #[cfg(test)]
 mod random;
 mod runtime;
+mod shared_library;
 mod sparsity;
 mod specialize;
 mod tangent;
@@ -87,3 +88,4 @@ pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };
 pub use runtime::SharedNative;
+pub use shared_library::SharedLibraries;

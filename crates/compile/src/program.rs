@@ -242,7 +242,7 @@ impl Program {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
             delays: vec![DelayBuffer::default(); self.layout.delays.len()],
-            native: Arc::new(Mutex::new(Native::with_folders(&self.schedule.model.package_folders))),
+            native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             call_failure: None,
         };
         let constants = self.regions.constants as usize;

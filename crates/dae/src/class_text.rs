@@ -34,18 +34,25 @@ pub(crate) fn class_text(model: &Model) -> String {
             classes.enumeration(model, known);
         }
     }
-    let mut open = called_functions(model);
-    let mut seen: FxHashSet<FunctionId> = open.iter().copied().collect();
-    while let Some(id) = open.pop() {
-        let Some(function) = model.functions.get(id) else { continue };
-        classes.function(model, function);
-        for other in functions_of(model, function) {
-            if seen.insert(other) {
-                open.push(other);
-            }
+    for id in used_functions(model) {
+        if let Some(function) = model.functions.get(id) {
+            classes.function(model, function);
         }
     }
     classes.write(model)
+}
+
+/// The functions that the model calls, and those that these use.
+pub fn used_functions(model: &Model) -> Vec<FunctionId> {
+    let mut open = called_functions(model);
+    let mut seen: FxHashSet<FunctionId> = open.iter().copied().collect();
+    let mut found = Vec::new();
+    while let Some(id) = open.pop() {
+        found.push(id);
+        let Some(function) = model.functions.get(id) else { continue };
+        open.extend(functions_of(model, function).into_iter().filter(|&other| seen.insert(other)));
+    }
+    found
 }
 
 /// The functions that equations and variables call themselves.

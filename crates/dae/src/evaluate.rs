@@ -25,6 +25,14 @@ pub trait Externals {
     fn call(&mut self, external: &External, arguments: &mut [Value]) -> Result<Option<Value>, String>;
 }
 
+/// Functions of shared libraries that the user allowed to be called.
+pub trait OutsideFunctions: Send + Sync {
+    fn has(&self, symbol: &str) -> bool;
+
+    /// As `Externals::call`.
+    fn call(&self, external: &External, arguments: &mut [Value]) -> Result<Option<Value>, String>;
+}
+
 /// No outside functions at all.
 pub struct NoExternals;
 

@@ -116,6 +116,10 @@ pub struct External {
     /// Locals that are outputs are written by the outside function.
     pub arguments: Vec<Expr>,
     pub result: Option<Target>,
+    /// The type of what the outside function returns.
+    pub result_type: Option<Type>,
+    /// For each argument whether the outside function writes it.
+    pub outputs: Vec<bool>,
     /// From the annotations `Library`, `LibraryDirectory`.
     pub libraries: Vec<Arc<str>>,
 }

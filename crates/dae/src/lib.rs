@@ -26,8 +26,9 @@ pub mod testing;
 pub mod value;
 pub mod verify;
 
+pub use class_text::used_functions;
 pub use differentiate::{Differentiator, NotDifferentiable};
-pub use evaluate::{EvalError, Evaluator, Externals, NoExternals};
+pub use evaluate::{EvalError, Evaluator, Externals, NoExternals, OutsideFunctions};
 pub use evaluate_expr::ExprValues;
 pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 pub use function::{Function, FunctionId, Functions};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::{IdVec, Name, Span};
 use smallvec::SmallVec;
 
+use crate::evaluate::OutsideFunctions;
 use crate::expr::{ExprId, Exprs};
 use crate::function::Functions;
 use crate::path::{PathId, Paths};
@@ -219,6 +220,8 @@ pub struct Model {
     pub experiment: Experiment,
     /// Read from a text that was printed from a flat model: the comments of the text tell the origins.
     pub is_from_flat_text: bool,
+    /// What may be called in shared libraries.
+    pub outside: Option<Arc<dyn OutsideFunctions>>,
     /// The folders of top-level packages, where `modelica://Package/…` addresses lead at run time.
     pub package_folders: Vec<(Name, PathBuf)>,
 }

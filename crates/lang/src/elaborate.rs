@@ -98,12 +98,13 @@ pub(crate) enum ValueState {
 }
 
 impl Elaborator {
-    pub fn new(instances: Instances) -> Self {
+    pub fn new(instances: Instances, outside: Option<Arc<dyn dae::OutsideFunctions>>) -> Self {
         let mut flat = Flat::default();
+        flat.model.outside = outside;
         flat.model.package_folders = instances.libraries.package_folders();
         Self {
             instances,
-            externals: Box::new(native::Native::with_folders(&flat.model.package_folders).without_effects()),
+            externals: Box::new(native::Native::for_model(&flat.model).without_effects()),
             flat,
             structural: FxHashSet::default(),
             connected: Connected::default(),

@@ -56,7 +56,7 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
     }
     let start = Instant::now();
     let instances = Instances::new(std::mem::replace(libraries, Libraries::empty()));
-    let mut elaborator = Elaborator::new(instances);
+    let mut elaborator = Elaborator::new(instances, overrides.outside.clone());
     run(&mut elaborator, class, overrides, start, &mut result);
     let Elaborator { mut instances, flat, .. } = elaborator;
     result.diagnostics.append(&mut instances.libraries.diagnostics);
@@ -115,6 +115,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     if !failed(&elaborator.instances) {
         class_balance::check(elaborator, &parts, &paths);
     }
+    refuse_externals(elaborator);
     if !overrides.no_unit_check && !failed(&elaborator.instances) {
         units::check(elaborator);
     }
@@ -234,6 +235,31 @@ fn expand_class(
             }
         });
     }
+}
+
+/// External functions that nobody provides are an error before anything is run.
+fn refuse_externals(elaborator: &mut Elaborator) {
+    let model = &elaborator.flat.model;
+    let mut refused = Vec::new();
+    for id in dae::used_functions(model) {
+        let Some(function) = model.functions.get(id) else { continue };
+        let dae::function::Body::External(external) = &function.body else { continue };
+        let symbol = external.symbol.as_str();
+        let is_allowed = model.outside.as_ref().is_some_and(|outside| outside.has(symbol));
+        // What frees an object is not missed.
+        let is_destructor = function.name.as_str().ends_with(".destructor");
+        if external.language != "builtin" && !is_allowed && !is_destructor && !native::provides(symbol) {
+            let message = format!("`{}` calls the external function `{symbol}`, which is not built in", function.name);
+            let hint = "`--allow-external LIBRARY` lets the model call functions of a shared library";
+            refused.push(
+                Diagnostic::error("external-function", message)
+                    .at(function.span, "declared here")
+                    .hint(hint)
+                    .specification("12.9"),
+            );
+        }
+    }
+    refused.into_iter().for_each(|diagnostic| elaborator.report(diagnostic));
 }
 
 /// Whether the text was printed from a flat model: `annotation(__Gyrator(flat = true))`.

@@ -78,7 +78,7 @@ impl Elaborator {
         let mut outputs = typed.signature.output_locals.clone();
         let body = match &typed.body {
             TypedBody::Algorithm(statements) => Body::Algorithm(lowering.statements(statements)?),
-            TypedBody::External(external) => Body::External(lowering.external(external)?),
+            TypedBody::External(external) => Body::External(lowering.external(external, &inputs)?),
             TypedBody::Record => {
                 let (output, body) = lowering.record_body(typed, &mut locals, span)?;
                 outputs = vec![output];
@@ -313,17 +313,21 @@ impl Lowering<'_> {
         Ok((output, Body::Algorithm(vec![statement])))
     }
 
-    fn external(&mut self, external: &TypedExternal) -> Outcome<ir::External> {
+    fn external(&mut self, external: &TypedExternal, inputs: &[LocalId]) -> Outcome<ir::External> {
         let arguments = external.arguments.iter().map(|argument| self.expr(argument)).collect::<Outcome<Vec<_>>>()?;
         let result = match &external.result {
             Some(result) => Some(self.target(result)?),
             None => None,
         };
+        let result_type = external.result.as_ref().map(|result| self.elaborator.flat_type(&result.ty.base));
+        let is_output = |argument: &Expr| matches!(argument.kind, Kind::Local(local) if !inputs.contains(&local));
         Ok(ir::External {
             language: external.language,
             symbol: external.symbol,
+            outputs: external.arguments.iter().map(is_output).collect(),
             arguments,
             result,
+            result_type,
             libraries: external.libraries.clone(),
         })
     }

@@ -10,12 +10,14 @@ use units::Conversion;
 use crate::instance::{ClassId, ComponentType, Instances, Member, Outcome};
 use crate::modifier::{Binding, Modifier};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Overrides {
     /// `motor.R` and the text of an expression.
     pub set: Vec<(String, String)>,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
+    /// What may be called in shared libraries.
+    pub outside: Option<Arc<dyn dae::OutsideFunctions>>,
 }
 
 impl Overrides {

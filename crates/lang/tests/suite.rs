@@ -57,12 +57,29 @@ fn what_is_flat_flattens_to_itself() {
     assert!(count > 40, "{count}");
 }
 
+/// The functions of a shared library that has everything whose name begins with `outside_`.
+struct Outside;
+
+impl dae::OutsideFunctions for Outside {
+    fn has(&self, symbol: &str) -> bool {
+        symbol.starts_with("outside_")
+    }
+
+    fn call(&self, _: &dae::function::External, _: &mut [dae::Value]) -> Result<Option<dae::Value>, String> {
+        Err("nothing is called at translation".to_owned())
+    }
+}
+
+fn overrides() -> Overrides {
+    Overrides { outside: Some(std::sync::Arc::new(Outside)), ..Overrides::default() }
+}
+
 /// The flat model of a program with its origins, or the messages.
 fn flat_text(program: &str) -> Result<String, String> {
     let mut libraries = Libraries::default();
     let names = libraries.add_text("case.mo", program);
     let model = last_model(&mut libraries, &names).ok_or("nothing to flatten")?;
-    let result = flatten(&mut libraries, model.as_str(), &Overrides::default());
+    let result = flatten(&mut libraries, model.as_str(), &overrides());
     match result.model {
         Some(model) => Ok(dae::modelica_text(&model, Some(&libraries.sources))),
         None => Err(result.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect()),
@@ -146,7 +163,7 @@ fn run(program: &str, files: BTreeMap<PathBuf, String>) -> (&'static str, String
         let text: String = libraries.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect();
         return ("error", if text.is_empty() { "nothing to flatten\n".to_owned() } else { text });
     };
-    let result = flatten(&mut libraries, model.as_str(), &Overrides::default());
+    let result = flatten(&mut libraries, model.as_str(), &overrides());
     let messages: String = result.diagnostics.iter().map(|one| one.render(&libraries.sources)).collect();
     match result.model {
         Some(model) => ("flat", format!("{messages}{}", dae::modelica_text(&model, None))),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use base::Name;
 use dae::function::External;
-use dae::{Externals, Value};
+use dae::{Externals, Model, OutsideFunctions, Value};
 use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
@@ -55,6 +55,10 @@ pub struct Native {
     random_state: Vec<i64>,
     temporary_names: u64,
     without_effects: bool,
+    /// Functions of shared libraries.
+    outside: Option<Arc<dyn OutsideFunctions>>,
+    /// Which functions are called there.
+    is_outside: FxHashMap<Name, bool>,
 }
 
 impl Native {
@@ -84,6 +88,11 @@ impl Native {
             }
             Some(folder.join(file))
         }))
+    }
+
+    /// With what a model may use: the folders of its packages and the shared libraries that are allowed.
+    pub fn for_model(model: &Model) -> Self {
+        Self { outside: model.outside.clone(), ..Self::with_folders(&model.package_folders) }
     }
 
     /// Refuses everything that changes the world outside: for evaluation while a model is only being translated.
@@ -141,24 +150,42 @@ impl Native {
             let numbers = numbers.ok_or_else(|| format!("`{}` takes numbers", arguments.symbol))?;
             return lookup(self, &numbers).map(|value| Some(Value::Real(value)));
         }
-        let answer = table_calls::call(self, arguments)
-            .or_else(|| strings::call(arguments))
-            .or_else(|| files::call(self, arguments))
-            .or_else(|| random::call(self, arguments))
-            .or_else(|| fourier::call(arguments))
-            .or_else(|| lapack::call(arguments));
-        answer.unwrap_or_else(|| {
+        self.built_in(arguments).unwrap_or_else(|| {
             Err(format!(
                 "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
                 arguments.symbol
             ))
         })
     }
+
+    /// `None` where no function of the name is known.
+    fn built_in(&mut self, arguments: &mut Arguments<'_>) -> Option<Result<Option<Value>, String>> {
+        table_calls::call(self, arguments)
+            .or_else(|| strings::call(arguments))
+            .or_else(|| files::call(self, arguments))
+            .or_else(|| random::call(self, arguments))
+            .or_else(|| fourier::call(arguments))
+            .or_else(|| lapack::call(arguments))
+    }
+}
+
+/// Whether a function is built in: those that are complain about missing arguments at most.
+pub fn provides(symbol: &str) -> bool {
+    let arguments = &mut Arguments { symbol, values: &mut [] };
+    resolve(symbol).is_some() || Native::new().without_effects().built_in(arguments).is_some()
 }
 
 impl Externals for Native {
     fn call(&mut self, external: &External, values: &mut [Value]) -> Result<Option<Value>, String> {
-        self.dispatch(&mut Arguments { symbol: external.symbol.as_str(), values })
+        let symbol = external.symbol.as_str();
+        if let Some(outside) = &self.outside {
+            let is_outside =
+                *self.is_outside.entry(external.symbol).or_insert_with(|| !provides(symbol) && outside.has(symbol));
+            if is_outside {
+                return outside.call(external, values);
+            }
+        }
+        self.dispatch(&mut Arguments { symbol, values })
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Request {
     pub transform: transform::Options,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
+    /// Shared libraries whose functions may be called.
+    pub allow_external: Vec<PathBuf>,
 }
 
 /// Why the way ended. What is wrong with the model stands in `Session::diagnostics`.
@@ -81,7 +83,11 @@ impl Session {
             Err(TargetError::Call(message)) => return Err(Failed::Call(message)),
             Err(TargetError::Model(diagnostic)) => return self.fail(vec![*diagnostic]),
         };
-        let overrides = lang::Overrides { set: request.set.clone(), no_unit_check: request.no_unit_check };
+        let outside = match request.allow_external.as_slice() {
+            [] => None,
+            paths => Some(std::sync::Arc::new(compile::SharedLibraries::open(paths).map_err(Failed::Call)?) as _),
+        };
+        let overrides = lang::Overrides { set: request.set.clone(), no_unit_check: request.no_unit_check, outside };
         let flattening = lang::flatten(&mut self.libraries, &self.class, &overrides);
         self.seconds.add(Stage::Instantiate, flattening.instantiate_time.as_secs_f64());
         self.seconds.add(Stage::Flatten, flattening.flatten_time.as_secs_f64());
