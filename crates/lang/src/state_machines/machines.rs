@@ -216,9 +216,11 @@ impl Builder<'_> {
             for &state in &cluster {
                 machines.states[state].machine = number;
             }
-            let parent = enclosing(self.elaborator, &machines, cluster[0]);
+            let mut parent = enclosing(self.elaborator, &machines, cluster[0]);
             if let Err(diagnostic) = check_level(self.elaborator, &machines, &cluster, parent) {
                 self.elaborator.instances.report(diagnostic);
+                // Otherwise it could stand inside itself.
+                parent = None;
             }
             let transitions = transitions(&cluster, named);
             if let Err(diagnostic) = check_priorities(self.elaborator, &machines, &cluster, &transitions) {
