@@ -400,3 +400,54 @@ end Lamp;
     // On from 0.5 s for three ticks of a quarter of a second; at 1.25 s it would be off.
     assert_eq!(last_row(&text), (vec!["time", "brightness", "off.active", "on.active"], vec![1.1, 30.0, 0.0, 1.0]));
 }
+
+/// The columns of a result by name.
+fn columns(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
+    let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let places: Vec<usize> = names.iter().map(|name| header.iter().position(|cell| cell == name).unwrap()).collect();
+    let row = |line: &str| {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        places.iter().map(|&place| cells[place]).collect()
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn what_was_a_while_ago() {
+    let folder = Folder::new("delay");
+    folder.write(
+        "past.mo",
+        "model Past
+  Real x(start = 0, fixed = true);
+  Real late = delay(x, 1);
+  Real position(start = 0, fixed = true);
+  Real speed = if time < 2.5 then 1 else -1;
+  Real first, second;
+equation
+  der(x) = cos(time);
+  der(position) = speed;
+  (first, second) = spatialDistribution(sin(time), 5, position, speed >= 0, {0.0, 1.0}, {1.0, 2.0});
+  annotation(experiment(StopTime = 4, Tolerance = 1e-8));
+end Past;
+",
+    );
+    let run = gyrator(&folder, &["simulate", "past.mo", "-q", "--output", "past.csv"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for row in columns(&folder.read("past.csv"), &["time", "late", "first", "second"]) {
+        let [time, late, first, second] = row[..] else { panic!("four columns") };
+        let before = (time - 1.0).max(0.0).sin();
+        assert!((late - before).abs() < 1e-5, "{time}: {late} instead of {before}");
+        if [1.0, 2.5, 3.5].contains(&time) {
+            continue;
+        }
+        // The pipe holds a slope from 1 to 2, then what entered at its first end; from 2.5 it comes back, and 5 follows.
+        let (first_expected, second_expected) = match time {
+            ..1.0 => (time.sin(), 2.0 - time),
+            ..2.5 => (time.sin(), (time - 1.0).sin()),
+            ..3.5 => ((5.0 - time).sin(), 5.0),
+            _ => (5.0, 5.0),
+        };
+        assert!((first - first_expected).abs() < 1e-4, "{time}: {first} instead of {first_expected}");
+        assert!((second - second_expected).abs() < 1e-4, "{time}: {second} instead of {second_expected}");
+    }
+}

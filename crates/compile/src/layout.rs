@@ -4,11 +4,13 @@
 //! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
 
 use base::IdVec;
-use dae::{Action, ActionKind, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
+use dae::{Action, ActionKind, ArgsId, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
 use crate::code::{Address, Rounding};
+use crate::memory::{DelayBuffer, History};
+use crate::profile::{End, Profile};
 
 base::id_type!(
     /// A relation or rounding that makes events.
@@ -88,6 +90,13 @@ pub struct Delay {
     pub time: Address,
 }
 
+/// `spatialDistribution(in0, in1, x, positive, points, values)`: its arguments at the last evaluation, in order.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    pub arguments: Address,
+    pub count: u32,
+}
+
 /// An action of the model: after its section ran, `active` and `value` hold what was found.
 #[derive(Clone, Debug)]
 pub struct ActionSlots {
@@ -106,12 +115,14 @@ pub struct Layout {
     pub relations: IdVec<RelationId, Relation>,
     pub samples: Vec<Sample>,
     pub delays: Vec<Delay>,
+    pub transports: Vec<Transport>,
     pub actions: Vec<ActionSlots>,
     pub initial_actions: Vec<ActionSlots>,
     /// Expressions that read the state of a relation, a sample or a delay.
     pub(crate) relation_of: FxHashMap<ExprId, RelationId>,
     pub(crate) sample_of: FxHashMap<ExprId, u32>,
     pub(crate) delay_of: FxHashMap<ExprId, u32>,
+    pub(crate) transport_of: FxHashMap<ArgsId, u32>,
     /// How many addresses have a tangent: time, flags and variables.
     pub tangible: u32,
     /// The address of the tangent of address 0.
@@ -121,6 +132,26 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// What delays and transports remember, at the start.
+    pub(crate) fn histories(&self) -> Vec<History> {
+        let past = self.delays.iter().map(|_| History::Past(DelayBuffer::default()));
+        past.chain(self.transports.iter().map(|_| History::Profile(Profile::default()))).collect()
+    }
+
+    /// The number by which code asks for what leaves at one end of a transport.
+    pub(crate) fn transport_end(&self, transport: u32, end: End) -> u32 {
+        self.delays.len() as u32 + 2 * transport + u32::from(end == End::Second)
+    }
+
+    /// The history and the end that such a number, or that of a delay, stands for.
+    pub(crate) fn history(&self, number: u32) -> (usize, End) {
+        let (number, delays) = (number as usize, self.delays.len());
+        match number.checked_sub(delays) {
+            Some(rest) => (delays + rest / 2, if rest % 2 == 0 { End::First } else { End::Second }),
+            None => (number, End::First),
+        }
+    }
+
     /// Interns what roundings of quotients need, finds everything that makes events, and gives out addresses.
     pub fn new(schedule: &mut Schedule) -> Self {
         let mut next = FIRST_VARIABLE;
@@ -143,6 +174,8 @@ impl Layout {
             relation_of: FxHashMap::default(),
             sample_of: FxHashMap::default(),
             delay_of: FxHashMap::default(),
+            transports: Vec::new(),
+            transport_of: FxHashMap::default(),
             tangible,
             tangents: 0,
             fixed: 0,
@@ -177,6 +210,13 @@ impl Layout {
                     let value = take(3);
                     layout.delay_of.insert(id, layout.delays.len() as u32);
                     layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2 });
+                }
+                Node::Builtin(Builtin::SpatialFirst | Builtin::SpatialSecond, args) => {
+                    let count = schedule.model.exprs.arguments(args).len() as u32;
+                    layout.transport_of.entry(args).or_insert_with(|| {
+                        layout.transports.push(Transport { arguments: take(count), count });
+                        layout.transports.len() as u32 - 1
+                    });
                 }
                 node => {
                     let Some(kind) = relation_kind(&mut schedule.model, node) else { continue };

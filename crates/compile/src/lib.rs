@@ -62,11 +62,13 @@ mod lower;
 mod math;
 mod memory;
 mod probe;
+mod profile;
 mod program;
 #[cfg(test)]
 mod random;
 mod runtime;
 mod shared_library;
+mod smooth;
 mod sparsity;
 mod specialize;
 mod tangent;
@@ -82,7 +84,7 @@ pub use layout::{
     TERMINAL, TIME,
 };
 pub use lower::Strings;
-pub use memory::{DelayBuffer, Memory};
+pub use memory::{History, Memory};
 pub use probe::Probe;
 pub use program::{
     ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,

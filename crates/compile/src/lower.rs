@@ -18,6 +18,7 @@ use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEM
 use crate::layout::{INITIAL, LAMBDA, Layout, Place, RelationKind, TERMINAL, TIME};
 use crate::lookup::LookupCall;
 use crate::math::{Binary, Unary, comparison};
+use crate::profile::End;
 use crate::specialize::NativeCall;
 
 /// Branches that together cost more than this become real branches.
@@ -681,6 +682,19 @@ impl Lowering<'_> {
                 let to = self.temporary();
                 self.push(Op::Delay { delay: number, to, a: value, b: delay }, id);
                 to
+            }
+            (Builtin::SpatialFirst | Builtin::SpatialSecond, &[in0, in1, x, positive, ..])
+                if let Some(&number) = self.layout.transport_of.get(&args) =>
+            {
+                let slots = self.layout.transports[number as usize].arguments;
+                for (to, &a) in (slots..).zip(&operands) {
+                    self.push(Op::Move { to, a }, id);
+                }
+                let first = op == Builtin::SpatialFirst;
+                let delay = self.layout.transport_end(number, if first { End::First } else { End::Second });
+                let to = self.temporary();
+                self.push(Op::Delay { delay, to, a: if first { in1 } else { in0 }, b: x }, id);
+                if first { self.select(positive, in0, to, id) } else { self.select(positive, to, in1, id) }
             }
             (Builtin::Homotopy, &[actual, ..]) if !self.mode.homotopy => actual,
             (Builtin::Homotopy, &[actual, simplified]) => self.homotopy(actual, simplified, id),

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use crate::layout::{INITIAL, LAMBDA, LIVE, TERMINAL, TIME};
 use crate::lower::Strings;
 use crate::math::truth;
+use crate::profile::Profile;
 use crate::runtime::SharedNative;
+use crate::smooth::smooth;
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -13,7 +15,7 @@ use crate::runtime::SharedNative;
 pub struct Memory {
     pub values: Vec<f64>,
     pub strings: Strings,
-    pub delays: Vec<DelayBuffer>,
+    pub delays: Vec<History>,
     /// Where functions in other languages are called.
     pub native: SharedNative,
     /// The message of the last function call that failed; its results are NaN.
@@ -48,6 +50,22 @@ impl Memory {
     }
 }
 
+/// What an operator remembers of the accepted points.
+#[derive(Clone, Debug)]
+pub enum History {
+    Past(DelayBuffer),
+    Profile(Profile),
+}
+
+impl History {
+    /// From now on, what is asked for at `time` is a right limit.
+    pub fn pass_event(&mut self, time: f64) {
+        if let History::Past(buffer) = self {
+            buffer.pass_event(time);
+        }
+    }
+}
+
 /// The past of one delayed expression: accepted points in order of time, two of equal time at a jump.
 #[derive(Clone, Default, Debug)]
 pub struct DelayBuffer {
@@ -62,20 +80,22 @@ impl DelayBuffer {
         while self.points.back().is_some_and(|last| last.0 > time) {
             self.points.pop_back();
         }
-        if self.points.back() != Some(&(time, value)) {
+        // At an event the signal may have a kink: a second point ends the smooth piece.
+        let ends_here = |buffer: &Self| buffer.points.len() < 2 || buffer.points[buffer.points.len() - 2].0 != time;
+        if self.points.back() != Some(&(time, value)) || (time == self.event && ends_here(self)) {
             self.points.push_back((time, value));
         }
-        while self.points.get(1).is_some_and(|second| second.0 < oldest) {
+        // Interpolation next to the oldest place takes points beyond it.
+        while self.points.get(3).is_some_and(|fourth| fourth.0 < oldest) {
             self.points.pop_front();
         }
     }
 
-    /// From now on, what is asked for at `time` is a right limit.
-    pub fn pass_event(&mut self, time: f64) {
+    fn pass_event(&mut self, time: f64) {
         self.event = time;
     }
 
-    /// The value at time − delay, linear between the points; `value` is the expression now. Before the first point it
+    /// The value at time − delay; `value` is the expression now. Before the first point it
     /// is the first value (3.7.4.1).
     pub fn at(&self, time: f64, value: f64, delay: f64) -> f64 {
         let rounding = 4.0 * f64::EPSILON * (time.abs() + delay.abs());
@@ -92,10 +112,7 @@ impl DelayBuffer {
             return if time > last.0 { between(last, (time, value)) } else { value };
         }
         let after = self.points.partition_point(|point| point.0 <= wanted + side);
-        match (after.checked_sub(1).map(|before| self.points[before]), self.points.get(after)) {
-            (Some(before), Some(&after)) => between(before, after),
-            _ => first.1,
-        }
+        if after == 0 { first.1 } else { smooth(&self.points, after, wanted) }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::jit::Machine;
 use crate::layout::{Layout, RelationId, RelationKind, TIME};
 use crate::lower::Pool;
-use crate::memory::{DelayBuffer, Memory};
+use crate::memory::{History, Memory};
 use crate::probe::Probe;
 use crate::runtime::Runtime;
 use crate::{build, interpret, jit};
@@ -241,7 +241,7 @@ impl Program {
         let mut memory = Memory {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
-            delays: vec![DelayBuffer::default(); self.layout.delays.len()],
+            delays: self.layout.histories(),
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             call_failure: None,
         };
@@ -384,9 +384,20 @@ impl Program {
     /// before and after it.
     pub fn record_delays(&self, memory: &mut Memory) {
         let time = memory.values[TIME as usize];
-        for (delay, buffer) in self.layout.delays.iter().zip(&mut memory.delays) {
-            let maximum = memory.values[delay.maximum as usize];
-            buffer.record(time, memory.values[delay.value as usize], time - maximum);
+        let count = self.layout.delays.len();
+        for (k, history) in memory.delays.iter_mut().enumerate() {
+            match history {
+                History::Past(buffer) => {
+                    let delay = &self.layout.delays[k];
+                    let maximum = memory.values[delay.maximum as usize];
+                    buffer.record(time, memory.values[delay.value as usize], time - maximum);
+                }
+                History::Profile(profile) => {
+                    let transport = &self.layout.transports[k - count];
+                    let first = transport.arguments as usize;
+                    profile.record(&memory.values[first..first + transport.count as usize]);
+                }
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use native::Native;
 use crate::call;
 use crate::interpret::{self, Host};
 use crate::lower::{CallEntry, Strings};
-use crate::memory::{DelayBuffer, Memory};
+use crate::memory::{History, Memory};
 use crate::program::{ChunkId, Program};
 use crate::specialize::Source;
 
@@ -20,7 +20,7 @@ pub struct Runtime<'a> {
     pub program: &'a Program,
     pub calls: &'a [CallEntry],
     pub strings: &'a mut Strings,
-    pub delays: &'a [DelayBuffer],
+    pub delays: &'a [History],
     pub native: &'a SharedNative,
     pub failure: &'a mut Option<String>,
     /// Of the numbers, for machine code.
@@ -100,6 +100,10 @@ impl Host for Runtime<'_> {
     }
 
     fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {
-        self.delays[delay as usize].at(time, value, delay_time)
+        let (index, end) = self.program.layout.history(delay);
+        match &self.delays[index] {
+            History::Past(buffer) => buffer.at(time, value, delay_time),
+            History::Profile(profile) => profile.outflow(end, delay_time, value),
+        }
     }
 }

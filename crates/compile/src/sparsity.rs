@@ -59,8 +59,8 @@ impl Dependencies {
                     let set = self.union(&[a, b]);
                     self.set(to, set);
                 }
-                Op::Delay { to, a, .. } => {
-                    let set = self.get(a);
+                Op::Delay { to, a, b, .. } => {
+                    let set = self.union(&[a, b]);
                     self.set(to, set);
                 }
                 Op::Call { call, arguments, results } => {

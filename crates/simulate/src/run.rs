@@ -255,6 +255,8 @@ struct Run<'a, 'w> {
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
     recent: RecentEvents,
+    /// The time up to which delayed expressions are remembered.
+    remembered: f64,
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
     projector: Option<Projector<'a>>,
@@ -282,6 +284,7 @@ impl<'a, 'w> Run<'a, 'w> {
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
+            remembered: options.start_time,
             instant: (f64::NEG_INFINITY, 0),
             projector: Projector::new(&station.machine, options.tolerance),
             modes: None,
@@ -389,15 +392,38 @@ impl<'a, 'w> Run<'a, 'w> {
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
         self.drift(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
-        let quiet = self.program.sections.assertions.is_empty() && self.program.layout.delays.is_empty();
+        let quiet = self.program.sections.assertions.is_empty() && self.station.machine.memory.delays.is_empty();
         if quiet && fixed {
             return Ok(());
         }
+        self.remember_until(time)?;
         self.station.integrator.interpolate(time, &mut self.x);
         self.station.machine.evaluate(time, &self.x)?;
         events::check_assertions(&mut self.station.machine, self.log)?;
-        self.program.record_delays(&mut self.station.machine.memory);
+        if !self.station.machine.memory.delays.is_empty() {
+            self.station.machine.evaluate_outputs()?;
+            self.program.record_delays(&mut self.station.machine.memory);
+        }
         if fixed { Ok(()) } else { self.exchange_states(time) }
+    }
+
+    /// Points inside of the last step for what delayed expressions need of the past: their values between recorded
+    /// points are interpolated less well than the states inside of a step.
+    fn remember_until(&mut self, time: f64) -> Result<(), Stop> {
+        const PARTS: u32 = 8;
+        let from = std::mem::replace(&mut self.remembered, time);
+        if self.station.machine.memory.delays.is_empty() || time <= from {
+            return Ok(());
+        }
+        for part in 1..PARTS {
+            let inside = from + (time - from) * f64::from(part) / f64::from(PARTS);
+            self.station.integrator.interpolate(inside, &mut self.x);
+            self.station.machine.evaluate(inside, &self.x)?;
+            // Delayed expressions may be needed for output alone.
+            self.station.machine.evaluate_outputs()?;
+            self.program.record_delays(&mut self.station.machine.memory);
+        }
+        Ok(())
     }
 
     /// Moves the states back to the constraints if they have gone too far from them.
@@ -477,6 +503,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.station.roots.crossings());
+        self.remember_until(time)?;
         self.evaluate_at(time)?;
         self.program.record_delays(&mut self.station.machine.memory);
         self.clockwork.remember_delayed(&mut self.station.machine);

@@ -107,7 +107,7 @@ pub struct Left {
     relations: Vec<Option<f64>>,
     /// Start, interval and flag of samples.
     samples: Vec<[f64; 3]>,
-    delays: Vec<compile::DelayBuffer>,
+    delays: Vec<compile::History>,
 }
 
 impl Left {

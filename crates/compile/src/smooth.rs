@@ -1,0 +1,62 @@
+//! Values between recorded points: the polynomial of degree three through the nearest points of one smooth piece (Neville's
+//! scheme). Two points at one place end a piece.
+
+use std::collections::VecDeque;
+
+/// A place and the value there.
+pub type Point = (f64, f64);
+
+/// The value at `place`, which lies between the points `after − 1` and `after`.
+pub fn smooth(points: &VecDeque<Point>, after: usize, place: f64) -> f64 {
+    let (first, last) = match after.checked_sub(1) {
+        Some(before) => (before, after),
+        None => (after, after),
+    };
+    let (Some(&a), Some(&b)) = (points.get(first), points.get(last)) else { return f64::NAN };
+    if b.0 <= a.0 {
+        return b.1;
+    }
+    // Points at very unequal distances say more about where steps were short than about the shape.
+    let similar = |distance: f64| distance > 0.1 * (b.0 - a.0) && distance < 10.0 * (b.0 - a.0);
+    let (mut low, mut high) = (first, last);
+    // One more on each side, or two on one side at the end of a piece.
+    for _ in 0..2 {
+        let earlier = low.checked_sub(1).filter(|&k| similar(points[low].0 - points[k].0));
+        let later = Some(high + 1).filter(|&k| points.get(k).is_some_and(|point| similar(point.0 - points[high].0)));
+        low = earlier.filter(|_| high - low < 3).unwrap_or(low);
+        high = later.filter(|_| high - low < 3).unwrap_or(high);
+    }
+    let mut stencil = [a; 4];
+    for (slot, k) in stencil.iter_mut().zip(low..=high) {
+        *slot = points[k];
+    }
+    neville(&mut stencil[..=high - low], place.clamp(a.0, b.0))
+}
+
+fn neville(points: &mut [Point], place: f64) -> f64 {
+    for level in 1..points.len() {
+        for k in 0..points.len() - level {
+            // Each entry keeps its own place; the other end of what it stands for lies `level` entries further.
+            let (low, high) = (points[k].0, points[k + level].0);
+            let part = (place - low) / (high - low);
+            points[k].1 += (points[k + 1].1 - points[k].1) * part;
+        }
+    }
+    points.first().map_or(f64::NAN, |point| point.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cubic_is_met_and_jumps_are_kept() {
+        let cubic = |t: f64| ((t - 1.0) * t + 2.0) * t - 3.0;
+        let mut points: VecDeque<Point> = [0.0, 0.5, 1.5, 2.0].into_iter().map(|t| (t, cubic(t))).collect();
+        points.extend([(2.0, 9.0), (3.0, 10.0)]);
+        assert!((smooth(&points, 2, 1.1) - cubic(1.1)).abs() < 1e-14);
+        // Next to the jump only points of its own side count.
+        assert!((smooth(&points, 3, 1.75) - cubic(1.75)).abs() < 1e-14);
+        assert_eq!(smooth(&points, 5, 2.5), 9.5);
+    }
+}
