@@ -17,7 +17,7 @@ use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
 use crate::initial;
 use crate::limits::Limits;
-use crate::machine::{Machine, Trouble};
+use crate::machine::{Machine, Phase, Trouble};
 use crate::modes::{Instant, Left, Shelf, Start, Station, Switching};
 use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
@@ -539,7 +539,11 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Initialises the structure for all modes; where that is singular, the modes.
     fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
         let Station { machine, names, .. } = &mut self.station;
-        let outcome = initial::initialise(machine, names, (start, self.options.stop_time), self.log);
+        let mut outcome = initial::initialise(machine, names, (start, self.options.stop_time), self.log);
+        if self.spare.is_some() && outcome.is_ok() {
+            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
+            outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
+        }
         if let Some((modes, shelf)) = &self.spare
             && needs_modes(&outcome, &self.station)
         {
@@ -590,7 +594,13 @@ impl<'a, 'w> Run<'a, 'w> {
             self.station.machine.memory.set_time(self.clockwork.just_after(time));
         }
         let Station { machine, names, .. } = &mut self.station;
-        let outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        if before.is_some() && outcome.is_ok() {
+            machine.memory.set_time(time);
+            // What is singular must show while there is a way out.
+            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
+            outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
+        }
         if let (Some((modes, shelf)), Some((left, clockwork))) = (&self.spare, before)
             && needs_modes(&outcome, &self.station)
         {
@@ -653,7 +663,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
     fn settle_after_event(&mut self, _aftermath: &Aftermath) -> Result<(), Stop> {
         self.station.machine.systems.forget_factors(self.program);
-        self.station.machine.run(&self.program.sections.dynamics, crate::machine::Phase::Frozen)?;
+        self.station.machine.run(&self.program.sections.dynamics, Phase::Frozen)?;
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
         let Station { machine, roots, bands, .. } = &mut self.station;

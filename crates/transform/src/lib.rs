@@ -54,12 +54,12 @@ use written::Written;
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     let notices = clocks::translate(&mut model)?;
-    let conditions = modes::find(&model);
+    let conditions = modes::find(&mut model);
     if conditions.is_empty() {
         return transform_single(model, options, notices);
     }
     let modes = Arc::new(modes::Modes::new(model, conditions, options.strict));
-    match modes.without_monitors(transform_single(modes.model().clone(), options, notices)) {
+    match transform_single(modes.plain().clone(), options, notices) {
         // One structure may serve all modes. Where it becomes singular, the run goes on with modes.
         Ok(mut schedule) => {
             schedule.modes = Some(modes);

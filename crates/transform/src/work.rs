@@ -218,21 +218,7 @@ impl Work {
 
     /// Adds a variable that is not in the text.
     pub fn add_variable(&mut self, path: PathId, ty: VariableType, role: Role) -> VarId {
-        let variable = Variable {
-            path,
-            ty,
-            variability: Variability::Continuous,
-            causality: Causality::Local,
-            binding: None,
-            attributes: std::sync::Arc::default(),
-            protected: true,
-            hidden: true,
-            flow: false,
-            structural: false,
-            span: None,
-            derivative_of: None,
-        };
-        self.push_variable(variable, role)
+        self.push_variable(hidden(path, ty), role)
     }
 
     fn push_variable(&mut self, variable: Variable, role: Role) -> VarId {
@@ -270,6 +256,24 @@ fn changes_at_ticks(node: Node) -> bool {
             matches!(op, SampleClocked | SubSample | SuperSample | ShiftSample | BackSample | NoClock)
         }
         _ => false,
+    }
+}
+
+/// A variable that nobody wrote.
+pub fn hidden(path: PathId, ty: VariableType) -> Variable {
+    Variable {
+        path,
+        ty,
+        variability: Variability::Continuous,
+        causality: Causality::Local,
+        binding: None,
+        attributes: std::sync::Arc::default(),
+        protected: true,
+        hidden: true,
+        flow: false,
+        structural: false,
+        span: None,
+        derivative_of: None,
     }
 }
 

@@ -52,7 +52,7 @@ impl<'p> Instant<'_, 'p, '_> {
     /// The start of a run, from values that were there before.
     pub fn begin(&mut self, left: Left) -> Result<Aftermath, Trouble> {
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
-        let first = self.station.key();
+        let first = self.switching.first(self.station);
         let aftermath = self.iterate(left, first)?;
         if due {
             Clockwork::lower(self.program(), &mut self.station.machine.memory);

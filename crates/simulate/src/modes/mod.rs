@@ -121,8 +121,9 @@ impl<'p> Switching<'p> {
             let relation = &old.layout.relations[old.roots[crossing.function].relation];
             texts.push(old.model().expression_text(relation.residue));
         }
-        let key: Key =
-            self.modes.conditions().iter().map(|condition| left.values[condition.monitor.index()] != 0.0).collect();
+        let conditions: Vec<_> = self.modes.conditions().iter().map(|condition| condition.expression).collect();
+        let truth = old.evaluate(&conditions, &mut left_memory(station, left));
+        let key: Key = truth.map_err(|d| Trouble::Model(Box::new(d)))?.iter().map(|&truth| truth != 0.0).collect();
         let index = self.station(&key, ModeEntry::Running).map_err(|reason| {
             let message = format!("the mode {} cannot be sorted: {reason}", self.modes.describe(&key));
             Trouble::Model(Box::new(Diagnostic::error("singular-mode", message)))
@@ -177,10 +178,7 @@ impl<'p> Switching<'p> {
     /// the start: they are returned, and an instant has to be gone through.
     pub fn start(&mut self, station: &mut Station<'p>) -> Result<Start, Trouble> {
         let time = self.options.start_time;
-        let first = match station.key() {
-            key if key.is_empty() => self.modes.first(),
-            key => key,
-        };
+        let first = self.first(station);
         let outcome = search(
             first,
             Preference::Continuous,
@@ -200,6 +198,14 @@ impl<'p> Switching<'p> {
         let message = "no mode agrees with all start values; they are taken for the values just before the start";
         self.add_warning(Diagnostic::warning("contradicting-start-values", message));
         Ok(Start::Before(left))
+    }
+
+    /// The mode to try first at the start.
+    pub fn first(&self, station: &Station) -> Key {
+        match station.key() {
+            key if key.is_empty() => self.modes.first(),
+            key => key,
+        }
     }
 
     fn try_start(&mut self, active: &mut Station<'p>, key: &Key) -> Trial {
@@ -445,6 +451,18 @@ impl<'p> Switching<'p> {
         let changed = (0..to.len()).filter(|&k| from.get(k) != to.get(k));
         changed.map(|k| format!("{} = {}", self.modes.text(k), to[k])).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The memory of a station with the values at the left of an instant.
+fn left_memory(station: &Station, left: &Left) -> compile::Memory {
+    let program = station.machine.program;
+    let mut memory = station.machine.memory.clone();
+    for (variable, &value) in program.model().variables.ids().zip(&left.values) {
+        if !program.layout.place(variable).negated {
+            program.set_value(&mut memory, variable, value);
+        }
+    }
+    memory
 }
 
 /// Parameters, start values and the rhythm of samples.

@@ -6,6 +6,7 @@
 
 pub mod chains;
 mod conditions;
+mod factors;
 mod numbers;
 pub(crate) mod redundancy;
 
@@ -15,9 +16,9 @@ use base::{Diagnostic, Name};
 use dae::{Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType};
 use rustc_hash::FxHashSet;
 
-use crate::schedule::{Role, Schedule};
+use crate::schedule::Schedule;
 use crate::system::is_discrete_equation;
-use crate::work::Work;
+use crate::work::{Work, hidden};
 use chains::Chains;
 
 /// The truth of each structural condition.
@@ -26,6 +27,8 @@ pub type Key = Vec<bool>;
 /// A model with structural conditions, from which the schedule of each mode is made.
 pub struct Modes {
     model: Model,
+    /// The same without the monitors' equations.
+    plain: Model,
     conditions: Vec<Condition>,
     /// The unknowns of the equations that the conditions decide about.
     pub switched: Vec<VarId>,
@@ -35,7 +38,7 @@ pub struct Modes {
 /// One structural condition.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    expression: ExprId,
+    pub expression: ExprId,
     /// The Boolean that has its value.
     pub monitor: VarId,
 }
@@ -59,12 +62,13 @@ pub enum Entry {
     Running,
 }
 
-/// The structural conditions of a model.
-pub(crate) fn find(model: &Model) -> Vec<ExprId> {
+/// The structural conditions of a model; factors that switch are written out in it first.
+pub(crate) fn find(model: &mut Model) -> Vec<ExprId> {
     let has_alternative = |id| matches!(model.exprs.node(id), Node::If { .. });
     if !model.exprs.ids().any(has_alternative) {
         return Vec::new();
     }
+    factors::write_out(model);
     let mut work = Work::new(model.clone());
     match crate::parameters::order(&mut work) {
         Ok(()) => conditions::structural(&mut work),
@@ -76,23 +80,28 @@ impl Modes {
     /// `model` must be the one in which the conditions were found.
     pub(crate) fn new(mut model: Model, conditions: Vec<ExprId>, strict: bool) -> Self {
         let root = model.paths.root();
+        let never = model.exprs.boolean(false);
+        let monitor = |model: &mut Model, number: usize| {
+            let path = model.paths.child(root, Name::new("condition"), &[number as u32 + 1]);
+            let mut monitor = hidden(path, VariableType::Boolean);
+            (monitor.variability, monitor.binding) = (Variability::Constant, Some(never));
+            model.variables.push(monitor)
+        };
         let conditions: Vec<Condition> = conditions
             .into_iter()
             .enumerate()
-            .map(|(number, expression)| {
-                let path = model.paths.child(root, Name::new("condition"), &[number as u32 + 1]);
-                let mut work = Work::new(Model::default());
-                std::mem::swap(&mut work.model, &mut model);
-                let monitor = work.add_variable(path, VariableType::Boolean, Role::Discrete);
-                std::mem::swap(&mut work.model, &mut model);
-                model.variables[monitor].variability = Variability::Discrete;
-                let left = model.exprs.var(monitor);
-                let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
-                model.equations.push(Equation { left, right: expression, role: EquationRole::Plain, origin });
-                Condition { expression, monitor }
-            })
+            .map(|(number, expression)| Condition { expression, monitor: monitor(&mut model, number) })
             .collect();
-        let mut modes = Self { model, conditions, switched: Vec::new(), strict };
+        let plain = model.clone();
+        for condition in &conditions {
+            let variable = &mut model.variables[condition.monitor];
+            (variable.variability, variable.binding) = (Variability::Discrete, None);
+            let left = model.exprs.var(condition.monitor);
+            let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
+            let (right, role) = (condition.expression, EquationRole::Plain);
+            model.equations.push(Equation { left, right, role, origin });
+        }
+        let mut modes = Self { model, plain, conditions, switched: Vec::new(), strict };
         let mut work = Work::new(modes.model.clone());
         modes.switched = modes.decide(&mut work, &vec![false; modes.conditions.len()]);
         modes
@@ -102,19 +111,9 @@ impl Modes {
         &self.conditions
     }
 
-    /// A schedule of the model with the monitors, counted without them.
-    pub(crate) fn without_monitors(
-        &self,
-        schedule: Result<Schedule, Vec<Diagnostic>>,
-    ) -> Result<Schedule, Vec<Diagnostic>> {
-        schedule.map(|mut schedule| {
-            let count = self.conditions.len();
-            let summary = &mut schedule.summary;
-            summary.equations = summary.equations.saturating_sub(count);
-            summary.unknowns = summary.unknowns.saturating_sub(count);
-            summary.discrete = summary.discrete.saturating_sub(count);
-            schedule
-        })
+    /// The model without monitors, in which variables have the same ids.
+    pub fn plain(&self) -> &Model {
+        &self.plain
     }
 
     /// The model in which nothing is decided.
@@ -167,8 +166,11 @@ impl Modes {
         crate::parameters::order(&mut work)?;
         work.strict = self.strict;
         work.switched = self.decide(&mut work, key);
-        let (schedule, chains) = crate::sort_mode(work, entry)?;
-        let mut schedule = self.without_monitors(Ok(schedule))?;
+        let (mut schedule, chains) = crate::sort_mode(work, entry)?;
+        let (count, summary) = (self.conditions.len(), &mut schedule.summary);
+        for counted in [&mut summary.equations, &mut summary.unknowns, &mut summary.discrete] {
+            *counted = counted.saturating_sub(count);
+        }
         let notices = std::mem::take(&mut schedule.summary.notices);
         let (of_mode, of_model) = notices.into_iter().partition(|notice| notice.code == redundancy::CODE);
         schedule.summary.notices = of_model;

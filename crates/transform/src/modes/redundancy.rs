@@ -10,6 +10,7 @@ use dae::{EqId, ExprId, Origin, VarId, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::numbers::numbers;
+use crate::derivatives::at_order;
 use crate::schedule::Role;
 use crate::structure::Matching;
 use crate::structure::dulmage::{circuit, decompose};
@@ -37,7 +38,6 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
         let variable = system.columns[column as usize];
         work.model.variables[variable].ty == VariableType::Real
             && !work.is_discrete(variable)
-            && system.highest[column as usize] == 0
     };
     let open = parts.under_columns.len().saturating_sub(parts.under_rows.len());
     if spare.is_empty()
@@ -104,7 +104,8 @@ fn follows(work: &mut Work, system: &System, matching: &Matching, row: u32) -> b
 /// For each direction in which the unknowns of the rows can move, that the unknowns of switches do not move along it.
 fn sharing(work: &mut Work, system: &System, rows: &[u32], columns: &[u32]) -> Option<Vec<ExprId>> {
     let residuals = residuals(work, system, rows);
-    let unknowns: Vec<VarId> = columns.iter().map(|&column| system.columns[column as usize]).collect();
+    let highest = |&column: &u32| at_order(work, system.columns[column as usize], system.highest[column as usize]);
+    let unknowns: Vec<VarId> = columns.iter().map(highest).collect::<Option<_>>()?;
     let matrix = slopes(work, &residuals, &unknowns)?;
     let directions = null_space(matrix, unknowns.len());
     if directions.len() != columns.len() - rows.len() {
@@ -116,6 +117,9 @@ fn sharing(work: &mut Work, system: &System, rows: &[u32], columns: &[u32]) -> O
         directions.iter().map(|direction| of_switches.iter().map(|&k| direction[k]).collect()).collect();
     // Where the switches do not feel a direction, everything counts.
     let determined = null_space(transpose(&own, of_switches.len()), own.len()).is_empty();
+    if !determined && columns.iter().any(|&column| system.highest[column as usize] > 0) {
+        return None;
+    }
     let places: Vec<usize> = if determined { of_switches } else { (0..unknowns.len()).collect() };
     let condition = |direction: &Vec<f64>| {
         let exprs = &mut work.model.exprs;
