@@ -564,7 +564,9 @@ impl<'a, 'w> Run<'a, 'w> {
     fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>) -> Result<Aftermath, Stop> {
         let start = self.options.start_time;
         let found = modes.start(&mut self.station);
-        self.log.write(&Entry::Initialised { time: start });
+        if self.program.schedule.mode.is_some() {
+            self.log.write(&Entry::Initialised { time: start });
+        }
         let outcome = match found {
             Ok(Start::Found(clockwork, aftermath)) => {
                 self.clockwork = clockwork;

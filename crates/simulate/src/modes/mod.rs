@@ -131,8 +131,8 @@ impl<'p> Switching<'p> {
         if let Some(new) = self.stations[index].take() {
             *station = new;
             self.active = index;
-            self.visited.insert(index);
         }
+        self.visit(station, index);
         left.put(station);
         station.note_sizes(&mut self.sizes);
         let program = station.machine.program;
@@ -339,10 +339,7 @@ impl<'p> Switching<'p> {
             }
             self.active = index;
         }
-        if self.visited.insert(index) {
-            let mode = station.machine.program.schedule.mode.as_ref();
-            mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
-        }
+        self.visit(station, index);
         // Relations that were decided by where they go keep their states until their residues are clearly away from zero.
         let program = station.machine.program;
         station.bands.narrow();
@@ -405,6 +402,14 @@ impl<'p> Switching<'p> {
             self.add_warning(Diagnostic::warning("higher-impulse", message).hint(
                 "a position that has to jump means impulses of higher order; the constraint may be meant to hold before",
             ));
+        }
+    }
+
+    /// Says what there is to say about a mode that is entered for the first time.
+    fn visit(&mut self, station: &Station, index: usize) {
+        if self.visited.insert(index) {
+            let mode = station.machine.program.schedule.mode.as_ref();
+            mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
         }
     }
 
