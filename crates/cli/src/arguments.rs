@@ -205,6 +205,10 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME")]
     pub solver: Option<String>,
 
+    /// How a structure that changes during the run is dealt with; `difference` goes with `--solver implicit-euler`
+    #[arg(long, value_enum, default_value_t = Switching::Modes)]
+    pub switching: Switching,
+
     /// The step of fixed-step methods, the largest step of others
     #[arg(long, value_name = "SECONDS")]
     pub step: Option<f64>,
@@ -228,6 +232,14 @@ pub struct Simulate {
     /// Print the effort of the run
     #[arg(long)]
     pub stats: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Switching {
+    /// Each mode has a structure of its own
+    Modes,
+    /// Derivatives become difference formulas, so that one structure serves all modes
+    Difference,
 }
 
 /// Splits `R1.R=10`.

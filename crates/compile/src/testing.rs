@@ -34,6 +34,7 @@ impl Maker {
                 summary: Summary::default(),
                 mode: None,
                 modes: None,
+                difference: None,
             },
         }
     }

@@ -53,7 +53,8 @@ pub struct Session {
     pub stage: Stage,
     pub seconds: Seconds,
     pub diagnostics: Vec<Diagnostic>,
-    transform: transform::Options,
+    /// How the equations are transformed.
+    pub transform: transform::Options,
 }
 
 impl Session {

@@ -27,11 +27,16 @@ impl Run {
 }
 
 fn run(example: &str, model: Option<&str>) -> Run {
+    run_with(example, model, transform::Switching::Modes, &Settings::default())
+}
+
+fn run_with(example: &str, model: Option<&str>, switching: transform::Switching, settings: &Settings) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let request = Request { target: path.display().to_string(), model: model.map(str::to_owned), ..Request::default() };
     let mut session = Session::new(Box::new(Disk));
     let model = session.flatten(&request).unwrap();
-    let options = Settings::default().resolve(&model.experiment).unwrap();
+    let options = settings.resolve(&model.experiment).unwrap();
+    session.transform.switching = switching;
     let schedule = session.structure(model).unwrap_or_else(|_| panic!("{:#?}", session.diagnostics));
     let program = session.compile(schedule).unwrap();
     let mut sink = MemorySink::default();
@@ -200,4 +205,39 @@ fn redundant_switches_share_evenly() {
         ]
     "#]]
     .assert_debug_eq(&closed.warnings);
+}
+
+#[test]
+fn strict_refuses_redundant_switches() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/parallel_switches.mo");
+    let mut request = Request { target: path.display().to_string(), ..Request::default() };
+    request.model = Some("ParallelSwitches.Closed".into());
+    request.transform.strict = true;
+    let mut session = Session::new(Box::new(Disk));
+    let model = session.flatten(&request).unwrap();
+    let options = Settings::default().resolve(&model.experiment).unwrap();
+    let schedule = session.structure(model).unwrap();
+    let program = session.compile(schedule).unwrap();
+    let (mut sink, mut log) = (MemorySink::default(), EventLog::none());
+    let outcome = session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_| true).unwrap();
+    let Ending::Failed { time, diagnostic } = outcome.ending else { panic!("{:?}", outcome.ending) };
+    assert_close(time, 0.5, 1e-9);
+    assert!(diagnostic.notes.iter().any(|note| note.contains("i1, i2 are shared evenly")), "{diagnostic:#?}");
+}
+
+#[test]
+fn difference_formulas_serve_all_modes() {
+    let settings = Settings { solver: Some("implicit-euler".into()), intervals: Some(5000), ..Settings::default() };
+    let difference =
+        |example: &str, model: Option<&str>| run_with(example, model, transform::Switching::Difference, &settings);
+    let clutch = difference("clutch.mo", None);
+    assert_close(clutch.right("w1", 5.01), 1.286310, 2e-4);
+    assert_close(clutch.right("w2", 10.0), 1.243621, 1e-4);
+    let diode = difference("freewheeling.mo", None);
+    assert_eq!((diode.right("diode.off", 0.02), diode.right("diode.off", 0.04)), (1.0, 0.0));
+    assert_close(diode.right("inductor.i", 0.04), 3.0 * (-2.0f64).exp(), 1e-2);
+    // The impulse is spread over a step.
+    let interrupted = difference("freewheeling.mo", Some("Freewheeling.Interrupted"));
+    assert!(interrupted.right("switch.v", 0.03) > 1000.0);
+    assert_close(interrupted.right("inductor.i", 0.06), 0.0, 1e-12);
 }

@@ -8,6 +8,7 @@ mod bands;
 mod clockwork;
 mod columns;
 mod conditions;
+mod difference;
 mod event_log;
 mod events;
 mod exchange;

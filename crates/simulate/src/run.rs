@@ -115,6 +115,9 @@ pub fn simulate(
     log: &mut EventLog,
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, ResultError> {
+    if let Some(difference) = &program.schedule.difference {
+        return crate::difference::run(program, difference, options, keep, sink, log, watcher);
+    }
     let started = std::time::Instant::now();
     let machine = Machine::new(program);
     let method = match method(&options.solver, machine.size()) {

@@ -385,8 +385,16 @@ impl Workspace {
             return self.solve_frozen(program, system, memory);
         }
         let mut search = Search::new(memory, &self.places, found);
-        while let Some(candidate) = search.next() {
+        while let Some(mut candidate) = search.next() {
             search.take(memory, &self.places, &candidate);
+            // A relation that was turned to see what comes of it turns what depends on it.
+            if search.turned
+                && let Some(chunk) = found.discrete_code
+                && program.run_chunk(chunk, memory).is_ok()
+            {
+                candidate = configuration(memory, &self.places);
+                search.seen.insert(key(&candidate));
+            }
             self.drop_factors(found.kind);
             match self.solve_frozen(program, system, memory) {
                 Ok(solved) => {
@@ -479,6 +487,9 @@ struct Search {
     first_failure: Option<Reason>,
     /// How many of the entries of a configuration are states of comparisons.
     comparisons: Vec<usize>,
+    /// Those that were reached by turning relations, and whether the one at hand was.
+    turns: FxHashSet<Vec<u64>>,
+    turned: bool,
     /// The next combination of the systematic search, and the configuration it starts from.
     combination: u64,
     first: Vec<f64>,
@@ -492,6 +503,8 @@ impl Search {
             queue: VecDeque::from([first.clone()]),
             seen: FxHashSet::default(),
             first_failure: None,
+            turns: FxHashSet::default(),
+            turned: false,
             comparisons: (0..places.len()).filter(|&k| places[k].is_comparison).collect(),
             combination: 0,
             first,
@@ -504,7 +517,9 @@ impl Search {
                 Some(candidate) => candidate,
                 None => self.next_combination()?,
             };
-            if self.seen.insert(key(&candidate)) {
+            let key = key(&candidate);
+            if self.seen.insert(key.clone()) {
+                self.turned = self.turns.contains(&key);
                 return Some(candidate);
             }
         }
@@ -522,6 +537,7 @@ impl Search {
             candidate[k] = if self.combination >> bit & 1 == 1 { 1.0 } else { -1.0 };
         }
         self.combination += 1;
+        self.turns.insert(key(&candidate));
         Some(candidate)
     }
 
@@ -551,6 +567,7 @@ impl Search {
         for &k in &self.comparisons {
             let mut single = candidate.to_vec();
             single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };
+            self.turns.insert(key(&single));
             self.queue.push_back(single);
         }
     }

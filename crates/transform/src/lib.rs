@@ -37,7 +37,7 @@ mod wishes;
 mod work;
 mod written;
 
-pub use options::{Aliases, IndexReduction, Options};
+pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
 pub use schedule::{
     Assignment, Block, EquationSystem, Family, InitialCheck, Projection, Role, Schedule, State, StateSet, Summary,
@@ -54,6 +54,12 @@ use written::Written;
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     let notices = clocks::translate(&mut model)?;
+    if options.switching == Switching::Difference {
+        let difference = modes::difference::discretise(&mut model);
+        let mut schedule = transform_single(model, options, notices)?;
+        schedule.difference = Some(difference);
+        return Ok(schedule);
+    }
     let conditions = modes::find(&mut model);
     if conditions.is_empty() {
         return transform_single(model, options, notices);
@@ -145,6 +151,7 @@ impl Plan {
             summary,
             mode: None,
             modes: None,
+            difference: None,
         }
     }
 }

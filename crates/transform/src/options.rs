@@ -19,10 +19,21 @@ pub enum Aliases {
     Keep,
 }
 
+/// How a structure that changes during the run is dealt with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Switching {
+    /// Each mode has a structure of its own.
+    #[default]
+    Modes,
+    /// Derivatives are replaced by difference formulas, so that one structure serves all modes.
+    Difference,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     pub index_reduction: IndexReduction,
     pub aliases: Aliases,
     /// Refuse what would otherwise be decided for the user with a warning: how redundant ideal switches share a current.
     pub strict: bool,
+    pub switching: Switching,
 }

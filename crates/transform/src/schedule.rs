@@ -242,6 +242,8 @@ pub struct Schedule {
     /// Of a model with structural conditions that is sorted as one structure: its modes, for the case that this structure
     /// becomes singular.
     pub modes: Option<std::sync::Arc<crate::modes::Modes>>,
+    /// Of a model whose derivatives were replaced by difference formulas.
+    pub difference: Option<crate::modes::difference::Difference>,
 }
 
 impl Schedule {

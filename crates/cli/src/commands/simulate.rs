@@ -11,7 +11,7 @@ use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
 
 use super::plot::{pattern, screen};
-use crate::arguments::{Simulate, Subject};
+use crate::arguments::{Simulate, Subject, Switching};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::style::{Style, print};
@@ -42,6 +42,13 @@ impl Run<'_> {
     fn walk(&mut self, call: &mut Call, keep: &dyn Fn(&str) -> bool) -> Result<Outcome, Failed> {
         let model = call.flatten()?;
         let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
+        if self.arguments.switching == Switching::Difference {
+            if options.solver != "implicit-euler" {
+                let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
+                return Err(Failed::Call(message.to_owned()));
+            }
+            call.session.transform.switching = transform::Switching::Difference;
+        }
         let schedule = call.structure(model)?;
         self.states = call.structure.iter().flat_map(|structure| structure.physical_states.iter().cloned()).collect();
         let drawn = self.names_to_draw(&schedule.model)?;

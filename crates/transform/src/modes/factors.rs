@@ -64,8 +64,10 @@ fn multiplies(model: &Model, roots: &[ExprId], factors: &FxHashMap<VarId, ExprId
     let exprs = &model.exprs;
     let holds = |id: ExprId| exprs.any(id, |node| matches!(node, Node::Var(v) if factors.contains_key(&v)));
     let unknown = |id: ExprId| {
-        exprs.any(id, |node| matches!(node, Node::Var(v) | Node::Der(v) if !factors.contains_key(&v)
-            && model.variables[v].variability > Variability::Parameter))
+        exprs.any(id, |node| {
+            matches!(node, Node::Var(v) | Node::Der(v) if !factors.contains_key(&v)
+            && model.variables[v].variability > Variability::Parameter)
+        })
     };
     exprs.postorder(roots).into_iter().any(|id| match exprs.node(id) {
         Node::Mul(a, b) => holds(a) && unknown(b) || holds(b) && unknown(a),

@@ -6,6 +6,7 @@
 
 pub mod chains;
 mod conditions;
+pub mod difference;
 mod factors;
 mod numbers;
 pub(crate) mod redundancy;

@@ -36,8 +36,7 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
     let parts = decompose(&system.matchable, &matching);
     let smooth = |&column: &u32| {
         let variable = system.columns[column as usize];
-        work.model.variables[variable].ty == VariableType::Real
-            && !work.is_discrete(variable)
+        work.model.variables[variable].ty == VariableType::Real && !work.is_discrete(variable)
     };
     let open = parts.under_columns.len().saturating_sub(parts.under_rows.len());
     if spare.is_empty()
