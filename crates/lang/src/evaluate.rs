@@ -34,7 +34,8 @@ impl Elaborator {
                 let name = self.instances.path(component);
                 return Err(Box::new(
                     Diagnostic::error("cyclic-size", format!("the size of `{name}` depends on itself"))
-                        .at(self.instances.span(component), "declared here"),
+                        .at(self.instances.span(component), format!("`{name}` is declared here"))
+                        .specification("10.1"),
                 ));
             }
             SizeState::Unknown => {}
@@ -308,7 +309,7 @@ impl Elaborator {
 
     /// Each component on a cycle adds its place to the message.
     fn with_cycle(&self, mut diagnostic: Box<Diagnostic>, component: CompId) -> Box<Diagnostic> {
-        if diagnostic.code == "cyclic-parameter" {
+        if matches!(diagnostic.code, "cyclic-parameter" | "cyclic-size") {
             let name = self.instances.path(component);
             let text = format!("`{name}` is declared here");
             if diagnostic.labels.len() < 12 && !diagnostic.labels.iter().any(|label| label.text == text) {
