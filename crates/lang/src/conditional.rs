@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use base::{Diagnostic, Span};
+
 use crate::elaborate::Elaborator;
 use crate::flat::for_each_index;
 use crate::instance::CompId;
@@ -45,7 +47,10 @@ pub fn presence(elaborator: &mut Elaborator, component: CompId, above: &[usize],
             Err(diagnostic) => failed = Some(diagnostic),
         }
     });
-    if let Some(diagnostic) = failed {
+    if let Some(mut diagnostic) = failed {
+        if diagnostic.code == "not-constant" {
+            *diagnostic = unknown_condition(elaborator, component, condition.span, diagnostic.message);
+        }
         let diagnostic = elaborator.instances.in_component(diagnostic, component);
         elaborator.instances.report(diagnostic);
         return Presence::Nowhere;
@@ -54,6 +59,15 @@ pub fn presence(elaborator: &mut Elaborator, component: CompId, above: &[usize],
         return Presence::Nowhere;
     }
     if parent.is_none() && all.iter().all(|&here| here) { Presence::Everywhere } else { Presence::Some(all) }
+}
+
+fn unknown_condition(elaborator: &Elaborator, component: CompId, condition: Span, why: String) -> Diagnostic {
+    let name = elaborator.instances.component(component).name;
+    Diagnostic::error("component-condition", format!("the condition of `{name}` must be known at translation"))
+        .at(condition, "this may change during the run")
+        .note(why)
+        .hint("make the condition depend on parameters and constants only")
+        .specification("4.4.5")
 }
 
 /// Where the elements of an array of components have a component with different sizes, what lies beyond a size is absent.

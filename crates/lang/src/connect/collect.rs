@@ -156,7 +156,8 @@ impl Collector<'_> {
             ast::EquationKind::If { branches, otherwise } => {
                 for (condition, body) in branches {
                     let condition = substitute(condition, &self.iterators, None);
-                    if self.elaborator.evaluate_condition(frame, &condition)? {
+                    let known = self.elaborator.evaluate_condition(frame, &condition);
+                    if known.map_err(|why| unknown_condition(&condition, why))? {
                         self.equations(frame, body, path);
                         return Ok(());
                     }
@@ -308,7 +309,7 @@ pub fn connect(
     for (found, reference) in [(&a, left), (&b, right)] {
         // `connector…` or `component.connector…`; everything behind the first name is a connector.
         for &step in found.steps.iter().skip(1).chain(found.steps.last()) {
-            check_connector(elaborator, step, reference)?;
+            check_connector(elaborator, step, found.steps.last() == Some(&step), reference)?;
         }
     }
     check_expandable(elaborator, (last_a, left), (last_b, right))?;
@@ -358,9 +359,23 @@ fn check_expandable(
     ))
 }
 
-fn check_connector(elaborator: &mut Elaborator, component: CompId, reference: &ast::ComponentRef) -> Outcome<()> {
+fn check_connector(
+    elaborator: &mut Elaborator,
+    component: CompId,
+    is_last: bool,
+    reference: &ast::ComponentRef,
+) -> Outcome<()> {
     if is_connector(elaborator, component)? {
         return Ok(());
+    }
+    if !is_last {
+        let name = elaborator.instances.component(component).name;
+        return Err(Box::new(
+            Diagnostic::error("connect-form", "a connection reaches too deep")
+                .at(reference.span, format!("`{name}` is no connector, and what is in it belongs to its own class"))
+                .hint("connect connectors of this class and of its components; make the connection in the class below")
+                .specification("9.1"),
+        ));
     }
     Err(Box::new(
         Diagnostic::error("connect-no-connector", "only connectors can be connected")
@@ -368,6 +383,23 @@ fn check_connector(elaborator: &mut Elaborator, component: CompId, reference: &a
             .hint("connect an element of it that is declared with a connector class")
             .specification("9.1"),
     ))
+}
+
+/// Connections in an if-equation are there or not for the whole run.
+fn unknown_condition(condition: &ast::Expr, why: Box<Diagnostic>) -> Box<Diagnostic> {
+    if why.code != "not-constant" {
+        return why;
+    }
+    Box::new(
+        Diagnostic::error(
+            "connect-condition",
+            "the condition of connections and transitions must be known at translation",
+        )
+        .at(condition.span, "this may change during the run")
+        .note(why.message)
+        .hint("make the condition depend on parameters and constants only")
+        .specification("9.3"),
+    )
 }
 
 /// Whether the class of a component is a connector (directly, or by what a short definition stands for).
