@@ -451,3 +451,35 @@ end Past;
         assert!((second - second_expected).abs() < 1e-4, "{time}: {second} instead of {second_expected}");
     }
 }
+
+#[test]
+fn hidden_variables_are_not_in_the_result() {
+    let folder = Folder::new("hidden");
+    folder.write(
+        "hidden.mo",
+        "model Hidden
+  Real shown = time;
+  Real hidden = 2*time annotation (HideResult = true);
+end Hidden;
+",
+    );
+    let run = gyrator(&folder, &["simulate", "-q", "hidden.mo"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert_eq!(folder.read("Hidden.csv").lines().next(), Some("time,shown"));
+}
+
+#[test]
+fn libraries_of_the_environment() {
+    let folder = Folder::new("environment");
+    std::fs::create_dir_all(folder.path("shelf/Lib 1.0.0")).unwrap();
+    folder.write("shelf/Lib 1.0.0/package.mo", "package Lib\n  constant Real c = 3;\nend Lib;\n");
+    folder.write("m.mo", "model M\n  Real x = Lib.c;\nend M;\n");
+    let status = |path: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gyrator"));
+        command.args(["check", "-q", "m.mo"]).current_dir(folder.path("")).env_remove("MODELICAPATH");
+        command.envs(path.map(|path| ("MODELICAPATH", path))).output().unwrap().status.code()
+    };
+    assert_eq!(status(None), Some(1));
+    assert_eq!(status(Some("shelf")), Some(0));
+    assert_eq!(status(Some("nowhere:shelf")), Some(0));
+}

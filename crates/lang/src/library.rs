@@ -532,3 +532,64 @@ fn class_of_entry(entry: &str, is_folder: bool) -> Option<&str> {
     let (stem, ending) = entry.rsplit_once('.')?;
     matches!(ending, "mo" | "moc" | "mol").then(|| class_of_folder(stem))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A package in a folder, one in it, and a library in one file.
+    struct Shelf;
+
+    const FILES: [(&str, &str); 3] = [
+        ("lib/Lib 2.0.0/package.mo", "package Lib end Lib;"),
+        ("lib/Lib 2.0.0/Inner/package.mo", "within Lib; package Inner model M end M; end Inner;"),
+        ("lib/Single.mo", "package Single end Single;"),
+    ];
+
+    impl Files for Shelf {
+        fn read(&self, path: &Path) -> std::io::Result<String> {
+            let found = FILES.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
+        }
+
+        fn list(&self, path: &Path) -> Vec<(String, bool)> {
+            let below = FILES.iter().filter_map(|(name, _)| Path::new(name).strip_prefix(path).ok());
+            let mut names: Vec<(String, bool)> = below
+                .filter_map(|rest| {
+                    let first = rest.iter().next()?.to_string_lossy().into_owned();
+                    Some((first, rest.iter().nth(1).is_some()))
+                })
+                .collect();
+            names.dedup();
+            names
+        }
+
+        fn exists(&self, path: &Path) -> bool {
+            FILES.iter().any(|(name, _)| Path::new(name).starts_with(path))
+        }
+    }
+
+    #[test]
+    fn addresses_of_resources() {
+        let mut libraries = Libraries::new(Box::new(Shelf));
+        libraries.add_search_path("lib");
+        let mut path = |uri: &str| libraries.resource(uri).map(|path| path.display().to_string());
+        let inside = "lib/Lib 2.0.0/Resources/x.txt";
+        assert_eq!(path("modelica://Lib/Resources/x.txt").as_deref(), Some(inside));
+        assert_eq!(path("Modelica://Lib/Resources/x.txt").as_deref(), Some(inside));
+        assert_eq!(path("modelica://Lib.Inner/x.txt").as_deref(), Some("lib/Lib 2.0.0/Inner/x.txt"));
+        assert_eq!(path("modelica://Lib.Inner.M/x.txt").as_deref(), Some("lib/Lib 2.0.0/Inner/x.txt"));
+        assert_eq!(path("file:///tmp/x.txt").as_deref(), Some("/tmp/x.txt"));
+        assert_eq!(path("x.txt").as_deref(), Some("x.txt"));
+        assert_eq!(path("modelica://Nowhere/x.txt"), None);
+        assert_eq!(path("modelica://Single/x.txt"), None);
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(version_numbers("1.10.0") > version_numbers("1.2.0"));
+        assert!(version_numbers("4.0") > version_numbers("3.2.3"));
+        assert_eq!(version_of_entry("Modelica 4.1.0"), Some("4.1.0"));
+        assert_eq!(version_of_entry("Modelica"), None);
+    }
+}

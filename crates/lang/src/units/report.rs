@@ -191,9 +191,14 @@ impl Checker<'_, '_> {
 
 fn unit_text(term: &Term) -> String {
     match term.factor {
-        Some(factor) if (factor - 1.0).abs() > 1e-9 => format!("`{factor} {}`", term.dimension),
+        Some(factor) if (factor - 1.0).abs() > 1e-9 => format!("`{} {}`", rounded(factor), term.dimension),
         _ => format!("`{}`", term.dimension),
     }
+}
+
+/// Six digits are what a reader wants.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 /// The variables that an expression names, each once.
