@@ -45,6 +45,8 @@ pub struct Elaborator {
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
     pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    /// Functions that were made for sums and products of records.
+    pub(crate) record_operations: FxHashMap<crate::record_arithmetic::RecordOperation, dae::FunctionId>,
     /// The records of the flat model by the names of their classes.
     pub(crate) record_names: FxHashMap<Name, Vec<Vec<dae::function::Field>>>,
     pub(crate) differentiator: dae::Differentiator,
@@ -125,6 +127,7 @@ impl Elaborator {
             when_conditions: Vec::new(),
             auxiliary_variables: FxHashMap::default(),
             record_names: FxHashMap::default(),
+            record_operations: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),
             sizes_so_far: FxHashMap::default(),
             constants_only: false,

@@ -23,6 +23,7 @@ mod outline;
 mod overrides;
 mod parts;
 mod predefined;
+mod record_arithmetic;
 pub mod restrictions;
 mod state_machines;
 mod substitute;

@@ -556,7 +556,28 @@ impl Lowering<'_> {
             Kind::Operator(Operator::InstanceName, _) => {
                 ir::Expr::String(Arc::from(self.elaborator.flat.model.name.as_str()))
             }
-            Kind::Product { .. } | Kind::RecordSum { .. } | Kind::Output(..) | Kind::Operator(..) | Kind::Time => {
+            Kind::Product { times, plus, left, right } => {
+                let record = self.elaborator.flat_type(&expr.ty.base);
+                let ranks = (left.ty.rank, right.ty.rank);
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                let function = self.elaborator.record_product_function((*times, *plus), ranks, &record, expr.span)?;
+                ir::Expr::Call(function, vec![left, right])
+            }
+            Kind::RecordSum { plus, zero, array } => {
+                let record = self.elaborator.flat_type(&expr.ty.base);
+                let zero = match zero {
+                    Some(zero) => Some(self.expr(zero)?),
+                    None => None,
+                };
+                let value = self.expr(array)?;
+                let value = match array.ty.rank {
+                    1 => value,
+                    _ => ir::Expr::Whole(ArrayFunction::Vector, vec![value]),
+                };
+                let function = self.elaborator.record_sum_function(*plus, zero, &record, expr.span)?;
+                ir::Expr::Call(function, vec![value])
+            }
+            Kind::Output(..) | Kind::Operator(..) | Kind::Time => {
                 return Err(Box::new(
                     Diagnostic::error("not-in-function", "this cannot be used in a function")
                         .at(expr.span, "")
