@@ -152,6 +152,8 @@ impl Model {
                         return true;
                     }
                 }
+                // What a relation chooses changes at events alone.
+                Node::Compare { .. } | Node::Not(_) | Node::And(..) | Node::Or(..) => {}
                 _ => self.exprs.for_each_child(current, |child| {
                     if seen.insert(child) {
                         stack.push(child);

@@ -53,6 +53,8 @@ pub struct Typer<'e> {
     pub components: FxHashMap<CompId, LocalId>,
     /// The names of `locals` that are visible, innermost last.
     visible: Vec<(Name, LocalId)>,
+    /// Iterators over constants.
+    constant_iterators: Vec<LocalId>,
     ends: Vec<End>,
 }
 
@@ -76,6 +78,7 @@ impl<'e> Typer<'e> {
             locals: Locals::new(),
             components: FxHashMap::default(),
             visible: Vec::new(),
+            constant_iterators: Vec::new(),
             ends: Vec::new(),
         }
     }
@@ -164,12 +167,21 @@ impl<'e> Typer<'e> {
     }
 
     fn end(&mut self, span: Span) -> Expr {
-        let kind = match self.ends.last() {
-            Some(End::Value(value, dimension)) => Kind::SizeOf(Box::new(value.clone()), *dimension),
-            Some(End::Part(reference, dimension)) => Kind::SizeOfPart(Box::new(reference.clone()), *dimension),
+        let (kind, array) = match self.ends.last() {
+            Some(End::Value(value, dimension)) => {
+                (Kind::SizeOf(Box::new(value.clone()), *dimension), value.variability)
+            }
+            Some(End::Part(reference, dimension)) => {
+                let component = reference.steps.last().map(|step| step.component);
+                let own = component.map(|component| self.elaborator.instances.variability(component));
+                let is_constant = own == Some(ast::Variability::Constant);
+                let own = if is_constant { Variability::Constant } else { Variability::Parameter };
+                (Kind::SizeOfPart(Box::new(reference.clone()), *dimension), own)
+            }
             None => return self.error(span, "misplaced-end", "`end` has a meaning only inside subscripts"),
         };
-        Expr { kind, ty: Type::INTEGER, variability: Variability::Parameter, span }
+        // The size of a constant is one, and no size ever changes.
+        Expr { kind, ty: Type::INTEGER, variability: array.min(Variability::Parameter), span }
     }
 
     fn if_expression(&mut self, branches: &[(ast::Expr, ast::Expr)], otherwise: &ast::Expr, span: Span) -> Expr {
@@ -309,6 +321,9 @@ impl<'e> Typer<'e> {
                 default: None,
                 span: iterator.name.span,
             });
+            if range.variability == Variability::Constant {
+                self.constant_iterators.push(local);
+            }
             typed.push(Iterator { local, range });
         }
         let result = inside(self);

@@ -119,6 +119,7 @@ impl Typer<'_> {
     fn local_variability(&self, local: LocalId) -> Variability {
         match self.place {
             super::Place::Function => Variability::Continuous,
+            super::Place::Model if self.constant_iterators.contains(&local) => Variability::Constant,
             super::Place::Model => {
                 self.locals[local].default.as_ref().map_or(Variability::Parameter, |d| d.variability)
             }
