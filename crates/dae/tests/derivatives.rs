@@ -341,6 +341,8 @@ fn external_functions_need_an_annotation() {
         symbol: Name::new("outside"),
         arguments: Vec::new(),
         result: None,
+        result_type: Some(dae::function::Type::Real),
+        outputs: vec![false],
         libraries: Vec::new(),
     });
     let mut functions = Functions::from(vec![Arc::new(f)]);
