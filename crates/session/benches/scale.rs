@@ -62,7 +62,11 @@ fn main() {
 fn one(file: &Path, class: &str) {
     let request = Request { target: file.display().to_string(), model: Some(class.to_owned()), ..Request::default() };
     let mut session = Session::new(Box::new(Disk));
-    let schedule = session.flatten(&request).and_then(|model| session.structure(model));
+    let mut flat = 0.0;
+    let schedule = session.flatten(&request).and_then(|model| {
+        flat = cpu_seconds();
+        session.structure(model)
+    });
     let Ok(schedule) = schedule else {
         for diagnostic in &session.diagnostics {
             eprint!("{}", diagnostic.render(session.sources()));
@@ -70,7 +74,7 @@ fn one(file: &Path, class: &str) {
         std::process::exit(1);
     };
     let (cpu, memory) = (cpu_seconds(), peak_memory());
-    println!("{} {} {cpu} {memory}", schedule.summary.equations, schedule.entries());
+    println!("{} {} {flat} {cpu} {memory}", schedule.summary.equations, schedule.entries());
 }
 
 /// The time all threads of this process have been running; finer than the clock ticks of `/proc/self/stat`.
@@ -94,18 +98,21 @@ fn peak_memory() -> f64 {
 fn table(largest: usize) {
     let folder = std::env::temp_dir().join(format!("gyrator-scale-{}", std::process::id()));
     let rumoca = std::env::var_os("RUMOCA_PYTHON").map(PathBuf::from);
-    println!("| model | equations | entries | CPU s | MiB | exponent | rumoca CPU s | MiB | factor |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!(
+        "| model | equations | entries | flat after CPU s | sorted after | MiB | exponent | rumoca CPU s | MiB | factor |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for case in CASES {
         let mut before: Option<(f64, f64)> = None;
         let mut other = rumoca.clone();
         for &wanted in case.equations.iter().filter(|&&wanted| wanted <= largest) {
             let file = write(&case, wanted, &folder.join(format!("{}{wanted}", case.name)));
-            let Some([equations, entries, cpu, memory]) = child(&file, case.class) else { continue };
+            let Some([equations, entries, flat, cpu, memory]) = child(&file, case.class) else { continue };
             let exponent = before.map(|(size, time)| (cpu / time).ln() / (equations / size).ln());
             let exponent = exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}"));
             let name = case.name;
-            let mut row = format!("| {name} | {equations} | {entries} | {cpu:.3} | {memory:.0} | {exponent} |");
+            let mut row =
+                format!("| {name} | {equations} | {entries} | {flat:.3} | {cpu:.3} | {memory:.0} | {exponent} |");
             match other.as_deref().and_then(|python| rumoca_takes(python, &file, case.class)) {
                 Some((theirs, memory)) => {
                     let _ = write!(row, " {theirs:.2} | {memory:.0} | {:.0} |", theirs / cpu);
@@ -136,7 +143,7 @@ fn write(case: &Case, wanted: usize, folder: &Path) -> PathBuf {
     file
 }
 
-fn child(file: &Path, class: &str) -> Option<[f64; 4]> {
+fn child(file: &Path, class: &str) -> Option<[f64; 5]> {
     let program = std::env::current_exe().ok()?;
     let output = Command::new(program).arg("one").arg(file).arg(class).output().ok()?;
     eprint!("{}", String::from_utf8_lossy(&output.stderr));

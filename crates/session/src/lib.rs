@@ -1,6 +1,7 @@
 //! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest tells about it.
 
 mod experiment;
+mod formats;
 mod listing;
 mod page;
 mod pipeline;

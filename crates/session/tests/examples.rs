@@ -236,8 +236,8 @@ fn a11_chain_of_thirty_bodies() {
     assert!(checked.structure.entries < checked.structure.blocks.len());
 }
 
-/// The schedule of the equations as they were written, and its page.
-fn as_written(example: &str) -> (transform::Schedule, String) {
+/// The schedule of the equations as they were written, as a page and as a document too.
+fn as_written(example: &str) -> (transform::Schedule, String, String) {
     let mut session = Session::new(Box::new(Disk));
     let mut request = request(example);
     request.transform.aliases = transform::Aliases::Keep;
@@ -246,12 +246,13 @@ fn as_written(example: &str) -> (transform::Schedule, String) {
     let schedule = session.structure(model);
     let schedule = explain(&session, schedule);
     let page = session::page(&schedule, session.sources());
-    (schedule, page)
+    let latex = Listing::new(&schedule, session.sources(), Notation::Latex).latex();
+    (schedule, page, latex)
 }
 
 #[test]
 fn a4_spring_damper_and_wall() {
-    let (schedule, page) = as_written("spring_damper.mo");
+    let (schedule, page, latex) = as_written("spring_damper.mo");
     assert_eq!((schedule.summary.equations, schedule.summary.unknowns), (12, 12));
     let differentiated: Vec<String> =
         schedule.summary.differentiated.iter().map(|&(eq, _)| schedule.model.equation_text(eq)).collect();
@@ -265,6 +266,8 @@ fn a4_spring_damper_and_wall() {
     assert_eq!(page.matches("http").count(), page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count());
     assert_eq!(page.matches("<line ").count(), 24 - 2);
 
+    assert!(latex.contains(r"\section*{Differentiated equations}") && latex.contains(r"\section*{At the start}"));
+
     let run = run("spring_damper.mo", Settings { tolerance: Some(1e-8), ..Settings::default() });
     for time in [1.0f64, 5.0, 10.0] {
         let damper = (1.0 - time.cos()) / 0.5;
@@ -276,7 +279,7 @@ fn a4_spring_damper_and_wall() {
 
 #[test]
 fn a11_as_written() {
-    let (schedule, _) = as_written("body_chain.mo");
+    let (schedule, ..) = as_written("body_chain.mo");
     let structure = Structure::of(&schedule);
     let systems: Vec<_> = structure.blocks.iter().filter(|block| block.size > 1).map(|b| (b.size, b.torn)).collect();
     assert!(matches!(systems[..], [(1200.., 30)]), "{systems:?}");

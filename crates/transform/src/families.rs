@@ -31,6 +31,8 @@ pub struct Shapes {
     numbers: FxHashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
     reads: Vec<u32>,
+    /// The numbers of the leaves, where there are too many to look through.
+    holes: FxHashMap<u32, u64>,
     eligible: bool,
     stack: Vec<(ExprId, bool)>,
     order: Vec<ExprId>,
@@ -44,7 +46,12 @@ impl Shapes {
         self.key.clear();
         self.key.push(mark);
         self.reads.clear();
+        self.holes = FxHashMap::default();
         self.eligible = true;
+        // A table that one long expression made large takes long to clear for all others.
+        if self.positions.capacity() > 1000 {
+            self.positions = FxHashMap::default();
+        }
     }
 
     /// A leaf that is not read, such as what is computed.
@@ -76,11 +83,21 @@ impl Shapes {
     }
 
     fn hole(&mut self, leaf: u32) -> u64 {
-        let known = self.reads.iter().position(|&read| read == leaf);
+        const FEW: usize = 24;
+        let known = if self.reads.len() <= FEW {
+            self.reads.iter().position(|&read| read == leaf).map(|place| place as u64)
+        } else {
+            self.holes.get(&leaf).copied()
+        };
         known.unwrap_or_else(|| {
             self.reads.push(leaf);
-            self.reads.len() - 1
-        }) as u64
+            if self.reads.len() == FEW + 1 {
+                self.holes = self.reads.iter().copied().zip(0..).collect();
+            } else if self.reads.len() > FEW {
+                self.holes.insert(leaf, self.reads.len() as u64 - 1);
+            }
+            self.reads.len() as u64 - 1
+        })
     }
 
     /// The expressions below a root, children first.
