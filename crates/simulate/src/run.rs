@@ -371,7 +371,8 @@ impl<'a, 'w> Run<'a, 'w> {
             self.last_step = step.t_new - step.t_old;
             let Station { machine, integrator, roots, .. } = &mut self.station;
             let found = roots.search(machine, &**integrator, step.t_old, step.t_new);
-            let crossing = found.map_err(|_| self.last_trouble())?;
+            // What only rounding separates from the end may as well cross behind it.
+            let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
             time = crossing.map_or(step.t_new, |event| event.t);
             let due = same_instant(time, known);
             let eventful = crossing.is_some() || due;

@@ -135,3 +135,17 @@ fn start_values_differ_before_the_first_tick() {
     assert_eq!((at(&run, "a", 0.15), at(&run, "y", 0.15)), (0.0, -1.0));
     assert_close(at(&run, "y", 0.25), 1.2, 1e-12);
 }
+
+#[test]
+fn a_condition_that_rises_at_the_end_does_not_tick() {
+    // The sine rises through zero at 0, 1, 2 s …, the last time where the run ends; rounding must not decide.
+    for end in 1..20 {
+        let text = "Integer n(start = 0)
+            n = previous(n) + (if sample(time, Clock(10*sin(6.283185307179586*time) - x > 0)) > -1 then 1 else 2)
+            Real x(start = 0, fixed = true)
+            der(x) = 0";
+        let options = simulate::Options { interval: 0.01, ..until(f64::from(end), 1e-6) };
+        let run = run(text, &options);
+        assert_eq!(run.end("n"), f64::from(end), "until {end}: {}", run.log);
+    }
+}
