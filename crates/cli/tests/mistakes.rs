@@ -259,12 +259,12 @@ end Tank;
 ",
         3,
         expect![[r#"
-            error[evaluation-failed]: 1 / 0 has no finite value, when rate was computed at time 0.5000000000000001
+            error[evaluation-failed]: 1 / 0 has no finite value, when rate was computed at time 0.5
               --> model.mo:6:3
                |
              6 |   rate = 1/(if time < 0.5 then 1 else 0);
                |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in this equation
-            error: the run stopped at time 0.5000000000000001; `Tank.csv` holds what was computed until then
+            error: the run stopped at time 0.5; `Tank.csv` holds what was computed until then
         "#]],
     );
 }

@@ -36,6 +36,12 @@ pub struct Inliner {
     memo: Memo,
 }
 
+impl Default for Inliner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Inliner {
     pub fn new() -> Self {
         Self { limits: USUAL, calls: FxHashMap::default(), memo: Memo::default() }

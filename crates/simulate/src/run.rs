@@ -601,6 +601,10 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         let Station { machine, names, .. } = &mut self.station;
         let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        if outcome.is_err() {
+            // Messages speak of the instant, not of the rounding error by which it was passed.
+            machine.memory.set_time(time);
+        }
         if before.is_some() && outcome.is_ok() {
             machine.memory.set_time(time);
             // What is singular must show while there is a way out.
