@@ -27,12 +27,20 @@ impl Run {
 }
 
 fn run(example: &str, model: Option<&str>) -> Run {
-    run_with(example, model, transform::Switching::Modes, &Settings::default())
+    run_with(example, model, transform::Switching::Modes, &Settings::default(), &[])
 }
 
-fn run_with(example: &str, model: Option<&str>, switching: transform::Switching, settings: &Settings) -> Run {
+fn run_with(
+    example: &str,
+    model: Option<&str>,
+    switching: transform::Switching,
+    settings: &Settings,
+    set: &[(&str, &str)],
+) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
-    let request = Request { target: path.display().to_string(), model: model.map(str::to_owned), ..Request::default() };
+    let set = set.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let request =
+        Request { target: path.display().to_string(), model: model.map(str::to_owned), set, ..Request::default() };
     let mut session = Session::new(Box::new(Disk));
     let model = session.flatten(&request).unwrap();
     let options = settings.resolve(&model.experiment).unwrap();
@@ -229,7 +237,7 @@ fn strict_refuses_redundant_switches() {
 fn difference_formulas_serve_all_modes() {
     let settings = Settings { solver: Some("implicit-euler".into()), intervals: Some(5000), ..Settings::default() };
     let difference =
-        |example: &str, model: Option<&str>| run_with(example, model, transform::Switching::Difference, &settings);
+        |example: &str, model: Option<&str>| run_with(example, model, transform::Switching::Difference, &settings, &[]);
     let clutch = difference("clutch.mo", None);
     assert_close(clutch.right("w1", 5.01), 1.286310, 2e-4);
     assert_close(clutch.right("w2", 10.0), 1.243621, 1e-4);
@@ -240,4 +248,34 @@ fn difference_formulas_serve_all_modes() {
     let interrupted = difference("freewheeling.mo", Some("Freewheeling.Interrupted"));
     assert!(interrupted.right("switch.v", 0.03) > 1000.0);
     assert_close(interrupted.right("inductor.i", 0.06), 0.0, 1e-12);
+}
+
+#[test]
+fn a_thyristor_bridge_with_its_commutations() {
+    let ideal = run("thyristor_bridge.mo", None);
+    // With resistance and conductance ε the speed is 41.2723 for ε = 10⁻³ and 41.3728 for 10⁻⁴: 41.3840 for none.
+    assert_close(ideal.right("motor.w", 0.2), 41.3840, 2e-3);
+    assert!(ideal.statistics.state_events > 100 && ideal.statistics.modes < 20, "{:?}", ideal.statistics);
+    let short = Settings { stop_time: Some(0.05), ..Settings::default() };
+    let with = |epsilon: &str| {
+        run_with("thyristor_bridge.mo", None, transform::Switching::Modes, &short, &[("epsilon", epsilon)])
+    };
+    let (ideal, near) = (with("0"), with("1e-4"));
+    assert_close(ideal.right("choke.i", 0.05), near.right("choke.i", 0.05), 0.2);
+    // Ideal elements are not stiff.
+    assert!(near.statistics.rhs > 8 * ideal.statistics.rhs, "{} {}", near.statistics.rhs, ideal.statistics.rhs);
+}
+
+#[test]
+fn a_chopper_turns_its_thyristor_off_by_a_capacitor() {
+    let run = run("train_chopper.mo", None);
+    // The load current reverses the capacitor, and the inductor turns it back without loss.
+    assert_close(run.right("commutation.v", 0.0024), -600.0, 1e-4);
+    assert_close(run.right("commutation.v", 0.003), 600.0, 1e-4);
+    let reversed = 0.0025 + std::f64::consts::PI * 1e-4;
+    assert_eq!((run.left("reversing.off", reversed), run.right("reversing.off", reversed)), (0.0, 1.0));
+    let main = run.result.get("main.off").unwrap();
+    let fired = main.values.windows(2).filter(|pair| pair[0] == 1.0 && pair[1] == 0.0).count();
+    assert_eq!(fired, 20);
+    assert!(run.right("motor.w", 0.05) > 19.0);
 }

@@ -32,7 +32,7 @@ impl<'p> Instant<'_, 'p, '_> {
     pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
         self.station.note_sizes(&mut self.switching.sizes);
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
-        let mut left = Left::of(self.station, self.switching.variables());
+        let mut left = self.left();
         let first = self.first_candidate();
         left.remember_relations(self.station);
         left.triggers = self.triggers();
@@ -40,7 +40,7 @@ impl<'p> Instant<'_, 'p, '_> {
         if due {
             // What reads the flags of samples has to see that they fell.
             Clockwork::lower(self.program(), &mut self.station.machine.memory);
-            let left = Left::of(self.station, self.switching.variables());
+            let left = self.left();
             self.station.run_events(Phase::Frozen)?;
             let first = self.station.found_key();
             let rest = self.iterate(left, first)?;
@@ -62,6 +62,15 @@ impl<'p> Instant<'_, 'p, '_> {
 
     fn program(&self) -> &'p Program {
         self.station.machine.program
+    }
+
+    /// The values in use, as those at the left of what comes next.
+    fn left(&self) -> Left {
+        let mut left = Left::of(self.station, self.switching.variables());
+        if self.timed {
+            left.after = self.clockwork.just_after(self.time);
+        }
+        left
     }
 
     /// The mode that the relations ask for as they are where they made the event.
@@ -114,7 +123,7 @@ impl<'p> Instant<'_, 'p, '_> {
             if aftermath.iterations >= MOST_ITERATIONS {
                 return Err(self.endless());
             }
-            left = Left::of(self.station, self.switching.variables());
+            left = self.left();
             first = self.station.found_key();
         }
     }

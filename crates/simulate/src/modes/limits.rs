@@ -46,6 +46,20 @@ pub fn settle(
     sizes: &[f64],
     horizon: Horizon,
 ) -> Result<Found, Trouble> {
+    station.machine.memory.set_time(left.after);
+    let found = settle_after(station, left, triggers, jump, sizes, horizon);
+    station.machine.memory.set_time(left.time);
+    found
+}
+
+fn settle_after(
+    station: &mut Station,
+    left: &Left,
+    triggers: &[usize],
+    jump: &Jump,
+    sizes: &[f64],
+    horizon: Horizon,
+) -> Result<Found, Trouble> {
     let Some(count) = station.switch.as_ref().map(|switch| switch.relations.len()) else {
         return Ok(Found { open: Vec::new(), at_zero: Vec::new() });
     };

@@ -121,9 +121,8 @@ impl<'p> Switching<'p> {
             let relation = &old.layout.relations[old.roots[crossing.function].relation];
             texts.push(old.model().expression_text(relation.residue));
         }
-        let conditions: Vec<_> = self.modes.conditions().iter().map(|condition| condition.expression).collect();
-        let truth = old.evaluate(&conditions, &mut left_memory(station, left));
-        let key: Key = truth.map_err(|d| Trouble::Model(Box::new(d)))?.iter().map(|&truth| truth != 0.0).collect();
+        let mut left = left.clone();
+        let key = self.decide_monitors(station, &mut left)?;
         let index = self.station(&key, ModeEntry::Running).map_err(|reason| {
             let message = format!("the mode {} cannot be sorted: {reason}", self.modes.describe(&key));
             Trouble::Model(Box::new(Diagnostic::error("singular-mode", message)))
@@ -193,11 +192,27 @@ impl<'p> Switching<'p> {
             }
         }
         prepare(&mut station.machine, time)?;
-        let left = Left::of(station, self.sizes.len());
+        let mut left = Left::of(station, self.sizes.len());
+        self.decide_monitors(station, &mut left)?;
         station.note_sizes(&mut self.sizes);
         let message = "no mode agrees with all start values; they are taken for the values just before the start";
         self.add_warning(Diagnostic::warning("contradicting-start-values", message));
         Ok(Start::Before(left))
+    }
+
+    /// The conditions at the values on the left: the structure for all modes has no monitors that would tell.
+    fn decide_monitors(&self, station: &Station, left: &mut Left) -> Result<Key, Trouble> {
+        let program = station.machine.program;
+        if program.schedule.mode.is_some() {
+            return Ok(station.key());
+        }
+        let conditions: Vec<_> = self.modes.conditions().iter().map(|condition| condition.expression).collect();
+        let truth = program.evaluate(&conditions, &mut left_memory(station, left));
+        let truth = truth.map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        for (condition, &truth) in self.modes.conditions().iter().zip(&truth) {
+            left.values[condition.monitor.index()] = truth;
+        }
+        Ok(truth.iter().map(|&truth| truth != 0.0).collect())
     }
 
     /// The mode to try first at the start.

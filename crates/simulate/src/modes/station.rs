@@ -97,6 +97,8 @@ fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
 #[derive(Clone, Debug, Default)]
 pub struct Left {
     pub time: f64,
+    /// The time to evaluate relations at: where one on time alone makes the event, just after it.
+    pub after: f64,
     /// By the variables of the model in which nothing is decided.
     pub values: Vec<f64>,
     previous: FxHashMap<VarId, f64>,
@@ -125,6 +127,7 @@ impl Left {
         };
         let mut left = Self {
             time: memory.time(),
+            after: memory.time(),
             values,
             previous: previous.collect(),
             samples: program.layout.samples.iter().map(sample).collect(),
