@@ -2,8 +2,12 @@
 //! `cargo run --release -p gyrator-session --example compliance -- FOLDER [-v]`. A case says in an annotation whether it must
 //! pass. One that must pass must be translated; whether it also runs is counted. One that must not must be refused, at
 //! translation or by an error of its run, such as an assertion that fails. `-v` prints every error of every refused case.
+//!
+//! Some cases bring C text in their annotations. It is made a shared library by the C compiler of the system, where there is
+//! one, and the case is allowed to call it, as a user would with `--allow-external`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use base::Name;
@@ -21,9 +25,17 @@ fn main() {
     let folder = PathBuf::from(arguments.next().unwrap_or_default());
     let verbose = arguments.next().is_some();
     let (mut passed, mut ran, mut refused) = ((0, 0), 0, (0, 0));
-    for (name, must_pass) in all_cases(&folder) {
+    let mut libraries = Libraries::default();
+    libraries.add_search_path(&folder);
+    for (name, must_pass) in all_cases(&mut libraries) {
         let mut session = Session::new(Box::new(Disk));
-        let outcome = run(&mut session, &name, &folder);
+        let request = Request {
+            target: name.clone(),
+            libraries: vec![folder.clone()],
+            allow_external: c_library(&mut libraries, &name, &folder).into_iter().collect(),
+            ..Request::default()
+        };
+        let outcome = run(&mut session, &request);
         let is_right = if must_pass { session.stage > Stage::Structure } else { outcome.is_err() };
         let count = if must_pass { &mut passed } else { &mut refused };
         count.0 += usize::from(is_right);
@@ -37,14 +49,14 @@ fn main() {
             println!("    {}: {}", error.code, error.message);
         }
     }
+    let _ = std::fs::remove_dir_all(scratch());
     println!("must pass: {} of {} translated, {ran} of them run to the end", passed.0, passed.1);
     println!("must not pass: {} of {} refused", refused.0, refused.1);
 }
 
 /// Translates a case and runs it as its experiment says.
-fn run(session: &mut Session, name: &str, folder: &Path) -> Result<(), Failed> {
-    let request = Request { target: name.to_owned(), libraries: vec![folder.to_owned()], ..Request::default() };
-    let model = session.flatten(&request)?;
+fn run(session: &mut Session, request: &Request) -> Result<(), Failed> {
+    let model = session.flatten(request)?;
     let options = Settings::default().resolve(&model.experiment).map_err(Failed::Call)?;
     let schedule = session.structure(model)?;
     let program = session.compile(schedule)?;
@@ -59,14 +71,67 @@ fn run(session: &mut Session, name: &str, folder: &Path) -> Result<(), Failed> {
 }
 
 /// The names of the cases, and whether each must pass.
-fn all_cases(folder: &Path) -> Vec<(String, bool)> {
-    let mut libraries = Libraries::default();
-    libraries.add_search_path(folder);
+fn all_cases(libraries: &mut Libraries) -> Vec<(String, bool)> {
     let mut cases = Vec::new();
     if let Some(top) = libraries.class(Libraries::ROOT, Name::new("ModelicaCompliance")) {
-        find(&mut libraries, top, &mut cases);
+        find(libraries, top, &mut cases);
     }
     cases
+}
+
+/// The C text of a case as a shared library; `None` if it has none or the C compiler does not take it.
+fn c_library(libraries: &mut Libraries, name: &str, library_folder: &Path) -> Option<PathBuf> {
+    let class = name.split('.').try_fold(Libraries::ROOT, |class, part| libraries.class(class, Name::new(part)))?;
+    let mut texts = Vec::new();
+    include_texts(&libraries.get(class).class, &mut texts);
+    if texts.is_empty() {
+        return None;
+    }
+    let folder = scratch();
+    std::fs::create_dir_all(&folder).ok()?;
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let (source, library) = (folder.join(format!("{last}.c")), folder.join(format!("{last}.so")));
+    std::fs::write(&source, texts.join("\n")).ok()?;
+    let headers = library_folder.join("ModelicaCompliance/Resources/Include");
+    compile(&source, &library, &headers).then_some(library)
+}
+
+/// Where the C files go; it is removed in the end.
+fn scratch() -> PathBuf {
+    std::env::temp_dir().join(format!("compliance-{}", std::process::id()))
+}
+
+/// Headers are found in the folder of the library for them (12.9.4) and in the folders in it.
+fn compile(source: &Path, library: &Path, headers: &Path) -> bool {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-w", "-shared", "-fPIC", "-o"]).arg(library).arg(source).arg("-lm").arg("-I").arg(headers);
+    let inside = std::fs::read_dir(headers).into_iter().flatten().flatten().map(|entry| entry.path());
+    for folder in inside.filter(|path| path.is_dir()) {
+        compiler.arg("-I").arg(folder);
+    }
+    compiler.output().is_ok_and(|output| output.status.success())
+}
+
+/// The annotations `Include` of the external functions in a class, each text once.
+fn include_texts(class: &ast::ClassDef, texts: &mut Vec<String>) {
+    let ast::ClassBody::Long(composition) = &class.body else { return };
+    let annotation = composition.external.as_ref().and_then(|external| external.annotation.as_ref());
+    for argument in annotation.iter().flat_map(|annotation| &annotation.arguments) {
+        if let ast::Argument::Element(element) = argument
+            && element.path.last().is_some_and(|last| last.name == "Include")
+            && let Some(ast::ModificationValue::Expr(value)) =
+                element.modification.as_ref().and_then(|modification| modification.value.as_ref())
+            && let ast::ExprKind::String(text) = &value.kind
+            && !texts.iter().any(|known| **known == **text)
+        {
+            texts.push(text.to_string());
+        }
+    }
+    for element in &composition.elements {
+        if let ast::Element::Class(inner) = element {
+            include_texts(inner, texts);
+        }
+    }
 }
 
 fn find(libraries: &mut Libraries, class: DefId, out: &mut Vec<(String, bool)>) {
