@@ -234,6 +234,11 @@ fn a11_chain_of_thirty_bodies() {
     assert_eq!(systems.len(), 1);
     assert_eq!((systems[0].kind, systems[0].torn), ("linear", 30));
     assert!(checked.structure.entries < checked.structure.blocks.len());
+    let text = checked.listing.text();
+    assert!(
+        text.contains("30 of one shape, the last for der(joint[30].q):\n    der(joint[1].q) := joint[1].qd "),
+        "{text}"
+    );
 }
 
 /// The schedule of the equations as they were written, as a page and as a document too.
