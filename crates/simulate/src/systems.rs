@@ -239,8 +239,7 @@ impl Systems {
         match outcome {
             Ok(Solved::Uniquely) => Ok(()),
             Ok(Solved::ByLeastNorm) => {
-                // What an event tries on its way need not be regular; what holds after it is solved frozen.
-                if phase == Phase::Frozen && !self.shared.contains(&system) {
+                if !self.shared.contains(&system) {
                     self.shared.push(system);
                 }
                 Ok(())
