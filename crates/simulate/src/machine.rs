@@ -22,6 +22,11 @@ impl From<Failure> for Trouble {
 }
 
 impl Trouble {
+    /// Whether simultaneous equations do not determine their unknowns, or contradict each other.
+    pub fn is_singular(&self) -> bool {
+        matches!(self, Trouble::System(failure) if failure.is_singular())
+    }
+
     pub fn diagnostic(&self, model: &Model) -> base::Diagnostic {
         match self {
             Trouble::Evaluation(failure) => failure.diagnostic(model),

@@ -542,8 +542,9 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Initialises the structure for all modes; where that is singular, the modes.
     fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
+        let span = (start, self.options.stop_time);
         let Station { machine, names, .. } = &mut self.station;
-        let mut outcome = initial::initialise(machine, names, (start, self.options.stop_time), self.log);
+        let mut outcome = initial::initialise(machine, names, span, self.log);
         if self.spare.is_some() && outcome.is_ok() {
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
@@ -551,12 +552,19 @@ impl<'a, 'w> Run<'a, 'w> {
         if let Some((modes, shelf)) = &self.spare
             && needs_modes(&outcome, &self.station)
         {
+            let strict = modes.strict;
             let modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
+            let program = self.program;
             match self.begin_in_modes(modes) {
                 Ok(aftermath) => return Ok(aftermath),
-                // The model as one structure may be singular where its modes are, too.
-                Err(stop) if outcome.is_err() => return Err(stop),
-                Err(_) => {}
+                Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
+                // The model as one structure speaks more clearly, and its solution of least norm is better than none.
+                Err(_) => {
+                    let again = Station::new(Machine::new(program), self.options);
+                    self.go_back_to(again.map_err(Trouble::Model)?);
+                    let Station { machine, names, .. } = &mut self.station;
+                    outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
+                }
             }
         }
         let (clockwork, aftermath) = outcome?;
@@ -614,19 +622,36 @@ impl<'a, 'w> Run<'a, 'w> {
         if let (Some((modes, shelf)), Some((left, clockwork))) = (&self.spare, before)
             && needs_modes(&outcome, &self.station)
         {
+            let strict = modes.strict;
             let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
             match modes.enter(&mut self.station, &left, &self.crossings) {
-                Ok(crossings) => {
-                    self.crossings = crossings;
+                Ok((crossings, before)) => {
+                    let found = std::mem::replace(&mut self.crossings, crossings);
                     let Machine { program, memory, .. } = &self.station.machine;
-                    self.clockwork = clockwork.in_program(program, memory);
-                    return self.instant(modes, time, trigger);
+                    let other = clockwork.in_program(program, memory);
+                    let clockwork = std::mem::replace(&mut self.clockwork, other);
+                    match (self.instant(modes, time, trigger), before) {
+                        // A solution of least norm is better than none.
+                        (Err(_), Some(before)) if outcome.is_ok() && !strict => {
+                            (self.crossings, self.clockwork) = (found, clockwork);
+                            self.go_back_to(before);
+                        }
+                        (passed, _) => return passed,
+                    }
                 }
                 Err(trouble) if outcome.is_err() => return Err(trouble.into()),
                 Err(_) => {}
             }
         }
         Ok(outcome?)
+    }
+
+    /// Goes on with the structure for all modes, for good.
+    fn go_back_to(&mut self, station: Station<'a>) {
+        (self.station, self.modes, self.spare) = (station, None, None);
+        self.take_program();
+        self.entered = false;
+        self.projector = Projector::new(&self.station.machine, self.options.tolerance);
     }
 
     /// Goes through an event at which the mode may change.

@@ -51,9 +51,13 @@ pub enum Reason {
 }
 
 impl SystemFailure {
+    pub fn is_singular(&self) -> bool {
+        matches!(self.reason, Reason::Singular(_) | Reason::NoConfiguration { .. })
+    }
+
     /// Whether it may be another structure that is needed, and not other numbers.
     pub fn is_structural(&self) -> bool {
-        matches!(self.reason, Reason::Singular(_) | Reason::NoConfiguration { .. } | Reason::NoConvergence(_))
+        self.is_singular() || matches!(self.reason, Reason::NoConvergence(_))
     }
 
     pub fn diagnostic(&self, model: &Model) -> Diagnostic {

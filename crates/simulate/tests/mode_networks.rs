@@ -20,7 +20,7 @@ fn wirings() -> impl Strategy<Value = Wiring> {
     let ends = (0usize..4, 0usize..4).prop_filter("an element has two ends", |(from, to)| from != to);
     proptest::collection::vec(ends, 5)
         .prop_map(|ends| [(1, 0), ends[0], ends[1], ends[2], ends[3], ends[4]])
-        .prop_filter("all is connected, and no end hangs free", |wiring| is_connected(wiring))
+        .prop_filter("all is connected, and no end hangs free", is_connected)
 }
 
 fn is_connected(wiring: &Wiring) -> bool {

@@ -108,13 +108,13 @@ impl<'p> Switching<'p> {
     }
 
     /// Goes over from the structure for all modes, which has become singular, to the mode it is in. `left` are its values,
-    /// the relations in `crossings` make the event; they are returned as the mode knows them.
+    /// the relations in `crossings` make the event; they are returned as the mode knows them, with the station that is left.
     pub fn enter(
         &mut self,
         station: &mut Station<'p>,
         left: &Left,
         crossings: &[Crossing],
-    ) -> Result<Vec<Crossing>, Trouble> {
+    ) -> Result<(Vec<Crossing>, Option<Station<'p>>), Trouble> {
         let mut texts = Vec::new();
         let old = station.machine.program;
         for crossing in crossings {
@@ -127,8 +127,9 @@ impl<'p> Switching<'p> {
             let message = format!("the mode {} cannot be sorted: {reason}", self.modes.describe(&key));
             Trouble::Model(Box::new(Diagnostic::error("singular-mode", message)))
         })?;
+        let mut before = None;
         if let Some(new) = self.stations[index].take() {
-            *station = new;
+            before = Some(std::mem::replace(station, new));
             self.active = index;
         }
         self.visit(station, index);
@@ -143,7 +144,8 @@ impl<'p> Switching<'p> {
             program.roots.iter().position(same)
         };
         let found = crossings.iter().zip(&texts);
-        Ok(found.filter_map(|(crossing, text)| Some(Crossing { function: known(text)?, ..*crossing })).collect())
+        let crossings = found.filter_map(|(crossing, text)| Some(Crossing { function: known(text)?, ..*crossing }));
+        Ok((crossings.collect(), before))
     }
 
     /// How many modes the run has been in.
@@ -464,7 +466,24 @@ impl<'p> Switching<'p> {
                 diagnostic
             }
         };
-        Trouble::Model(Box::new(diagnostic))
+        Trouble::Model(Box::new(self.with_places(diagnostic)))
+    }
+
+    /// Names the equations that the conditions decide about.
+    fn with_places(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        const SHOWN: usize = 6;
+        for condition in 0..self.modes.conditions().len().min(SHOWN) {
+            let Some((span, component)) = self.modes.place(condition) else { continue };
+            let mut text = format!("decided by {}", self.modes.text(condition));
+            if !component.is_empty() {
+                text = format!("{text}, in component `{component}`");
+            }
+            diagnostic = match span {
+                Some(span) => diagnostic.at(span, text),
+                None => diagnostic.note(text),
+            };
+        }
+        diagnostic
     }
 
     fn difference(&self, from: &Key, to: &Key) -> String {

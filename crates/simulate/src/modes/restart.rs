@@ -219,7 +219,8 @@ impl Restart {
             },
             None => 0,
         };
-        let open = NoJump::Singular(self.chains.columns[failed.min(size - 1)][0]);
+        let Some(open) = self.chains.columns.get(failed.min(size.saturating_sub(1))) else { return Ok(()) };
+        let open = NoJump::Singular(open[0]);
         if size > LARGEST_LEAST_SQUARES {
             return Err(open);
         }

@@ -3,7 +3,7 @@
 //! `0 = if open then i else u` holds one unknown or the other; `v = s*(if off then 1 else Ron)` loses `s` where the
 //! parameter `Ron` is zero. Conditions that make no events, and those that follow from parameters, never are.
 
-use dae::{EquationRole, ExprId, Memo, Node, VarId, VariableType};
+use dae::{EquationRole, ExprId, Exprs, Memo, Node, VarId, VariableType};
 use rustc_hash::FxHashSet;
 
 use crate::occurrences::{Leaf, Place, Scanner};
@@ -75,7 +75,10 @@ fn of_residual(work: &mut Work, scanner: &mut Scanner, residual: ExprId) -> Vec<
 
 /// The conditions of all `if` in some expressions, without negations.
 pub fn alternatives(work: &Work, roots: &[ExprId]) -> Vec<ExprId> {
-    let exprs = &work.model.exprs;
+    of_alternatives(&work.model.exprs, roots)
+}
+
+pub fn of_alternatives(exprs: &Exprs, roots: &[ExprId]) -> Vec<ExprId> {
     let mut conditions = Vec::new();
     for id in exprs.postorder(roots) {
         if let Node::If { mut condition, .. } = exprs.node(id) {

@@ -33,7 +33,8 @@ pub struct Modes {
     conditions: Vec<Condition>,
     /// The unknowns of the equations that the conditions decide about.
     pub switched: Vec<VarId>,
-    strict: bool,
+    /// Refuse what would be decided for the user with a warning.
+    pub strict: bool,
 }
 
 /// One structural condition.
@@ -126,6 +127,19 @@ impl Modes {
     pub fn has(&self, variable: VarId, derivative_of: Option<VarId>) -> bool {
         let is_known = |variable: VarId| base::Id::index(variable) < self.model.variables.len();
         derivative_of.map_or(is_known(variable), |of| is_known(of) && self.model.exprs.find(Node::Der(of)).is_some())
+    }
+
+    /// The first equation that a condition decides about: where it stands, and in which component.
+    pub fn place(&self, condition: usize) -> Option<(Option<base::Span>, String)> {
+        let expression = self.conditions.get(condition)?.expression;
+        let decides = |equation: &&Equation| {
+            matches!(equation.role, EquationRole::Plain)
+                && !matches!(equation.origin.kind, OriginKind::Auxiliary)
+                && conditions::of_alternatives(&self.model.exprs, &[equation.left, equation.right])
+                    .contains(&expression)
+        };
+        let origin = &self.model.equations.values().find(decides)?.origin;
+        Some((origin.span, self.model.paths.text(origin.component)))
     }
 
     /// A condition as it was written.
