@@ -42,7 +42,7 @@ pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     wishes.extend(wanted(StateSelect::Prefer).then_some(Some(StateSelect::Prefer)));
     let (system, equations, offsets) = loop {
         let wish = wishes.pop().flatten();
-        match find_offsets(work, wish) {
+        match find_offsets(work, named, wish) {
             Err(_) if wish.is_some() => work.active.clone_from(&before),
             outcome => break outcome?,
         }
@@ -110,12 +110,13 @@ fn written_orders(work: &Work, system: &System, named: usize) -> Vec<u32> {
     system.columns.iter().map(order).collect()
 }
 
-/// The offsets, with the derivatives of equations made on the way; they are not active yet.
+/// The offsets, with the derivatives of equations made on the way; they are not active yet. Of the variables, the first
+/// `named` are the text's own and their derivatives there; an attempt that failed may have left more.
 fn find_offsets(
     work: &mut Work,
+    named: usize,
     wish: Option<StateSelect>,
 ) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
-    let named = work.model.variables.len();
     let mut attempts = 0;
     loop {
         let mut sides = Vec::with_capacity(work.active.len());

@@ -39,6 +39,20 @@ fn a_preference_gives_way_where_it_is_not_safe() {
 }
 
 #[test]
+fn a_preference_that_needs_the_derivative_of_an_input_is_dropped() {
+    let schedule = schedule(
+        "input u
+         Real y(stateSelect = prefer)
+         Real z(stateSelect = prefer)
+         der(x) = -x
+         z = 2*x
+         w = x + u
+         y = w + z",
+    );
+    assert_eq!(states(&schedule), "x");
+}
+
+#[test]
 fn medium_states_are_chosen_together() {
     let schedule = schedule(
         "parameter V = 2
