@@ -54,11 +54,6 @@ struct Maker<'a> {
     problems: Vec<Diagnostic>,
 }
 
-/// Nothing follows from guesses: all unknowns are.
-fn whole(pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
-    (pairs.iter().map(|pair| pair.variable).collect(), Vec::new(), pairs.to_vec())
-}
-
 /// One equation of a component and the unknown it is matched with.
 #[derive(Clone, Copy)]
 struct Pair {
@@ -167,7 +162,7 @@ impl Maker<'_> {
         }
         let mut torn = self.torn(work, &smooth);
         if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) {
-            torn = whole(&smooth);
+            torn = self.whole(work, &smooth);
         }
         let (iteration, inner, residual_pairs) = torn;
         let residuals: Vec<ExprId> =
@@ -208,9 +203,44 @@ impl Maker<'_> {
         })
     }
 
+    /// Nothing follows from guesses: all unknowns are. Each stands beside the equation in which it has the largest factor, as
+    /// far as possible: with such a diagonal elimination fills in little.
+    fn whole(&mut self, work: &mut Work, pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
+        for (index, pair) in pairs.iter().enumerate() {
+            self.local[pair.column as usize] = index as u32;
+        }
+        let mut builder = IncidenceBuilder::default();
+        let mut matching = Matching::empty(pairs.len(), pairs.len());
+        for (row, pair) in (0u32..).zip(pairs) {
+            let columns = self.system.matchable.row(pair.row as usize).iter();
+            let columns: Vec<u32> =
+                columns.map(|&column| self.local[column as usize]).filter(|&place| place != NONE).collect();
+            let residual = work.model.exprs.sub(pair.sides.0, pair.sides.1);
+            let size = |&place: &u32| factor(work, residual, pairs[place as usize].variable);
+            let sizes: Vec<f64> = columns.iter().map(size).collect();
+            let largest = (0..columns.len()).max_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
+            if let Some(place) = largest.map(|largest| columns[largest])
+                && matching.row_of_column[place as usize] == NONE
+            {
+                matching.assign(row, place);
+            }
+            builder.push_row(columns);
+        }
+        for pair in pairs {
+            self.local[pair.column as usize] = NONE;
+        }
+        matching.extend(&builder.finish(pairs.len()));
+        let unknown = |(pair, &column): (&Pair, &u32)| pairs.get(column as usize).unwrap_or(pair).variable;
+        let unknowns = match matching.is_perfect() {
+            true => pairs.iter().zip(&matching.column_of_row).map(unknown).collect(),
+            false => pairs.iter().map(|pair| pair.variable).collect(),
+        };
+        (unknowns, Vec::new(), pairs.to_vec())
+    }
+
     fn torn(&mut self, work: &mut Work, pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
         if pairs.len() > LARGEST_TO_TEAR {
-            return whole(pairs);
+            return self.whole(work, pairs);
         }
         for (index, pair) in pairs.iter().enumerate() {
             self.local[pair.column as usize] = index as u32;
@@ -265,6 +295,13 @@ impl Maker<'_> {
         .hint(format!("write it as `{name} = …`"));
         work.at_equation(diagnostic, pair.equation, "")
     }
+}
+
+/// The size of the factor of a variable; zero where it is not a number.
+fn factor(work: &mut Work, residual: ExprId, variable: VarId) -> f64 {
+    let unknown = work.model.exprs.var(variable);
+    let factor = work.model.exprs.linear_coefficient(residual, unknown).map(|(factor, _)| factor);
+    factor.and_then(|factor| work.evaluate(factor)).map_or(0.0, f64::abs)
 }
 
 /// The value of `variable` by the equation, if nothing is divided by what may vanish.

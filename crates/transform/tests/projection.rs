@@ -65,7 +65,7 @@ fn a20_pendulum_with_constraints() {
         projection.J[4,4] := 2*y
     "#]]
     .assert_eq(&all(&schedule));
-    let projection = schedule.projection.unwrap();
+    let projection = schedule.projection.expect("constraints");
     assert_eq!((projection.residuals.len(), projection.jacobian.len()), (4, 10));
 }
 

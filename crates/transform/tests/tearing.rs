@@ -12,7 +12,7 @@ fn only_system(schedule: &Schedule) -> &EquationSystem {
         Block::System { system, .. } => Some(system),
         Block::Assign { .. } => None,
     });
-    let system = systems.next().unwrap();
+    let system = systems.next().expect("a system");
     assert!(systems.next().is_none());
     system
 }
@@ -47,6 +47,11 @@ fn errors_must_not_grow_on_the_way() {
     let large = schedule(&plate(30));
     let system = only_system(&large);
     assert_eq!((system.unknowns.len(), system.iteration.len(), system.inner.len()), (900, 900, 0));
+    // Each unknown stands beside its own equation, in which its factor is four.
+    for (&unknown, &equation) in system.iteration.iter().zip(&system.residual_equations) {
+        let (name, text) = (large.model.variable_name(unknown), large.model.equation_text(equation));
+        assert!(text.starts_with(&format!("4*{name} = ")), "{name} by {text}");
+    }
 }
 
 #[test]
