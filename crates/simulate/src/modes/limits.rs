@@ -11,8 +11,8 @@ use super::restart::Jump;
 use super::station::{Left, Station};
 use crate::machine::{Phase, Trouble};
 
-/// Residues below this, relative to the magnitudes of what is in them, are zero.
-const ZERO: f64 = 1e-9;
+/// Residues below this, relative to the magnitudes of what is in them, are zero at first.
+pub const ZERO: f64 = 1e-9;
 /// Residues that stay at zero have left it when they are larger than this.
 const RESTING: f64 = 1e-7;
 /// A residue has left zero when it changed by more than this.
@@ -25,6 +25,8 @@ const MOST_ROUNDS: usize = 12;
 pub struct Horizon {
     pub first: f64,
     pub last: f64,
+    /// Residues below this, relative to the magnitudes of what is in them, are zero.
+    pub zero: f64,
 }
 
 /// What was found out about relations.
@@ -75,7 +77,7 @@ fn settle_after(
         for k in 0..count {
             if impulses[k].abs() > 1e-9 * largest_impulse && impulses[k] != 0.0 {
                 wanted[k] = Some(impulses[k].signum());
-            } else if residues[k].abs() > ZERO * scales[k] {
+            } else if residues[k].abs() > horizon.zero * scales[k] {
                 wanted[k] = Some(residues[k].signum());
             } else if residues[k].is_finite() {
                 let number = station.switch.as_ref().map(|switch| switch.shared[k]);

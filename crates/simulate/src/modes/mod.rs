@@ -267,9 +267,29 @@ impl<'p> Switching<'p> {
         first: Key,
         last_step: f64,
     ) -> Result<(), Trouble> {
-        let horizon = self.horizon(left.time, last_step);
-        let this = std::cell::RefCell::new((&mut *self, &mut *station));
-        let outcome = search(
+        let mut horizon = self.horizon(left.time, last_step);
+        let mut outcome = self.search_from(station, left, first.clone(), horizon)?;
+        if matches!(outcome, Err(NoMode::None(_))) {
+            // Values may be as far from zero as the errors of integration are.
+            horizon.zero = self.drift();
+            outcome = self.search_from(station, left, first, horizon)?;
+        }
+        let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
+        self.activate(station, &key);
+        station.note_sizes(&mut self.sizes);
+        self.warn(station, left.time);
+        Ok(())
+    }
+
+    fn search_from(
+        &mut self,
+        station: &mut Station<'p>,
+        left: &Left,
+        first: Key,
+        horizon: Horizon,
+    ) -> Result<Result<Key, NoMode>, Trouble> {
+        let this = std::cell::RefCell::new((self, station));
+        search(
             first,
             Preference::First,
             |key| {
@@ -280,12 +300,12 @@ impl<'p> Switching<'p> {
                 let (this, station) = &mut *this.borrow_mut();
                 Ok(this.is_same(station, a, b))
             },
-        )?;
-        let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
-        self.activate(station, &key);
-        station.note_sizes(&mut self.sizes);
-        self.warn(station, left.time);
-        Ok(())
+        )
+    }
+
+    /// How far errors of integration reach, relative to values.
+    fn drift(&self) -> f64 {
+        10.0 * self.options.tolerance.clamp(1e-9, 1e-4)
     }
 
     /// Restart and right limits in one mode.
@@ -294,7 +314,7 @@ impl<'p> Switching<'p> {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
         };
-        let drift = 10.0 * self.options.tolerance.clamp(1e-9, 1e-4);
+        let drift = self.drift();
         let Some(station) = self.stations[index].as_mut().or((index == self.active).then_some(active)) else {
             return Trial::Fails(String::new());
         };
@@ -332,15 +352,24 @@ impl<'p> Switching<'p> {
         };
         let (Some(a), Some(b)) = (find(a), find(b)) else { return false };
         let model = self.modes.model();
-        let close = |variable: VarId| {
-            if model.variables[variable].ty != dae::VariableType::Real {
-                return true;
-            }
-            let (x, y) = (a.value(variable), b.value(variable));
-            let size = self.sizes[variable.index()];
-            (x - y).abs() <= 1e-7 * (x.abs() + y.abs() + size) || x.is_nan() && y.is_nan()
-        };
-        model.variables.ids().all(close)
+        let is_close =
+            |x: f64, y: f64, size: f64| (x - y).abs() <= 1e-7 * (x.abs() + y.abs() + size) || x.is_nan() && y.is_nan();
+        let is_real = |variable: &VarId| model.variables[*variable].ty == dae::VariableType::Real;
+        let is_differentiated = |variable: &VarId| model.exprs.find(dae::Node::Der(*variable)).is_some();
+        let close = |variable: VarId| is_close(a.value(variable), b.value(variable), self.sizes[variable.index()]);
+        // Modes that go on in the same way differ in how ideal elements share something, which means nothing.
+        if model.variables.ids().any(|variable| is_differentiated(&variable)) {
+            let rates = |station: &Station| -> Vec<(VarId, f64)> {
+                let derivatives = station.switch.iter().flat_map(|switch| &switch.derivatives);
+                let first = derivatives.filter(|(_, root, order)| *order == 1 && is_differentiated(root));
+                first.map(|&(variable, root, _)| (root, station.value(variable))).collect()
+            };
+            let (rates_a, rates_b) = (rates(a), rates(b));
+            let same_rates = rates_a.len() == rates_b.len()
+                && rates_a.iter().zip(&rates_b).all(|((_, x), (_, y))| is_close(*x, *y, 1e-6));
+            return same_rates && model.variables.ids().filter(is_real).filter(is_differentiated).all(close);
+        }
+        model.variables.ids().filter(is_real).all(close)
     }
 
     fn activate(&mut self, station: &mut Station<'p>, key: &Key) {
@@ -407,7 +436,7 @@ impl<'p> Switching<'p> {
     fn horizon(&self, time: f64, last_step: f64) -> Horizon {
         let span = (self.options.stop_time - self.options.start_time).abs();
         let first = (1e-10 * span).max(1e-11 * time.abs()).max(1e-300);
-        Horizon { first, last: (0.1 * last_step).max(100.0 * first) }
+        Horizon { first, last: (0.1 * last_step).max(100.0 * first), zero: limits::ZERO }
     }
 
     fn warn(&mut self, station: &Station, time: f64) {
