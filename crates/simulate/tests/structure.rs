@@ -140,9 +140,9 @@ fn a_large_system_keeps_its_digits() {
     }
     let run = run(&text, &until(0.1, 1e-6));
     let expected = relaxed(size);
-    for i in 1..=size {
-        for j in 1..=size {
-            assert_close(run.end(&format!("v[{i},{j}]")), expected[i][j], 1e-12);
+    for (i, row) in expected.iter().enumerate().take(size + 1).skip(1) {
+        for (j, value) in row.iter().enumerate().take(size + 1).skip(1) {
+            assert_close(run.end(&format!("v[{i},{j}]")), *value, 1e-12);
         }
     }
 }
