@@ -237,7 +237,7 @@ impl Text<'_> {
         let description = &variable.attributes.description;
         let description = description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
         let annotation = annotation_of(variable);
-        let line = format!("  {causality}{variability}{ty} {name}{attributes}{binding}{description}{annotation};");
+        let line = format!("  {variability}{causality}{ty} {name}{attributes}{binding}{description}{annotation};");
         let _ = writeln!(self.out, "{line}");
     }
 
