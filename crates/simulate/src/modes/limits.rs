@@ -17,6 +17,8 @@ pub const ZERO: f64 = 1e-9;
 const RESTING: f64 = 1e-7;
 /// A residue has left zero when it changed by more than this.
 const MOVED: f64 = 1e-9;
+/// Rounding errors relative to the largest values of the model.
+const ROUNDING: f64 = 1e-13;
 /// Rounds after which relations that keep changing each other are left as they are.
 const MOST_ROUNDS: usize = 12;
 
@@ -138,11 +140,13 @@ fn residue_scales(station: &Station, sizes: &[f64]) -> Vec<f64> {
         let now = program.value(&station.machine.memory, variable).abs();
         now.max(sizes.get(variable.index()).copied().unwrap_or(0.0))
     };
+    // What is zero by a sum of others has their rounding errors.
+    let least = sizes.iter().fold(1e-6f64, |most, &size| most.max(ROUNDING * size / ZERO));
     let scale = |&relation: &compile::RelationId| {
         let residue = program.layout.relations[relation].residue;
         let dependencies = model.exprs.dependencies(&[residue]);
         let time = if dependencies.time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
-        dependencies.variables.into_iter().map(size_of).fold(time, f64::max).max(1e-6)
+        dependencies.variables.into_iter().map(size_of).fold(time, f64::max).max(least)
     };
     switch.relations.iter().map(scale).collect()
 }
