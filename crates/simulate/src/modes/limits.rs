@@ -90,7 +90,8 @@ fn settle_after(
         }
         let places: Vec<usize> = found.at_zero.iter().map(|&(k, _)| k).filter(|&k| wanted[k].is_none()).collect();
         found.open = follow(station, &residues, &scales, &places, horizon, &mut wanted)?;
-        found.at_zero.iter_mut().for_each(|(_, size)| *size *= 4.0);
+        // What counts as zero must not make events.
+        found.at_zero.iter_mut().for_each(|(k, size)| *size = (4.0 * *size).max(2.0 * horizon.zero * scales[*k]));
         for &k in &found.open {
             // What a constraint of the mode holds at zero is as far from it as the constraint is met.
             found.at_zero.push((k, RESTING * scales[k]));
