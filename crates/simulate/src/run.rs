@@ -729,6 +729,9 @@ impl<'a, 'w> Run<'a, 'w> {
 
     fn write_row(&mut self) -> Result<(), Stop> {
         let time = self.station.machine.memory.time();
+        if let Some(modes) = &mut self.modes {
+            modes.note_sizes(&self.station);
+        }
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);
         self.sink.row(time, self.columns.row(self.program, &self.station.machine.memory))?;

@@ -157,6 +157,11 @@ impl<'p> Switching<'p> {
         self.stations.iter().flatten()
     }
 
+    /// Takes note of how large the variables are.
+    pub fn note_sizes(&mut self, station: &Station) {
+        station.note_sizes(&mut self.sizes);
+    }
+
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -362,7 +367,9 @@ impl<'p> Switching<'p> {
             let rates = |station: &Station| -> Vec<(VarId, f64)> {
                 let derivatives = station.switch.iter().flat_map(|switch| &switch.derivatives);
                 let first = derivatives.filter(|(_, root, order)| *order == 1 && is_differentiated(root));
-                first.map(|&(variable, root, _)| (root, station.value(variable))).collect()
+                let mut rates: Vec<_> = first.map(|&(variable, root, _)| (root, station.value(variable))).collect();
+                rates.sort_unstable_by_key(|(root, _)| *root);
+                rates
             };
             let (rates_a, rates_b) = (rates(a), rates(b));
             let same_rates = rates_a.len() == rates_b.len()

@@ -21,6 +21,8 @@ use transform::modes::chains::Chains;
 
 /// A constraint that is off by less, relative to its terms, holds.
 const HOLDS: f64 = 1e-9;
+/// Variables count as at least this large, relative to the largest of the model.
+const SMALL: f64 = 1e-4;
 const MOST_ITERATIONS: usize = 40;
 /// Singular systems that are larger are given up.
 const LARGEST_LEAST_SQUARES: usize = 400;
@@ -129,13 +131,15 @@ impl Restart {
             return Ok(0.0);
         }
         self.evaluate_jacobian(program, memory)?;
+        // What is zero by a sum of others has their rounding errors.
+        let least = SMALL * sizes.iter().fold(0.0f64, |most, &size| most.max(size));
         let mut scales = vec![0.0f64; self.chains.rows.len()];
         for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
             let chain = &self.chains.columns[column as usize];
             let Some(order) = chain.len().checked_sub(1 + level) else { continue };
             let mut size = program.value(memory, chain[order]).abs();
             if order == 0 {
-                size = size.max(sizes.get(chain[0].index()).copied().unwrap_or(0.0));
+                size = size.max(sizes.get(chain[0].index()).copied().unwrap_or(0.0)).max(least);
             }
             scales[row as usize] += entry.abs() * size;
         }
