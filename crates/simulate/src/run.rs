@@ -18,9 +18,11 @@ use crate::exchange::exchange;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::modes::{Instant, Left, Shelf, Start, Station, Switching};
+use crate::modes::{Shelf, Station, Switching};
 use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
+
+mod takeover;
 
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]
@@ -143,15 +145,6 @@ pub fn simulate(
     let (statistics, warnings) = (run.statistics, run.warnings());
     run.sink.finish()?;
     Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds })
-}
-
-/// Whether a structure for all modes has become singular.
-fn needs_modes<T>(outcome: &Result<T, Trouble>, station: &Station) -> bool {
-    match outcome {
-        Ok(_) => !station.machine.systems.shared.is_empty(),
-        Err(Trouble::System(failure)) => failure.is_structural(),
-        Err(_) => false,
-    }
 }
 
 fn method(name: &str, states: usize) -> Result<Method, Box<Diagnostic>> {
@@ -538,161 +531,6 @@ impl<'a, 'w> Run<'a, 'w> {
         exchange(&mut self.station.machine);
         self.restart(time)?;
         Ok(aftermath.terminated)
-    }
-
-    /// Initialises the structure for all modes; where that is singular, the modes.
-    fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
-        let span = (start, self.options.stop_time);
-        let Station { machine, names, .. } = &mut self.station;
-        let mut outcome = initial::initialise(machine, names, span, self.log);
-        if self.spare.is_some() && outcome.is_ok() {
-            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
-            outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
-        }
-        if let Some((modes, shelf)) = &self.spare
-            && needs_modes(&outcome, &self.station)
-        {
-            let strict = modes.strict;
-            let modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
-            let program = self.program;
-            match self.begin_in_modes(modes) {
-                Ok(aftermath) => return Ok(aftermath),
-                Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
-                // The model as one structure speaks more clearly, and its solution of least norm is better than none.
-                Err(_) => {
-                    let again = Station::new(Machine::new(program), self.options);
-                    self.go_back_to(again.map_err(Trouble::Model)?);
-                    let Station { machine, names, .. } = &mut self.station;
-                    outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
-                }
-            }
-        }
-        let (clockwork, aftermath) = outcome?;
-        self.clockwork = clockwork;
-        Ok(aftermath)
-    }
-
-    /// Finds the first mode and the first point.
-    fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>) -> Result<Aftermath, Stop> {
-        let start = self.options.start_time;
-        let found = modes.start(&mut self.station);
-        if self.program.schedule.mode.is_some() {
-            self.log.write(&Entry::Initialised { time: start });
-        }
-        let outcome = match found {
-            Ok(Start::Found(clockwork, aftermath)) => {
-                self.clockwork = clockwork;
-                Ok(aftermath)
-            }
-            Ok(Start::Before(left)) => {
-                let Machine { program, memory, .. } = &self.station.machine;
-                self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time - start);
-                let trigger = Trigger { crossed: false, relation: false };
-                self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left))
-            }
-            Err(trouble) => Err(trouble),
-        };
-        self.modes = Some(modes);
-        self.take_program();
-        Ok(outcome?)
-    }
-
-    /// Goes through an event in the structure for all modes; where that is singular, in the modes.
-    fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
-        let before = self
-            .spare
-            .as_ref()
-            .map(|(modes, _)| (Left::of(&self.station, modes.model().variables.len()), self.clockwork.clone()));
-        self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
-        if trigger.relation {
-            self.station.machine.memory.set_time(self.clockwork.just_after(time));
-        }
-        let Station { machine, names, .. } = &mut self.station;
-        let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
-        if outcome.is_err() {
-            // Messages speak of the instant, not of the rounding error by which it was passed.
-            machine.memory.set_time(time);
-        }
-        if before.is_some() && outcome.is_ok() {
-            machine.memory.set_time(time);
-            // What is singular must show while there is a way out.
-            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
-            outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
-        }
-        if let (Some((modes, shelf)), Some((left, clockwork))) = (&self.spare, before)
-            && needs_modes(&outcome, &self.station)
-        {
-            let strict = modes.strict;
-            let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
-            match modes.enter(&mut self.station, &left, &self.crossings) {
-                Ok((crossings, before)) => {
-                    let found = std::mem::replace(&mut self.crossings, crossings);
-                    let Machine { program, memory, .. } = &self.station.machine;
-                    let other = clockwork.in_program(program, memory);
-                    let clockwork = std::mem::replace(&mut self.clockwork, other);
-                    match (self.instant(modes, time, trigger), before) {
-                        // A solution of least norm is better than none.
-                        (Err(_), Some(before)) if outcome.is_ok() && !strict => {
-                            (self.crossings, self.clockwork) = (found, clockwork);
-                            self.go_back_to(before);
-                        }
-                        (passed, _) => return passed,
-                    }
-                }
-                Err(trouble) if outcome.is_err() => return Err(trouble.into()),
-                Err(_) => {}
-            }
-        }
-        Ok(outcome?)
-    }
-
-    /// Goes on with the structure for all modes, for good.
-    fn go_back_to(&mut self, station: Station<'a>) {
-        (self.station, self.modes, self.spare) = (station, None, None);
-        self.take_program();
-        self.entered = false;
-        self.projector = Projector::new(&self.station.machine, self.options.tolerance);
-    }
-
-    /// Goes through an event at which the mode may change.
-    fn instant(&mut self, mut modes: Box<Switching<'a>>, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
-        let outcome = self.instant_in(&mut modes, time, trigger, |instant| instant.pass());
-        self.modes = Some(modes);
-        self.take_program();
-        Ok(outcome?)
-    }
-
-    fn instant_in<T>(
-        &mut self,
-        modes: &mut Switching<'a>,
-        time: f64,
-        trigger: Trigger,
-        work: impl FnOnce(&mut Instant<'_, 'a, 'w>) -> T,
-    ) -> T {
-        work(&mut Instant {
-            switching: modes,
-            station: &mut self.station,
-            clockwork: &mut self.clockwork,
-            log: self.log,
-            time,
-            timed: trigger.relation,
-            crossings: if trigger.crossed { &self.crossings } else { &[] },
-            last_step: self.last_step,
-            impulses: &mut self.columns.impulses,
-        })
-    }
-
-    /// Takes over the program of the mode in use.
-    fn take_program(&mut self) {
-        let program = self.station.machine.program;
-        if !std::ptr::eq(self.program, program) {
-            self.program = program;
-            self.columns.read_from(program);
-            self.x.resize(self.station.machine.size(), 0.0);
-            self.entered = true;
-            // Each mode has constraints of its own, which its states meet by themselves.
-            self.projector = None;
-        }
     }
 
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
