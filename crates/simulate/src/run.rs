@@ -200,7 +200,8 @@ const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis
 struct Effort {
     since: std::time::Instant,
     rounds: u32,
-    compiling: bool,
+    /// The programs, by address, that get or have machine code.
+    compiling: Vec<usize>,
 }
 
 /// What made an event.
@@ -341,7 +342,7 @@ impl<'a, 'w> Run<'a, 'w> {
             return Err(self.step_trouble(error).into());
         }
         let mut time = start;
-        let mut effort = Effort { since: std::time::Instant::now(), rounds: 0, compiling: false };
+        let mut effort = Effort { since: std::time::Instant::now(), rounds: 0, compiling: Vec::new() };
         while time < stop && !same_instant(time, stop) {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
@@ -487,9 +488,15 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Machine code pays off in runs that take longer than making it.
     fn speed_up(&mut self, effort: &mut Effort) {
+        /// Modes that get machine code; a run with more of them is not in any of them for long.
+        const MOST_COMPILED: usize = 64;
         effort.rounds += 1;
-        if !effort.compiling && effort.rounds.is_multiple_of(32) && effort.since.elapsed() > WORTH_MACHINE_CODE {
-            effort.compiling = true;
+        if !effort.rounds.is_multiple_of(32) || effort.since.elapsed() <= WORTH_MACHINE_CODE {
+            return;
+        }
+        let address = std::ptr::from_ref(self.program) as usize;
+        if effort.compiling.len() < MOST_COMPILED && !effort.compiling.contains(&address) {
+            effort.compiling.push(address);
             self.program.compile_in_background();
         }
     }

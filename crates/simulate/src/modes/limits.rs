@@ -136,20 +136,17 @@ fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>) -> Vec<f64>
 fn residue_scales(station: &Station, sizes: &[f64]) -> Vec<f64> {
     let Some(switch) = &station.switch else { return Vec::new() };
     let program = station.machine.program;
-    let model = program.model();
     let size_of = |variable: VarId| {
         let now = program.value(&station.machine.memory, variable).abs();
         now.max(sizes.get(variable.index()).copied().unwrap_or(0.0))
     };
     // What is zero by a sum of others has their rounding errors.
     let least = sizes.iter().fold(1e-6f64, |most, &size| most.max(ROUNDING * size / ZERO));
-    let scale = |&relation: &compile::RelationId| {
-        let residue = program.layout.relations[relation].residue;
-        let dependencies = model.exprs.dependencies(&[residue]);
-        let time = if dependencies.time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
-        dependencies.variables.into_iter().map(size_of).fold(time, f64::max).max(least)
+    let scale = |(variables, time): &(Vec<VarId>, bool)| {
+        let time = if *time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
+        variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
     };
-    switch.relations.iter().map(scale).collect()
+    switch.parts.iter().map(scale).collect()
 }
 
 /// The impulse in each residue.

@@ -447,9 +447,8 @@ impl<'p> Switching<'p> {
     }
 
     fn warn(&mut self, station: &Station, time: f64) {
-        let jump = &self.last[self.active].jump;
-        let description = self.modes.describe(&station.key());
-        if jump.depth > 1 {
+        if self.last[self.active].jump.depth > 1 {
+            let description = self.modes.describe(&station.key());
             let message =
                 format!("values jump that are derived more than once on entering {description} at time {time}");
             self.add_warning(Diagnostic::warning("higher-impulse", message).hint(

@@ -31,6 +31,8 @@ pub struct Switch {
     /// Relations between continuous values or on time, and their residues.
     pub relations: Vec<RelationId>,
     pub residues: Probe,
+    /// The variables in each residue, and whether time is in it.
+    pub parts: Vec<(Vec<VarId>, bool)>,
     /// The number that each of them has in all modes.
     pub shared: Vec<usize>,
     /// The variables that are derivatives, what of, and of which order.
@@ -63,6 +65,11 @@ impl Switch {
             })
             .collect();
         let derivatives = derivatives(model);
+        let part = |&residue: &dae::ExprId| {
+            let found = model.exprs.dependencies(&[residue]);
+            (found.variables, found.time)
+        };
+        let parts = expressions.iter().map(part).collect();
         let mut sets = Vec::new();
         for set in &program.schedule.state_sets {
             let value = |variable: &Option<VarId>| definition(program, (*variable)?);
@@ -70,7 +77,7 @@ impl Switch {
             sets.push(Probe::new(program, &entries, &mut machine.memory).map_err(|d| trouble(Box::new(d)))?);
         }
         let relations = found.iter().map(|(id, _)| *id).collect();
-        Ok(Self { restart, relations, residues, shared, derivatives, sets })
+        Ok(Self { restart, relations, residues, parts, shared, derivatives, sets })
     }
 }
 
