@@ -361,7 +361,9 @@ impl<'p> Switching<'p> {
             |x: f64, y: f64, size: f64| (x - y).abs() <= 1e-7 * (x.abs() + y.abs() + size) || x.is_nan() && y.is_nan();
         let is_real = |variable: &VarId| model.variables[*variable].ty == dae::VariableType::Real;
         let is_differentiated = |variable: &VarId| model.exprs.find(dae::Node::Der(*variable)).is_some();
-        let close = |variable: VarId| is_close(a.value(variable), b.value(variable), self.sizes[variable.index()]);
+        let least = 1e-4 * self.sizes.iter().fold(0.0f64, |most, &size| most.max(size));
+        let size = |variable: VarId| self.sizes[variable.index()].max(least);
+        let close = |variable: VarId| is_close(a.value(variable), b.value(variable), size(variable));
         // Modes that go on in the same way differ in how ideal elements share something, which means nothing.
         if model.variables.ids().any(|variable| is_differentiated(&variable)) {
             let rates = |station: &Station| -> Vec<(VarId, f64)> {
