@@ -5,7 +5,7 @@ use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 
 use crate::growth::Growth;
-use crate::linearity::{Degree, Level, dependence};
+use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Place, Scanner};
 use crate::schedule::{Assignment, Block, EquationSystem, SystemKind, Timing};
 use crate::structure::tearing::tear;
@@ -161,7 +161,8 @@ impl Maker<'_> {
             return None;
         }
         let mut torn = self.torn(work, &smooth);
-        if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) {
+        // Where a nonlinear system is solved depends on the guesses, and those of what follows are seldom good ones.
+        if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) && self.is_linear(work, &smooth, levels) {
             torn = self.whole(work, &smooth);
         }
         let (iteration, inner, residual_pairs) = torn;
@@ -169,19 +170,7 @@ impl Maker<'_> {
             residual_pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)).collect();
         let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
         roots.extend_from_slice(&residuals);
-        for pair in &smooth {
-            self.local[pair.column as usize] = 0;
-        }
-        let (local, column_of) = (&self.local, &self.system.column_of);
-        let found = dependence(
-            &work.model.exprs,
-            &roots,
-            |v| column_of.get(v).is_some_and(|&column| column != NONE && local[column as usize] != NONE),
-            levels,
-        );
-        for pair in &smooth {
-            self.local[pair.column as usize] = NONE;
-        }
+        let found = self.dependence_on(work, &smooth, &roots, levels);
         let linear = found.degree <= Degree::Linear;
         let kind = match (events.is_empty(), linear) {
             (false, linear) => SystemKind::Mixed { linear },
@@ -201,6 +190,36 @@ impl Maker<'_> {
             residual_equations: residual_pairs.iter().map(|pair| pair.equation).collect(),
             discrete,
         })
+    }
+
+    fn is_linear(&mut self, work: &mut Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> bool {
+        let residuals: Vec<ExprId> =
+            pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)).collect();
+        self.dependence_on(work, pairs, &residuals, levels).degree <= Degree::Linear
+    }
+
+    /// How expressions depend on the unknowns of some equations.
+    fn dependence_on(
+        &mut self,
+        work: &Work,
+        pairs: &[Pair],
+        roots: &[ExprId],
+        levels: &IdVec<VarId, Level>,
+    ) -> Dependence {
+        for pair in pairs {
+            self.local[pair.column as usize] = 0;
+        }
+        let (local, column_of) = (&self.local, &self.system.column_of);
+        let found = dependence(
+            &work.model.exprs,
+            roots,
+            |v| column_of.get(v).is_some_and(|&column| column != NONE && local[column as usize] != NONE),
+            levels,
+        );
+        for pair in pairs {
+            self.local[pair.column as usize] = NONE;
+        }
+        found
     }
 
     /// Nothing follows from guesses: all unknowns are. Each stands beside the equation in which it has the largest factor, as
