@@ -204,6 +204,12 @@ struct Effort {
     compiling: Vec<usize>,
 }
 
+impl Effort {
+    fn new() -> Self {
+        Self { since: std::time::Instant::now(), rounds: 0, compiling: Vec::new() }
+    }
+}
+
 /// What made an event.
 #[derive(Clone, Copy)]
 struct Trigger {
@@ -252,6 +258,7 @@ struct Run<'a, 'w> {
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
     recent: RecentEvents,
+    effort: Effort,
     /// The time up to which delayed expressions are remembered.
     remembered: f64,
     /// The instant of the last event, and how many came before it at the same instant.
@@ -282,6 +289,7 @@ impl<'a, 'w> Run<'a, 'w> {
             crossings: Vec::new(),
             recent: RecentEvents::default(),
             remembered: options.start_time,
+            effort: Effort::new(),
             instant: (f64::NEG_INFINITY, 0),
             projector: Projector::new(&station.machine, options.tolerance),
             modes: None,
@@ -342,7 +350,7 @@ impl<'a, 'w> Run<'a, 'w> {
             return Err(self.step_trouble(error).into());
         }
         let mut time = start;
-        let mut effort = Effort { since: std::time::Instant::now(), rounds: 0, compiling: Vec::new() };
+        self.effort = Effort::new();
         while time < stop && !same_instant(time, stop) {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
@@ -379,7 +387,7 @@ impl<'a, 'w> Run<'a, 'w> {
             } else {
                 self.accept(time)?;
             }
-            self.speed_up(&mut effort);
+            self.speed_up();
         }
         self.finish(stop)?;
         Ok(Ending::Complete)
@@ -487,16 +495,16 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Machine code pays off in runs that take longer than making it.
-    fn speed_up(&mut self, effort: &mut Effort) {
+    fn speed_up(&mut self) {
         /// Modes that get machine code; a run with more of them is not in any of them for long.
         const MOST_COMPILED: usize = 64;
-        effort.rounds += 1;
-        if !effort.rounds.is_multiple_of(32) || effort.since.elapsed() <= WORTH_MACHINE_CODE {
+        self.effort.rounds += 1;
+        if !self.effort.rounds.is_multiple_of(32) || self.effort.since.elapsed() <= WORTH_MACHINE_CODE {
             return;
         }
         let address = std::ptr::from_ref(self.program) as usize;
-        if effort.compiling.len() < MOST_COMPILED && !effort.compiling.contains(&address) {
-            effort.compiling.push(address);
+        if self.effort.compiling.len() < MOST_COMPILED && !self.effort.compiling.contains(&address) {
+            self.effort.compiling.push(address);
             self.program.compile_in_background();
         }
     }
@@ -563,6 +571,8 @@ impl<'a, 'w> Run<'a, 'w> {
             self.next_output += 1;
             if !(here && eventful) {
                 self.write_point(point)?;
+                // A long step can have many rows.
+                self.speed_up();
             }
         }
     }
