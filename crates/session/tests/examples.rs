@@ -308,3 +308,15 @@ fn one_body_is_a_physical_pendulum() {
     }
     assert!(q.iter().any(|&q| q < -1.0));
 }
+
+#[test]
+fn buck_converter() {
+    let run = run("buck.mo", Settings { interval: Some(1e-7), ..Settings::default() });
+    assert_eq!(run.statistics.time_events, 400);
+    let voltage = &run.result.get("store.v").unwrap().values;
+    let last: Vec<f64> =
+        run.result.time.iter().zip(voltage.iter()).filter(|row| *row.0 > 0.00198).map(|row| *row.1).collect();
+    // The periodic solution, from the exponential of the circuit's matrix; the extremes lie up to half an interval away.
+    assert_near(last.iter().copied().fold(f64::NEG_INFINITY, f64::max), 9.633678422, 3e-5);
+    assert_near(last.iter().copied().fold(f64::INFINITY, f64::min), 9.561522577, 3e-5);
+}
