@@ -490,6 +490,7 @@ impl Line<'_> {
             "initial" => Builtin::Initial,
             "terminal" => Builtin::Terminal,
             "delay" => Builtin::Delay,
+            "semiLinear" => Builtin::SemiLinear,
             "homotopy" => Builtin::Homotopy,
             _ => return Err(format!("unknown function `{name}`")),
         };

@@ -144,3 +144,17 @@ fn a_pulse_of_picoseconds_keeps_its_edges() {
     jumps.dedup();
     assert_eq!(jumps, [0.0, 1e-13, 1e-12]);
 }
+
+#[test]
+fn many_samples_do_not_drift() {
+    let text = "discrete Real n(start = 0, fixed = true)
+        discrete Real off(start = 0, fixed = true)
+        when sample(0.1, 0.1) then n = pre(n) + 1
+        when sample(0.1, 0.1) then off = max(pre(off), abs(time - 0.1*n))";
+    let run = run(text, &until(2000.0, 1e-6));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    assert_eq!(run.outcome.statistics.time_events, 20_000);
+    assert_eq!(run.end("n"), 20_000.0);
+    // The instants are start + n·interval, rounded once.
+    assert!(run.end("off") <= 2.0 * f64::EPSILON * 2000.0, "{}", run.end("off"));
+}

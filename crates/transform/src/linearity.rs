@@ -84,6 +84,10 @@ pub fn dependence(
                 let joined = exprs.arguments(args).iter().map(|&item| of(item)).fold(NOTHING, Dependence::join);
                 Dependence { factor: Level::Continuous, ..joined }
             }
+            // x times one of two values, chosen by the sign of x.
+            Node::Builtin(Builtin::SemiLinear, args) if let [x, positive, negative] = exprs.arguments(args) => {
+                of(*x).times(of(*positive).join(of(*negative)))
+            }
             Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent, args) => {
                 frozen(exprs.arguments(args).iter().map(|&item| of(item)).fold(NOTHING, Dependence::join))
             }

@@ -4,7 +4,7 @@ mod show;
 
 use expect_test::expect;
 use show::{all, blocks, problems, schedule, schedule_with, states};
-use transform::{Aliases, Options};
+use transform::{Aliases, Block, Options, SystemKind};
 
 #[test]
 fn a1_circuit() {
@@ -748,4 +748,23 @@ fn the_model_may_choose_its_states() {
          x^2 + y^2 = L^2",
     );
     assert_eq!((states(&schedule).as_str(), schedule.state_sets.len()), ("x vx", 0));
+}
+
+#[test]
+fn enthalpy_flows_are_linear_in_the_enthalpies() {
+    let schedule = schedule(
+        "m = sin(time)
+         H = semiLinear(m, h, 4)
+         -H = semiLinear(-m, h, k)
+         k = 2*h - 1 + H",
+    );
+    let kinds: Vec<SystemKind> = schedule
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::System { system, .. } => Some(system.kind),
+            Block::Assign { .. } => None,
+        })
+        .collect();
+    assert!(matches!(kinds[..], [SystemKind::Linear { constant: false, .. }]), "{kinds:?}");
 }
