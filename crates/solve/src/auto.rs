@@ -188,9 +188,10 @@ impl Integrator for Auto {
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         let steps = std::mem::take(&mut self.steps_since_event) as f64;
         let average = self.steps_between_events;
-        // The first few events count at once, later ones by a fifth.
-        self.steps_between_events =
-            if average.is_finite() { average + 0.2 * (steps - average) } else { steps.max(1.0) };
+        // The first event counts at once, later ones by a fifth. Several at one instant, or one at the start, are no rhythm.
+        if steps > 0.0 {
+            self.steps_between_events = if average.is_finite() { average + 0.2 * (steps - average) } else { steps };
+        }
         let wanted = match self.active {
             Active::Explicit => Active::Explicit,
             // A one-step method takes fewer and longer steps.
