@@ -262,8 +262,8 @@ fn a_thyristor_bridge_with_its_commutations() {
     };
     let (ideal, near) = (with("0"), with("1e-4"));
     assert_close(ideal.right("choke.i", 0.05), near.right("choke.i", 0.05), 0.2);
-    // Ideal elements are not stiff.
-    assert!(near.statistics.rhs > 8 * ideal.statistics.rhs, "{} {}", near.statistics.rhs, ideal.statistics.rhs);
+    // Ideal elements are not stiff; near-ideal ones are, even for the method that suits them best.
+    assert!(near.statistics.rhs > 4 * ideal.statistics.rhs, "{} {}", near.statistics.rhs, ideal.statistics.rhs);
 }
 
 #[test]
