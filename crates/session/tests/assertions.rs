@@ -1,21 +1,9 @@
 //! Assertions see the values of their own instant, also where nothing but results needs those values.
 
-use lang::{Libraries, Overrides};
-use results::NullSink;
-use simulate::{Ending, EventLog, Options};
+mod common;
 
-fn ending(text: &str) -> Ending {
-    let mut libraries = Libraries::default();
-    libraries.add_text("case.mo", text);
-    let model = lang::flatten(&mut libraries, "M", &Overrides::default()).model.expect("a flat model");
-    let schedule = transform::transform(model, &Default::default()).expect("a schedule");
-    let program = compile::Program::new(schedule).expect("a program");
-    let mut watcher = |_: f64| true;
-    let (mut sink, mut log) = (NullSink, EventLog::none());
-    let outcome =
-        simulate::simulate(&program, &Options::default(), &|_| true, &mut sink, &mut log, &mut watcher).expect("a run");
-    outcome.ending
-}
+use common::ending;
+use simulate::Ending;
 
 const NEAR: &str = "function near
     input Real a;

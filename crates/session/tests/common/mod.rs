@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use lang::Files;
-use results::{MemorySink, Trajectories};
+use lang::{Files, Libraries, Overrides};
+use results::{MemorySink, NullSink, Trajectories};
 use session::{Ending, EventLog, Request, Session, Settings};
 
 /// One file in memory.
@@ -43,6 +43,18 @@ pub fn simulate_from(text: &str, start_time: f64, stop_time: f64) -> Trajectorie
     });
     let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
     result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"))
+}
+
+/// How a run of the model `M` ends, from 0 to 1 s.
+pub fn ending(text: &str) -> Ending {
+    let mut libraries = Libraries::default();
+    libraries.add_text("case.mo", text);
+    let model = lang::flatten(&mut libraries, "M", &Overrides::default()).model.unwrap();
+    let schedule = transform::transform(model, &Default::default()).unwrap();
+    let program = compile::Program::new(schedule).unwrap();
+    let (mut sink, mut log) = (NullSink, EventLog::none());
+    let options = simulate::Options::default();
+    simulate::simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true).unwrap().ending
 }
 
 /// What is said about the structure of a model.
