@@ -162,6 +162,10 @@ pub struct Equations {
 
     #[arg(long, value_enum, default_value_t = EquationsFormat::Text)]
     pub format: EquationsFormat,
+
+    /// Show also what an inline method with this step evaluates
+    #[arg(long, value_name = "SECONDS")]
+    pub inline: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

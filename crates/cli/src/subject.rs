@@ -134,7 +134,7 @@ fn request(subject: &Subject, target: &str) -> Request {
             },
             aliases: if subject.keep_aliases { transform::Aliases::Keep } else { transform::Aliases::Eliminate },
             strict: subject.strict,
-            switching: transform::Switching::default(),
+            ..transform::Options::default()
         },
         no_unit_check: subject.no_unit_check,
         allow_external: subject.allow_external.clone(),

@@ -16,7 +16,8 @@ use crate::lookup::LookupCall;
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::Memory;
 use crate::program::{
-    ChunkId, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId,
+    ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System,
+    SystemId,
 };
 use crate::sparsity::{Dependencies, colours, from_rows};
 use crate::specialize::Specializer;
@@ -69,6 +70,10 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
             derivative: layout.slot(state.derivative),
         })
         .collect();
+    let inline = schedule.inline.as_ref().map(|inline| InlineSlots {
+        step: layout.slot(inline.step),
+        base: inline.base.iter().map(|&base| layout.slot(base)).collect(),
+    });
     let pre_pairs = layout.pre_pairs();
     Ok(Program {
         schedule,
@@ -76,6 +81,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         sections,
         systems,
         states,
+        inline,
         roots,
         time_relations,
         first_function,
@@ -152,8 +158,11 @@ impl Builder<'_> {
         sections.parameters = self.straight(&parameters, LIVE)?;
         sections.starts = self.starts()?;
         sections.samples = self.samples()?;
-        sections.initial = self.initial()?;
+        sections.initial = self.sorted(&self.schedule.initial, INITIAL)?;
         self.blocks(&mut sections)?;
+        if let Some(inline) = &self.schedule.inline {
+            sections.inline = self.sorted(&inline.blocks, FROZEN)?;
+        }
         let actions = &self.model.actions;
         let all = self.actions(actions, &self.layout.actions, |_| true);
         sections.actions = self.straight(&all, LIVE)?;
@@ -245,19 +254,19 @@ impl Builder<'_> {
         self.straight(&statements, LIVE)
     }
 
-    fn initial(&mut self) -> Result<Section, Diagnostic> {
+    fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Section, Diagnostic> {
         let mut section = Section::new();
         let mut pending = Vec::new();
-        for block in &self.schedule.initial {
+        for block in blocks {
             match block {
                 Block::Assign { assignment, .. } => pending.push(self.statement(assignment, true)),
                 Block::System { system, .. } => {
-                    section.extend(self.straight(&std::mem::take(&mut pending), INITIAL)?);
-                    section.push(Step::Solve(self.system(system, INITIAL)?));
+                    section.extend(self.straight(&std::mem::take(&mut pending), mode)?);
+                    section.push(Step::Solve(self.system(system, mode)?));
                 }
             }
         }
-        section.extend(self.straight(&pending, INITIAL)?);
+        section.extend(self.straight(&pending, mode)?);
         Ok(section)
     }
 

@@ -334,6 +334,7 @@ pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
     let mut roots: Vec<ExprId> = schedule.parameters.iter().map(|assignment| assignment.value).collect();
     roots.extend(roots_of(&schedule.initial, &schedule.model.initial_actions));
     roots.extend(roots_of(&schedule.blocks, &schedule.model.actions));
+    roots.extend(schedule.inline.iter().flat_map(|inline| roots_of(&inline.blocks, &[])));
     roots
 }
 

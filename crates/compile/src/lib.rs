@@ -87,7 +87,7 @@ pub use lower::Strings;
 pub use memory::{History, Memory};
 pub use probe::Probe;
 pub use program::{
-    ChunkId, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
+    ChunkId, InlineSlots, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
 };
 pub use runtime::SharedNative;
 pub use shared_library::SharedLibraries;

@@ -46,6 +46,8 @@ pub struct Sections {
     pub dynamics: Section,
     pub events: Section,
     pub outputs: Section,
+    /// A whole step of inline integration.
+    pub inline: Section,
     pub actions: Section,
     pub assertions: Section,
     pub initial_actions: Section,
@@ -148,6 +150,14 @@ pub struct StateSlots {
     pub derivative: Address,
 }
 
+/// What a step of inline integration is given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InlineSlots {
+    pub step: Address,
+    /// One for each state.
+    pub base: Vec<Address>,
+}
+
 /// The code of a model in one structure.
 pub struct Program {
     pub schedule: Schedule,
@@ -155,6 +165,8 @@ pub struct Program {
     pub sections: Sections,
     pub systems: IdVec<SystemId, System>,
     pub states: Vec<StateSlots>,
+    /// Where the section `inline` finds what it needs.
+    pub inline: Option<InlineSlots>,
     /// Crossing functions of relations that depend on continuous variables, in the order of `roots`.
     pub roots: Vec<Root>,
     /// Relations whose next crossing `time_event` tells.
@@ -206,7 +218,14 @@ impl Program {
         // Functions first, so that others can call them directly.
         let mut order: Vec<ChunkId> = (self.first_function..self.chunks.len()).map(Id::from_index).collect();
         let sections = &self.sections;
-        let hot = [&sections.dynamics, &self.tangent_steps, &sections.events, &sections.outputs, &sections.actions];
+        let hot = [
+            &sections.inline,
+            &sections.dynamics,
+            &self.tangent_steps,
+            &sections.events,
+            &sections.outputs,
+            &sections.actions,
+        ];
         for step in hot.into_iter().flatten() {
             match *step {
                 Step::Code(chunk) => order.push(chunk),

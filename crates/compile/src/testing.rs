@@ -35,6 +35,7 @@ impl Maker {
                 mode: None,
                 modes: None,
                 difference: None,
+                inline: None,
             },
         }
     }

@@ -29,6 +29,9 @@ pub struct Listing {
     pub parameters: Vec<AssignmentLine>,
     pub initial: Vec<BlockLine>,
     pub blocks: Vec<BlockLine>,
+    /// What an inline method evaluates in a step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub step: Vec<BlockLine>,
     pub aliases: Vec<AliasLine>,
     /// Variables whose value turned out never to change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -117,6 +120,7 @@ impl Listing {
             parameters: maker.assignments(&schedule.parameters),
             initial: maker.blocks(&schedule.initial, &schedule.initial_families),
             blocks: maker.blocks(&schedule.blocks, &schedule.families),
+            step: schedule.inline.iter().flat_map(|inline| maker.blocks(&inline.blocks, &inline.families)).collect(),
             aliases: maker.aliases(&schedule.roles),
             constants: maker.constants(&schedule.roles),
         }
@@ -145,6 +149,7 @@ impl Listing {
         push_assignments(&mut out, "parameters", &self.parameters);
         push_blocks(&mut out, "at the start", &self.initial);
         push_blocks(&mut out, "sorted equations", &self.blocks);
+        push_blocks(&mut out, "one step of inline integration", &self.step);
         if !self.aliases.is_empty() {
             out.push_str("\naliases\n");
         }

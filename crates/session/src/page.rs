@@ -55,6 +55,9 @@ pub fn page(schedule: &Schedule, sources: &SourceMap) -> String {
     out.push_str(&graph::drawn(schedule));
     page.differentiated(&mut out);
     page.blocks(&mut out, "Sorted equations", &schedule.blocks, &schedule.families);
+    if let Some(inline) = &schedule.inline {
+        page.blocks(&mut out, "One step of inline integration", &inline.blocks, &inline.families);
+    }
     page.blocks(&mut out, "At the start", &schedule.initial, &schedule.initial_families);
     page.aliases(&mut out);
     page.texts(&mut out);

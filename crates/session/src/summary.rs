@@ -76,6 +76,9 @@ pub struct Structure {
     pub dummy_states: Vec<String>,
     pub differentiated: Vec<Differentiated>,
     pub blocks: Vec<BlockSummary>,
+    /// What an inline method evaluates in a step.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub step_blocks: Vec<BlockSummary>,
     /// How many entries the schedule has when blocks of one shape count once, and how many blocks each such family has.
     pub entries: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -155,6 +158,11 @@ impl Structure {
             dummy_states: summary.dummy_states.iter().map(|&variable| model.variable_name(variable)).collect(),
             differentiated: summary.differentiated.iter().map(differentiated).collect(),
             blocks: schedule.blocks.iter().map(|block| BlockSummary::of(model, block)).collect(),
+            step_blocks: schedule
+                .inline
+                .iter()
+                .flat_map(|inline| inline.blocks.iter().map(|block| BlockSummary::of(model, block)))
+                .collect(),
             entries: schedule.entries(),
             families: schedule.families.iter().map(|family| family.count).collect(),
             structural_conditions: structural_conditions(schedule),

@@ -51,6 +51,8 @@ pub struct Machine<'p> {
     pub systems: Systems,
     /// Where ∂ẋ/∂x has entries.
     pattern: Pattern,
+    /// The step that the factorisations of inline integration were made with.
+    inline_step: f64,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
 }
@@ -58,7 +60,14 @@ pub struct Machine<'p> {
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program) -> Self {
         let pattern = systems::pattern(&program.ode_pattern);
-        Self { program, memory: program.memory(), systems: Systems::new(program), pattern, trouble: None }
+        Self {
+            program,
+            memory: program.memory(),
+            systems: Systems::new(program),
+            pattern,
+            inline_step: 0.0,
+            trouble: None,
+        }
     }
 
     /// Runs a section; simultaneous systems are solved on the way.
@@ -90,6 +99,22 @@ impl<'p> Machine<'p> {
         nominal(self.program, &self.memory, variable)
     }
 
+    /// A whole step by the program in which states are unknowns.
+    fn run_inline(&mut self, t: f64, step: f64, base: &[f64]) -> Result<(), Trouble> {
+        let program = self.program;
+        let Some(slots) = &program.inline else { return Err(no_inline_integration()) };
+        if self.inline_step != step {
+            self.inline_step = step;
+            self.systems.forget_section(&program.sections.inline);
+        }
+        self.memory.set_time(t);
+        self.memory.values[slots.step as usize] = step;
+        for (&slot, &value) in slots.base.iter().zip(base) {
+            self.memory.values[slot as usize] = value;
+        }
+        self.run(&program.sections.inline, Phase::Frozen)
+    }
+
     /// Keeps the trouble for the message, should the integrator give up.
     fn recoverable(&mut self, outcome: Result<(), Trouble>) -> Result<(), EvalError> {
         outcome.map_err(|trouble| {
@@ -97,6 +122,12 @@ impl<'p> Machine<'p> {
             EvalError::recoverable(0)
         })
     }
+}
+
+fn no_inline_integration() -> Trouble {
+    let message = "inline integration needs one structure for the whole run, and this one changes";
+    let hint = "choose a method that is not inline, such as --solver implicit-euler";
+    Trouble::Model(Box::new(base::Diagnostic::error("no-inline-integration", message).hint(hint)))
 }
 
 /// The nominal value of a variable where it is a literal or a parameter, else 1.
@@ -139,6 +170,21 @@ impl OdeProblem for Machine<'_> {
         }
         self.recoverable(outcome)?;
         Ok(true)
+    }
+
+    fn inline_stage(
+        &mut self,
+        t: f64,
+        step: f64,
+        base: &[f64],
+        x: &mut [f64],
+        dx: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let outcome = self.run_inline(t, step, base);
+        self.recoverable(outcome)?;
+        self.program.read_states(&self.memory, x);
+        self.program.read_derivatives(&self.memory, dx);
+        Ok(())
     }
 }
 

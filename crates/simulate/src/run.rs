@@ -44,6 +44,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The step that the transformations have to know of: that of methods whose formula is sorted with the equations.
+    pub fn inline_step(&self) -> Option<f64> {
+        let method = Method::from_name(&self.solver)?;
+        method.is_inline().then(|| self.step.unwrap_or(self.interval))
+    }
+}
+
 /// Effort of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunStatistics {

@@ -172,6 +172,18 @@ impl Systems {
         }
     }
 
+    /// The matrices of a section have to be factorised anew.
+    pub fn forget_section(&mut self, section: &[compile::Step]) {
+        for step in section {
+            let compile::Step::Solve(system) = *step else { continue };
+            match self.workspaces[system].as_deref_mut().map(|workspace| &mut workspace.method) {
+                Some(Method::Linear { factored, .. }) => *factored = false,
+                Some(Method::Newton(newton)) => newton.forget(),
+                None => {}
+            }
+        }
+    }
+
     /// After parameters changed nothing of the factorisations holds.
     pub fn reset(&mut self) {
         self.workspaces.values_mut().for_each(|workspace| *workspace = None);

@@ -1,5 +1,7 @@
 //! Fixed-step methods for real time and for comparison: explicit Euler, classical Runge–Kutta, implicit Euler, and
-//! linearly implicit Euler (one Newton step with a Jacobian of the current point; Deuflhard 1985).
+//! linearly implicit Euler (one Newton step with a Jacobian of the current point; Deuflhard 1985). The inline methods leave
+//! the implicit equation of a step to the problem (`OdeProblem::inline_stage`): implicit Euler, the trapezoidal rule, and
+//! BDF2 with variable coefficients, which begins with an Euler step.
 //!
 //! Grid points are `start + n·h` without accumulation of rounding. A limit inside a step shortens it. Dense output is the
 //! cubic Hermite polynomial for the explicit methods, the chord for the implicit ones.
@@ -15,9 +17,15 @@ pub enum Scheme {
     RungeKutta4,
     ImplicitEuler,
     LinearlyImplicitEuler,
+    InlineEuler,
+    InlineTrapezoid,
+    InlineBdf2,
 }
 
 const MAX_ITERATIONS: usize = 10;
+
+/// BDF2 extrapolates; a step that is longer than the last by more than this begins anew.
+const LARGEST_RATIO: f64 = 2.0;
 
 pub struct FixedStep {
     scheme: Scheme,
@@ -36,6 +44,8 @@ pub struct FixedStep {
     weights: Vec<f64>,
     matrix: Option<IterationMatrix>,
     factored_step: f64,
+    /// The length of the last step, zero when there is none to go on from.
+    last_step: f64,
     statistics: Statistics,
 }
 
@@ -59,6 +69,7 @@ impl FixedStep {
             weights: zeros(),
             matrix: None,
             factored_step: 0.0,
+            last_step: 0.0,
             statistics: Statistics::default(),
         }
     }
@@ -68,6 +79,7 @@ impl FixedStep {
         self.count = 0;
         self.t = t;
         self.t_old = t;
+        self.last_step = 0.0;
         self.x.copy_from_slice(x);
         self.x_old.copy_from_slice(x);
         evaluate(problem, t, &self.x, &mut self.slope, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
@@ -84,7 +96,35 @@ impl FixedStep {
             Scheme::RungeKutta4 => self.runge_kutta(problem, h, t_new),
             Scheme::ImplicitEuler => self.implicit_euler(problem, h, t_new),
             Scheme::LinearlyImplicitEuler => self.linearly_implicit_euler(problem, h, t_new),
+            Scheme::InlineEuler | Scheme::InlineTrapezoid | Scheme::InlineBdf2 => self.inline(problem, h, t_new),
         }
+    }
+
+    /// `x = base + factor·f(t_new, x)`, where `base` is what the method makes of known values.
+    fn inline(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
+        let ratio = h / self.last_step;
+        let factor = match self.scheme {
+            Scheme::InlineTrapezoid => {
+                for ((base, x), k) in self.sum.iter_mut().zip(&self.x).zip(&self.slope) {
+                    *base = x + 0.5 * h * k;
+                }
+                0.5 * h
+            }
+            Scheme::InlineBdf2 if ratio <= LARGEST_RATIO => {
+                let back = ratio * ratio / (1.0 + 2.0 * ratio);
+                for ((base, x), before) in self.sum.iter_mut().zip(&self.x).zip(&self.x_old) {
+                    *base = x + back * (x - before);
+                }
+                h * (1.0 + ratio) / (1.0 + 2.0 * ratio)
+            }
+            _ => {
+                self.sum.copy_from_slice(&self.x);
+                h
+            }
+        };
+        self.statistics.rhs += 1;
+        let outcome = problem.inline_stage(t_new, factor, &self.sum, &mut self.stage, &mut self.f);
+        outcome.map_err(Failure::Evaluation)
     }
 
     fn runge_kutta(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
@@ -232,6 +272,7 @@ impl Integrator for FixedStep {
         }
         self.advance(problem, h, t_new).map_err(|failure| failure.at(self.t, h))?;
         self.count += u64::from(on_grid || (grid - t_limit).abs() <= 1e-9 * width);
+        self.last_step = h;
         self.t_old = self.t;
         self.t = t_new;
         std::mem::swap(&mut self.x_old, &mut self.x);
@@ -277,6 +318,9 @@ impl Integrator for FixedStep {
             Scheme::RungeKutta4 => "rk4",
             Scheme::ImplicitEuler => "implicit-euler",
             Scheme::LinearlyImplicitEuler => "linearly-implicit-euler",
+            Scheme::InlineEuler => "inline-euler",
+            Scheme::InlineTrapezoid => "inline-trapezoid",
+            Scheme::InlineBdf2 => "inline-bdf2",
         }
     }
 }
@@ -293,6 +337,18 @@ mod tests {
             1
         }
         fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            dx[0] = -x[0] + t;
+            Ok(())
+        }
+        fn inline_stage(
+            &mut self,
+            t: f64,
+            step: f64,
+            base: &[f64],
+            x: &mut [f64],
+            dx: &mut [f64],
+        ) -> Result<(), EvalError> {
+            x[0] = (base[0] + step * t) / (1.0 + step);
             dx[0] = -x[0] + t;
             Ok(())
         }
@@ -322,6 +378,9 @@ mod tests {
             (Scheme::RungeKutta4, 4.0),
             (Scheme::ImplicitEuler, 1.0),
             (Scheme::LinearlyImplicitEuler, 1.0),
+            (Scheme::InlineEuler, 1.0),
+            (Scheme::InlineTrapezoid, 2.0),
+            (Scheme::InlineBdf2, 2.0),
         ];
         for (scheme, order) in cases {
             let (coarse, coarse_dense) = error(scheme, 0.1);

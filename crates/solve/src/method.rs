@@ -22,10 +22,13 @@ pub enum Method {
     RungeKutta4,
     ImplicitEuler,
     LinearlyImplicitEuler,
+    InlineEuler,
+    InlineTrapezoid,
+    InlineBdf2,
 }
 
 impl Method {
-    pub const ALL: [Method; 10] = [
+    pub const ALL: [Method; 13] = [
         Method::Auto,
         Method::Tsit5,
         Method::Dop853,
@@ -36,6 +39,9 @@ impl Method {
         Method::RungeKutta4,
         Method::ImplicitEuler,
         Method::LinearlyImplicitEuler,
+        Method::InlineEuler,
+        Method::InlineTrapezoid,
+        Method::InlineBdf2,
     ];
 
     pub fn name(self) -> &'static str {
@@ -50,6 +56,9 @@ impl Method {
             Method::RungeKutta4 => "rk4",
             Method::ImplicitEuler => "implicit-euler",
             Method::LinearlyImplicitEuler => "linearly-implicit-euler",
+            Method::InlineEuler => "inline-euler",
+            Method::InlineTrapezoid => "inline-trapezoid",
+            Method::InlineBdf2 => "inline-bdf2",
         }
     }
 
@@ -59,6 +68,12 @@ impl Method {
 
     pub fn is_fixed_step(self) -> bool {
         matches!(self, Method::Euler | Method::RungeKutta4 | Method::ImplicitEuler | Method::LinearlyImplicitEuler)
+            || self.is_inline()
+    }
+
+    /// Whether its formula is sorted together with the equations of the model.
+    pub fn is_inline(self) -> bool {
+        matches!(self, Method::InlineEuler | Method::InlineTrapezoid | Method::InlineBdf2)
     }
 
     pub fn integrator(self, size: usize, options: Options) -> Box<dyn Integrator> {
@@ -73,6 +88,9 @@ impl Method {
             Method::RungeKutta4 => Box::new(FixedStep::new(Scheme::RungeKutta4, size, options)),
             Method::ImplicitEuler => Box::new(FixedStep::new(Scheme::ImplicitEuler, size, options)),
             Method::LinearlyImplicitEuler => Box::new(FixedStep::new(Scheme::LinearlyImplicitEuler, size, options)),
+            Method::InlineEuler => Box::new(FixedStep::new(Scheme::InlineEuler, size, options)),
+            Method::InlineTrapezoid => Box::new(FixedStep::new(Scheme::InlineTrapezoid, size, options)),
+            Method::InlineBdf2 => Box::new(FixedStep::new(Scheme::InlineBdf2, size, options)),
         }
     }
 }

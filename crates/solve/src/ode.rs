@@ -23,6 +23,19 @@ pub trait OdeProblem {
     fn jacobian(&mut self, _t: f64, _x: &[f64], _values: &mut [f64]) -> Result<bool, EvalError> {
         Ok(false)
     }
+
+    /// Solves `x = base + step·f(t, x)`, from what was found last; writes `x` and `f`. For problems that have a program of
+    /// their own for this, in which states are unknowns among others: inline integration.
+    fn inline_stage(
+        &mut self,
+        _t: f64,
+        _step: f64,
+        _base: &[f64],
+        _x: &mut [f64],
+        _dx: &mut [f64],
+    ) -> Result<(), EvalError> {
+        Err(EvalError::fatal(0))
+    }
 }
 
 /// What every integrator is told at its creation.

@@ -3,6 +3,7 @@
 
 use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
+use rustc_hash::FxHashSet;
 
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
@@ -52,6 +53,15 @@ struct Maker<'a> {
     blocks: Vec<Block>,
     growth: Growth,
     problems: Vec<Diagnostic>,
+}
+
+/// What is guessed in a torn system.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guesses {
+    /// As few unknowns as possible.
+    Fewest,
+    /// All states, and what does not follow from them.
+    States,
 }
 
 /// One equation of a component and the unknown it is matched with.
@@ -160,7 +170,13 @@ impl Maker<'_> {
             self.problems.push(problem);
             return None;
         }
-        let mut torn = self.torn(work, &smooth);
+        let mut torn = self.torn(work, &smooth, Guesses::Fewest);
+        if self.problem == Problem::Step
+            && !states_are_near_guesses(work, &torn.0, &torn.1)
+            && !self.is_linear(work, &smooth, levels)
+        {
+            torn = self.torn(work, &smooth, Guesses::States);
+        }
         // Where a nonlinear system is solved depends on the guesses, and those of what follows are seldom good ones.
         if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) && self.is_linear(work, &smooth, levels) {
             torn = self.whole(work, &smooth);
@@ -257,7 +273,7 @@ impl Maker<'_> {
         (unknowns, Vec::new(), pairs.to_vec())
     }
 
-    fn torn(&mut self, work: &mut Work, pairs: &[Pair]) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
+    fn torn(&mut self, work: &mut Work, pairs: &[Pair], guesses: Guesses) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
         if pairs.len() > LARGEST_TO_TEAR {
             return self.whole(work, pairs);
         }
@@ -274,7 +290,8 @@ impl Maker<'_> {
                     columns.push(place);
                     let variable = self.system.columns[column as usize];
                     let matchable = self.system.matchable.row(pair.row as usize).contains(&column);
-                    solutions.push(if matchable { solve(work, pair.equation, pair.sides, variable) } else { None });
+                    let follows = matchable && !(guesses == Guesses::States && is_state(work, variable));
+                    solutions.push(if follows { solve(work, pair.equation, pair.sides, variable) } else { None });
                 }
             }
             builder.push_row(columns);
@@ -284,11 +301,13 @@ impl Maker<'_> {
         }
         let incidence = builder.finish(pairs.len());
         let solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
-        // A guess with a start value is a better guess.
-        let reluctance: Vec<u32> = pairs
-            .iter()
-            .map(|pair| u32::from(work.model.variables[pair.variable].attributes.start.is_none()))
-            .collect();
+        // A guess with a start value is a better guess; in a step, what does not jump at events is an even better one.
+        let jumps = |variable: VarId| self.problem == Problem::Step && !is_state(work, variable);
+        let reluctance = |pair: &Pair| {
+            let without_start = work.model.variables[pair.variable].attributes.start.is_none();
+            u32::from(without_start) + 2 * u32::from(jumps(pair.variable))
+        };
+        let reluctance: Vec<u32> = pairs.iter().map(reluctance).collect();
         let torn = tear(&incidence, &solvable, &reluctance);
         let inner = torn
             .inner
@@ -314,6 +333,29 @@ impl Maker<'_> {
         .hint(format!("write it as `{name} = …`"));
         work.at_equation(diagnostic, pair.equation, "")
     }
+}
+
+fn is_state(work: &Work, variable: VarId) -> bool {
+    matches!(work.roles[variable], crate::schedule::Role::State { .. })
+}
+
+/// Whether every state is guessed or follows from a guess by the formula of inline integration. Last values are good
+/// guesses of what does not jump; a state that follows in another way may be anywhere while the iteration has not
+/// converged, and nonlinear equations may not be defined there.
+fn states_are_near_guesses(work: &Work, iteration: &[VarId], inner: &[Assignment]) -> bool {
+    let mut near: FxHashSet<VarId> = iteration.iter().copied().collect();
+    for assignment in inner {
+        let found = work.model.exprs.dependencies(&[assignment.value]).variables;
+        let is_formula = work.step.is_some_and(|step| found.contains(&step));
+        let is_copy = matches!(work.model.exprs.node(assignment.value), Node::Var(_) | Node::Neg(_));
+        let follows = found.iter().all(|&v| near.contains(&v) || !work.is_unknown(v) && !is_state(work, v));
+        if follows && (is_formula || is_copy) {
+            near.insert(assignment.variable);
+        } else if is_state(work, assignment.variable) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The size of the factor of a variable; zero where it is not a number.
@@ -342,7 +384,7 @@ pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> 
     let solution = work.model.exprs.solve_for(sides.0, sides.1, unknown, functions, is_parameter)?;
     match solution.pivot {
         Pivot::NonZero => Some(solution.value),
-        Pivot::Parameter(divisor) => work.evaluate(divisor).is_some_and(|value| value != 0.0).then_some(solution.value),
+        Pivot::Parameter(divisor) => work.is_safe_divisor(divisor).then_some(solution.value),
         Pivot::MayVanish(_) => None,
     }
 }

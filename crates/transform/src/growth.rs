@@ -62,10 +62,9 @@ impl Growth {
 
     /// The values of what follows from guesses moved by `step` in different directions.
     fn follow(&mut self, work: &Work, iteration: &[VarId], inner: &[Assignment], step: f64) -> Vec<f64> {
-        for (index, &guess) in (1u32..).zip(iteration) {
+        for (index, &guess) in (1u64..).zip(iteration) {
             let start = number(work, guess).unwrap_or(0.0);
-            // Any directions that are not in line with each other.
-            let direction = 0.5 + (f64::from(index) * 0.618_033_988_749_895).fract();
+            let direction = direction(index);
             self.computed[guess] = Some(start + step * direction * (1.0 + start.abs()));
         }
         let mut values = Vec::with_capacity(inner.len());
@@ -102,6 +101,14 @@ impl Growth {
             _ => None,
         }
     }
+}
+
+/// Between 0.5 and 1.5, without any pattern that differences of neighbours could cancel (the finaliser of SplitMix64).
+fn direction(index: u64) -> f64 {
+    let mut bits = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    0.5 + ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The value of a parameter or the start value of a variable, where it is a number.

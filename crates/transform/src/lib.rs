@@ -2,7 +2,7 @@
 //! simultaneous system is solved.
 //!
 //! The passes, in order: clocks, parameters, vanishing coefficients, aliases, index reduction with choice of states, sorting
-//! into blocks, the initial problem, families of blocks. Each has a file of its own; `Work` is what they hand on.
+//! into blocks, the initial problem, inline integration where asked for, families of blocks. Each has a file of its own; `Work` is what they hand on.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ mod discrete;
 pub mod families;
 mod growth;
 mod initial;
+mod inline_integration;
 mod linearity;
 pub mod modes;
 mod occurrences;
@@ -37,6 +38,7 @@ mod wishes;
 mod work;
 mod written;
 
+pub use inline_integration::InlineIntegration;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
 pub use schedule::{
@@ -129,12 +131,23 @@ struct Plan {
     families: Vec<Family>,
     initial_families: Vec<Family>,
     projection: Option<Projection>,
+    inline: Option<InlineIntegration>,
 }
 
 impl Plan {
     fn schedule(self, work: Work, written: Written) -> Schedule {
         let Work { model, roles, parameters, summary, .. } = work;
-        let Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection } = self;
+        let Plan {
+            states,
+            state_sets,
+            blocks,
+            initial,
+            initial_checks,
+            families,
+            initial_families,
+            projection,
+            inline,
+        } = self;
         Schedule {
             model,
             roles,
@@ -147,6 +160,7 @@ impl Plan {
             blocks,
             families,
             initial_families,
+            inline,
             written: written.sides,
             summary,
             mode: None,
@@ -181,12 +195,16 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
             (states, Vec::new(), projection)
         }
     };
-    let mut blocks = dynamic_blocks(work, options)?;
+    let (mut blocks, levels) = dynamic_blocks(work, options)?;
     output::mark(work, &states, &mut blocks);
     let (mut initial, initial_checks) = initial::problem(work, &state_sets)?;
+    let inline = match options.inline_step {
+        Some(step) => Some(inline_integration::make(work, &states, &blocks, levels, step)?),
+        None => None,
+    };
     let families = families::gather(&work.model, &mut blocks);
     let initial_families = families::gather(&work.model, &mut initial);
-    Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection })
+    Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline })
 }
 
 /// The schedule of a mode and the chains of its equations. Parameters have been ordered, conditions are decided.
@@ -203,7 +221,7 @@ fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), 
     let reduced = derivatives::reduce(&mut work)?;
     let chains = modes::chains::collect(&mut work, &reduced)?;
     let (states, state_sets) = states::choose(&mut work, &reduced);
-    let mut blocks = dynamic_blocks(&mut work, &options)?;
+    let (mut blocks, _) = dynamic_blocks(&mut work, &options)?;
     output::mark(&work, &states, &mut blocks);
     let (mut initial, initial_checks) = match entry {
         modes::Entry::Start => initial::problem(&mut work, &state_sets)?,
@@ -211,12 +229,14 @@ fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), 
     };
     let families = families::gather(&work.model, &mut blocks);
     let initial_families = families::gather(&work.model, &mut initial);
+    let (projection, inline) = (None, None);
     let plan =
-        Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection: None };
+        Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline };
     Ok((plan.schedule(work, written), chains))
 }
 
-fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<Diagnostic>> {
+/// The blocks that hold at run time, and when what they compute changes.
+fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<(Vec<Block>, IdVec<VarId, Level>), Vec<Diagnostic>> {
     let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
     let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
     let matching = Matching::maximum(&system.matchable);
@@ -227,8 +247,8 @@ fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<Vec<Block>, Vec<
     let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
     match options.aliases {
         // What is constant in one mode is not in another.
-        Aliases::Eliminate if work.touched.is_none() => Ok(move_parameters(work, blocks, &levels)),
-        _ => Ok(blocks),
+        Aliases::Eliminate if work.touched.is_none() => Ok((move_parameters(work, blocks, &levels), levels)),
+        _ => Ok((blocks, levels)),
     }
 }
 

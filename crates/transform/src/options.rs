@@ -29,11 +29,13 @@ pub enum Switching {
     Difference,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options {
     pub index_reduction: IndexReduction,
     pub aliases: Aliases,
     /// Refuse what would otherwise be decided for the user with a warning: how redundant ideal switches share a current.
     pub strict: bool,
     pub switching: Switching,
+    /// The longest step of a method whose formula is sorted together with the equations.
+    pub inline_step: Option<f64>,
 }

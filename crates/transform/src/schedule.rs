@@ -234,6 +234,8 @@ pub struct Schedule {
     pub families: Vec<Family>,
     /// The same of the initial problem.
     pub initial_families: Vec<Family>,
+    /// The blocks that take a whole step, where the user asked for them.
+    pub inline: Option<crate::InlineIntegration>,
     /// The sides of the equations as they were written, before anything was replaced in them.
     pub written: Vec<(ExprId, ExprId)>,
     pub summary: Summary,

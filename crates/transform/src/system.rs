@@ -32,6 +32,8 @@ pub enum Problem {
     /// A variable and its derivatives are one column.
     Reduction,
     Dynamic,
+    /// States are unknowns, too: one step of inline integration.
+    Step,
     /// Discrete variables may follow from continuous ones.
     Initial,
 }

@@ -47,6 +47,8 @@ pub struct Work {
     pub switched: Vec<VarId>,
     /// Refuse what would be decided for the user with a warning.
     pub strict: bool,
+    /// The step of inline integration while its equations are sorted; `values` holds the longest.
+    pub step: Option<VarId>,
     pub summary: Summary,
 }
 
@@ -81,6 +83,7 @@ impl Work {
             touched: None,
             switched: Vec::new(),
             strict: false,
+            step: None,
             summary,
             model,
         }
@@ -104,6 +107,18 @@ impl Work {
         let values = &self.values;
         let result = self.model.exprs.substitute(&[expr], &mut self.value_memo, |variable| values[variable]);
         self.model.exprs.as_real(result[0])
+    }
+
+    /// Whether an expression of parameters may be divided by. Nothing is divided by the step of inline integration:
+    /// derivatives as differences of nearly equal values would lose digits.
+    pub fn is_safe_divisor(&mut self, divisor: ExprId) -> bool {
+        if let Some(step) = self.step {
+            let step = self.model.exprs.var(step);
+            if self.model.exprs.contains(divisor, step) {
+                return false;
+            }
+        }
+        self.evaluate(divisor).is_some_and(|value| value != 0.0)
     }
 
     /// The value of an expression with start values for all variables, as far as it can be computed here.

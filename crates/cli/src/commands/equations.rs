@@ -10,7 +10,7 @@ use crate::subject::{Call, print_json};
 
 pub fn run(arguments: &Equations, style: Style) -> Result<(), Failure> {
     let mut call = Call::new(&arguments.subject, style);
-    let schedule = match walk(&mut call) {
+    let schedule = match walk(&mut call, arguments.inline) {
         Ok(schedule) => schedule,
         Err(failed) => return Err(call.failed(failed)),
     };
@@ -24,8 +24,9 @@ pub fn run(arguments: &Equations, style: Style) -> Result<(), Failure> {
     Ok(())
 }
 
-fn walk(call: &mut Call) -> Result<Schedule, Failed> {
+fn walk(call: &mut Call, inline_step: Option<f64>) -> Result<Schedule, Failed> {
     let model = call.flatten()?;
+    call.session.transform.inline_step = inline_step;
     let schedule = call.structure(model)?;
     call.session.stage = Stage::Done;
     Ok(schedule)

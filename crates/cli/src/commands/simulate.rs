@@ -49,6 +49,7 @@ impl Run<'_> {
             }
             call.session.transform.switching = transform::Switching::Difference;
         }
+        call.session.transform.inline_step = options.inline_step();
         let schedule = call.structure(model)?;
         self.states = call.structure.iter().flat_map(|structure| structure.physical_states.iter().cloned()).collect();
         let drawn = self.names_to_draw(&schedule.model)?;
