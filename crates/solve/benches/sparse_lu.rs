@@ -1,10 +1,18 @@
-//! Refactorisation and solve of sparse matrices: chains, grids and circuit-like matrices.
+//! Refactorisation and solve of sparse matrices: chains, grids of resistors and capacitors, circuit-like matrices.
 //!
-//! Run with `cargo bench -p gyrator-solve --bench sparse_lu`.
+//! Run with `cargo bench -p gyrator-solve --bench sparse_lu`; with `RUSTFLAGS="--cfg klu"` and SuiteSparse installed
+//! (`libsuitesparse-dev`), KLU runs beside it on the same matrices.
 
+#[cfg(klu)]
+#[path = "sparse_lu/klu.rs"]
+mod klu;
+#[allow(dead_code)]
+#[path = "solvers/measure.rs"]
+mod measure;
+
+use measure::cpu_time;
 use solve::SparseMatrix;
 use solve::sparse_lu::SparseLu;
-use std::time::Instant;
 
 fn chain(n: usize) -> SparseMatrix {
     let entries = (0..n).flat_map(|i| [(i, i, 2.1), (i, (i + 1).min(n - 1), -1.0), ((i + 1).min(n - 1), i, -1.0)]);
@@ -53,50 +61,77 @@ fn circuit(blocks: usize, size: usize) -> SparseMatrix {
     SparseMatrix::from_triplets(n, n, &triplets)
 }
 
-fn measure(name: &str, mut matrix: SparseMatrix) {
+/// The shortest of several times for `count` calls each, in microseconds for one.
+fn shortest(count: usize, mut call: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..15 {
+        let begin = cpu_time();
+        (0..count).for_each(|_| call());
+        best = best.min(cpu_time() - begin);
+    }
+    best * 1e6 / count as f64
+}
+
+fn measure(name: &str, matrix: &SparseMatrix) {
     let n = matrix.pattern.columns;
-    let begin = Instant::now();
     let Ok(mut lu) = SparseLu::new(&matrix.pattern) else { return };
-    let analysis = begin.elapsed().as_secs_f64();
-    let begin = Instant::now();
+    let analysis = shortest(1, || {
+        let _ = SparseLu::new(&matrix.pattern);
+    });
     if lu.factor(&matrix.values).is_err() {
         return;
     }
-    let factor = begin.elapsed().as_secs_f64();
-    let rounds = (20_000_000 / lu.fill().max(1)).clamp(3, 2000);
-    let (mut refactor, mut solve) = (f64::INFINITY, f64::INFINITY);
+    let count = (300_000 / lu.fill().max(1)).clamp(1, 1000);
+    let factor = shortest(1, || {
+        let _ = lu.factor_with_pivoting(&matrix.values);
+    });
     let mut b = vec![1.0; n];
-    for round in 0..rounds {
-        let p = round % matrix.values.len();
-        matrix.values[p] *= 1.0001;
-        let begin = Instant::now();
-        if lu.factor(&matrix.values).is_err() {
-            return;
+    let run = |lu: &mut SparseLu, b: &mut [f64], factor: bool, solve: bool| {
+        if factor {
+            let _ = lu.factor(&matrix.values);
         }
-        refactor = refactor.min(begin.elapsed().as_secs_f64());
-        b.fill(1.0);
-        let begin = Instant::now();
-        lu.solve(&mut b);
-        solve = solve.min(begin.elapsed().as_secs_f64());
-    }
-    println!(
-        "{name:16} n {n:7} entries {:8} fill {:9} blocks {:6} analysis {:9.1} µs factor {:9.1} refactor {:9.1} solve {:8.1}",
+        if solve {
+            b.fill(1.0);
+            lu.solve(b);
+        }
+    };
+    let refactor = shortest(count, || run(&mut lu, &mut b, true, false));
+    let solve = shortest(count, || run(&mut lu, &mut b, false, true));
+    let both = shortest(count, || run(&mut lu, &mut b, true, true));
+    print!(
+        "{name:16} n {n:7} entries {:8} fill {:9} blocks {:6} analysis {analysis:9.1} µs factor {factor:9.1} refactor {refactor:9.2} solve {solve:8.2} both {both:8.2}",
         matrix.pattern.entries(),
         lu.fill(),
         lu.blocks(),
-        analysis * 1e6,
-        factor * 1e6,
-        refactor * 1e6,
-        solve * 1e6
     );
+    #[cfg(klu)]
+    {
+        let mut klu = klu::Klu::new(&matrix.pattern, &matrix.values);
+        let refactor = shortest(count, || klu.refactor(&matrix.values));
+        let mut solve_only = |b: &mut [f64]| {
+            b.fill(1.0);
+            klu.solve(b);
+        };
+        let solve = shortest(count, || solve_only(&mut b));
+        let theirs = shortest(count, || {
+            klu.refactor(&matrix.values);
+            b.fill(1.0);
+            klu.solve(&mut b);
+        });
+        print!(" | klu refactor {refactor:9.2} solve {solve:8.2} both {theirs:8.2} ratio {:.2}", both / theirs);
+    }
+    println!();
 }
 
 fn main() {
-    measure("chain", chain(1000));
-    measure("chain", chain(100_000));
-    measure("grid", grid(30));
-    measure("grid", grid(100));
-    measure("grid", grid(300));
-    measure("circuit", circuit(50, 40));
-    measure("circuit", circuit(10, 500));
+    measure("chain", &chain(50));
+    measure("chain", &chain(1000));
+    measure("chain", &chain(100_000));
+    measure("grid", &grid(10));
+    measure("grid", &grid(30));
+    measure("grid", &grid(100));
+    measure("grid", &grid(300));
+    measure("circuit", &circuit(50, 40));
+    measure("circuit", &circuit(10, 500));
+    measure("circuit", &circuit(1000, 5));
 }

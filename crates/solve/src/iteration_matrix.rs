@@ -42,14 +42,13 @@ impl IterationMatrix {
             });
         };
         let whole = own.with_diagonal();
-        let place = |i: usize, j: usize| whole.position(i, j).unwrap_or(0) as u32;
-        let places = (0..size).flat_map(|j| own.column(j).iter().map(move |i| (*i as usize, j)));
+        let diagonal = |j: usize| whole.position(j, j).unwrap_or(0) as u32;
         Ok(IterationMatrix {
             size,
             jacobian: vec![0.0; own.entries()],
             matrix: vec![0.0; whole.entries()],
-            places: places.map(|(i, j)| place(i, j)).collect(),
-            diagonal: (0..size).map(|j| place(j, j)).collect(),
+            places: own.positions_in(&whole),
+            diagonal: (0..size).map(diagonal).collect(),
             solver: LinearSolver::new(size, Some(&whole))?,
             differences: None,
             sizes: vec![0.0; size],

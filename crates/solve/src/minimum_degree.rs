@@ -54,8 +54,10 @@ struct QuotientGraph {
     next_merged: Vec<u32>,
     last_merged: Vec<u32>,
     alive_element: Vec<bool>,
-    /// Doubly linked lists of variables by degree.
+    /// Doubly linked lists of variables by degree. The one that has waited longest is taken first: a chain is then
+    /// eliminated from both ends in turn, and in a solve neither half waits for the other.
     head: Vec<u32>,
+    tail: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
     lowest: usize,
@@ -81,6 +83,7 @@ impl QuotientGraph {
             last_merged: (0..n as u32).collect(),
             alive_element: vec![false; n],
             head: vec![NONE; n + 1],
+            tail: vec![NONE; n + 1],
             next: vec![NONE; n],
             previous: vec![NONE; n],
             lowest: 0,
@@ -92,7 +95,7 @@ impl QuotientGraph {
             order: Vec::with_capacity(n),
         };
         graph.set_dense_variables_aside();
-        for i in (0..n as u32).rev() {
+        for i in 0..n as u32 {
             if graph.weight[i as usize] > 0 {
                 graph.insert(i);
             }
@@ -122,11 +125,13 @@ impl QuotientGraph {
 
     fn insert(&mut self, i: u32) {
         let degree = (self.degree[i as usize] as usize).min(self.n);
-        let first = std::mem::replace(&mut self.head[degree], i);
-        self.next[i as usize] = first;
-        self.previous[i as usize] = NONE;
-        if first != NONE {
-            self.previous[first as usize] = i;
+        let last = std::mem::replace(&mut self.tail[degree], i);
+        self.previous[i as usize] = last;
+        self.next[i as usize] = NONE;
+        if last == NONE {
+            self.head[degree] = i;
+        } else {
+            self.next[last as usize] = i;
         }
         self.lowest = self.lowest.min(degree);
     }
@@ -139,7 +144,9 @@ impl QuotientGraph {
         } else {
             self.next[before as usize] = after;
         }
-        if after != NONE {
+        if after == NONE {
+            self.tail[degree] = before;
+        } else {
             self.previous[after as usize] = before;
         }
     }

@@ -64,9 +64,35 @@ impl Pattern {
 
     /// The pattern with the whole diagonal added, as the iteration matrix `c·I − J` needs it.
     pub fn with_diagonal(&self) -> Pattern {
-        let own = (0..self.columns).flat_map(|j| self.column(j).iter().map(move |i| (*i as usize, j)));
-        let diagonal = (0..self.columns.min(self.rows)).map(|j| (j, j));
-        Pattern::from_entries(self.rows, self.columns, own.chain(diagonal))
+        let mut starts = Vec::with_capacity(self.columns + 1);
+        let mut indices = Vec::with_capacity(self.entries() + self.columns.min(self.rows));
+        starts.push(0);
+        for j in 0..self.columns {
+            let own = self.column(j);
+            let above = own.partition_point(|i| (*i as usize) < j);
+            indices.extend_from_slice(&own[..above]);
+            if j < self.rows && own.get(above).is_none_or(|i| *i as usize != j) {
+                indices.push(j as u32);
+            }
+            indices.extend_from_slice(&own[above..]);
+            starts.push(indices.len());
+        }
+        Pattern { rows: self.rows, columns: self.columns, starts, indices }
+    }
+
+    /// For each entry of this pattern its position in `larger`, which holds them all.
+    pub fn positions_in(&self, larger: &Pattern) -> Vec<u32> {
+        let mut positions = Vec::with_capacity(self.entries());
+        for j in 0..self.columns {
+            let mut position = larger.starts[j];
+            for i in self.column(j) {
+                while larger.indices[position] < *i {
+                    position += 1;
+                }
+                positions.push(position as u32);
+            }
+        }
+        positions
     }
 
     /// The union of two patterns of the same shape.
@@ -140,7 +166,10 @@ mod tests {
         assert_eq!(pattern.indices, [0, 2, 1]);
         assert_eq!(pattern.position(2, 0), Some(1));
         assert_eq!(pattern.position(1, 1), None);
-        assert_eq!(pattern.with_diagonal().entries(), 5);
+        let whole = pattern.with_diagonal();
+        assert_eq!(whole, Pattern::from_entries(3, 3, [(0, 0), (2, 0), (1, 1), (1, 2), (2, 2)]));
+        assert_eq!(pattern.positions_in(&whole), [0, 1, 3]);
+        assert_eq!(whole.with_diagonal(), whole);
         assert_eq!(pattern.transposed().transposed(), pattern);
         assert_eq!(Pattern::full(2, 2).entries(), 4);
     }

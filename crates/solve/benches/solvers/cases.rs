@@ -256,10 +256,14 @@ const CELLS: usize = 49;
 const SWITCHINGS: usize = 20_000;
 
 impl Converter {
-    pub fn new() -> Self {
+    pub fn unreferenced() -> Self {
         let n = CELLS + 1;
         let entries = (0..n).flat_map(|j: usize| (j.saturating_sub(1)..(j + 2).min(n)).map(move |i| (i, j)));
-        let mut converter = Converter { on: true, pattern: Pattern::from_entries(n, n, entries), reference: 1.0 };
+        Converter { on: true, pattern: Pattern::from_entries(n, n, entries), reference: 1.0 }
+    }
+
+    pub fn new() -> Self {
+        let mut converter = Converter::unreferenced();
         converter.reference = crate::ours::last_event(&mut *converter.again(), Method::Rosenbrock, 1e-12).0;
         converter
     }
