@@ -1,11 +1,13 @@
 //! What every stage speaks: typed ids, interned names, places in source text, and diagnostics.
 
+mod chained;
 mod decimal;
 mod diagnostic;
 mod ids;
 mod name;
 mod source;
 
+pub use chained::ChainedIndex;
 pub use decimal::Decimal;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{Id, IdVec};

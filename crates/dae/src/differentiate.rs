@@ -105,7 +105,7 @@ impl Differentiator {
     ) -> Result<ExprId, NotDifferentiable> {
         let mut stack = vec![(root, false)];
         while let Some((id, operands_done)) = stack.pop() {
-            if memo.contains_key(&id) {
+            if memo.get(id).is_some() {
                 continue;
             }
             if !operands_done {
@@ -116,7 +116,7 @@ impl Differentiator {
             let derivative = self.node(exprs, functions, id, memo, leaf, kind)?;
             memo.insert(id, derivative);
         }
-        memo.get(&root).copied().ok_or_else(|| NotDifferentiable { function: None, reason: "it is empty".into() })
+        memo.get(root).ok_or_else(|| NotDifferentiable { function: None, reason: "it is empty".into() })
     }
 
     fn node(
@@ -128,7 +128,7 @@ impl Differentiator {
         leaf: &mut LeafDerivative<'_>,
         kind: Kind,
     ) -> Result<ExprId, NotDifferentiable> {
-        let d = |id: ExprId| memo[&id];
+        let d = |id: ExprId| memo.get(id).expect("operands come before what they are in");
         Ok(match e.node(id) {
             Node::Time if kind == Kind::Total => e.int(1),
             Node::Var(_) | Node::Der(_) => {

@@ -5,7 +5,7 @@
 //! external object. Arrays and records are taken apart by `lang`; only calls of functions see them again (`CallSite`).
 //! Code must not recurse over expressions: use `Exprs::postorder` and `Exprs::rewrite`.
 
-use base::{Id, IdVec, Name};
+use base::{ChainedIndex, Id, IdVec, Name};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash};
@@ -223,6 +223,23 @@ impl Hash for Node {
     }
 }
 
+impl Node {
+    /// What the node is near to in the index of nodes: its newest operand, its variable or its list of arguments.
+    fn place(self) -> Option<usize> {
+        use Node::*;
+        let operand = |id: ExprId| Some(2 * id.index());
+        match self {
+            Real(_) | Integer(_) | Boolean(_) | String(_) | Time => None,
+            Var(v) | Der(v) | Pre(v) | Previous(v) => Some(2 * v.index() + 1),
+            Neg(a) | Not(a) => operand(a),
+            Add(a, b) | Sub(a, b) | Mul(a, b) | Div(a, b) | Pow(a, b) | And(a, b) | Or(a, b) => operand(a.max(b)),
+            Compare { left, right, .. } => operand(left.max(right)),
+            If { condition, then, otherwise } => operand(condition.max(then).max(otherwise)),
+            Builtin(_, args) | Call { args, .. } => Some(2 * args.index() + 1),
+        }
+    }
+}
+
 /// A function and the shapes of one way to call it. The scalar arguments of a call are the inputs in order, each array
 /// in row-major order and each record field by field; the outputs are numbered likewise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -265,7 +282,7 @@ impl Shape {
 #[derive(Clone, Default)]
 pub struct Exprs {
     nodes: IdVec<ExprId, Node>,
-    node_index: HashTable<ExprId>,
+    node_index: ChainedIndex,
     arguments: Vec<ExprId>,
     lists: IdVec<ArgsId, (u32, u32)>,
     list_index: HashTable<ArgsId>,
@@ -280,19 +297,19 @@ impl Exprs {
 
     /// The id of a node, without any simplification; see `simplify` for the constructors that fold.
     pub fn intern(&mut self, node: Node) -> ExprId {
-        let hash = FxBuildHasher.hash_one(node);
-        if let Some(&known) = self.node_index.find(hash, |&id| self.nodes[id] == node) {
+        if let Some(known) = self.find(node) {
             return known;
         }
         let id = self.nodes.push(node);
         let nodes = &self.nodes;
-        self.node_index.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(nodes[id]));
+        self.node_index.push(node.place(), |number| FxBuildHasher.hash_one(nodes[ExprId::from_index(number)]));
         id
     }
 
     /// The id of a node that exists already.
     pub fn find(&self, node: Node) -> Option<ExprId> {
-        self.node_index.find(FxBuildHasher.hash_one(node), |&id| self.nodes[id] == node).copied()
+        let same = |number| self.nodes[ExprId::from_index(number)] == node;
+        self.node_index.find(node.place(), || FxBuildHasher.hash_one(node), same).map(ExprId::from_index)
     }
 
     pub fn node(&self, id: ExprId) -> Node {

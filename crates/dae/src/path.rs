@@ -3,9 +3,10 @@
 //! A model of a million scalars shares its prefixes instead of holding a million long strings.
 
 use std::fmt::Write as _;
+use std::hash::BuildHasher;
 
-use base::{IdVec, Name};
-use rustc_hash::FxHashMap;
+use base::{ChainedIndex, Id, IdVec, Name};
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 base::id_type!(
@@ -26,13 +27,14 @@ struct Segment {
 #[derive(Clone, Debug)]
 pub struct Paths {
     segments: IdVec<PathId, Segment>,
-    index: FxHashMap<Segment, PathId>,
+    /// Of all but the root; near to the parent.
+    index: ChainedIndex,
 }
 
 impl Default for Paths {
     fn default() -> Self {
         let root = Segment { parent: None, name: Name::new(""), subscripts: Subscripts::new() };
-        Self { segments: IdVec::from(vec![root]), index: FxHashMap::default() }
+        Self { segments: IdVec::from(vec![root]), index: ChainedIndex::default() }
     }
 }
 
@@ -43,19 +45,22 @@ impl Paths {
 
     /// `parent.name[subscripts]`; subscripts count from 1.
     pub fn child(&mut self, parent: PathId, name: Name, subscripts: &[u32]) -> PathId {
-        let segment = Segment { parent: Some(parent), name, subscripts: subscripts.into() };
-        if let Some(&known) = self.index.get(&segment) {
+        if let Some(known) = self.find_child(parent, name, subscripts) {
             return known;
         }
-        let id = self.segments.push(segment.clone());
-        self.index.insert(segment, id);
+        let id = self.segments.push(Segment { parent: Some(parent), name, subscripts: subscripts.into() });
+        let segments = &self.segments;
+        self.index
+            .push(Some(parent.index()), |number| FxBuildHasher.hash_one(&segments[PathId::from_index(number + 1)]));
         id
     }
 
     /// The path if it exists already.
     pub fn find_child(&self, parent: PathId, name: Name, subscripts: &[u32]) -> Option<PathId> {
         let segment = Segment { parent: Some(parent), name, subscripts: subscripts.into() };
-        self.index.get(&segment).copied()
+        let same = |number| self.segments[PathId::from_index(number + 1)] == segment;
+        let found = self.index.find(Some(parent.index()), || FxBuildHasher.hash_one(&segment), same)?;
+        Some(PathId::from_index(found + 1))
     }
 
     /// `None` for the root.

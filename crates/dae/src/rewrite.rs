@@ -1,13 +1,47 @@
 //! Rewriting of expressions from the leaves up, without recursion, each shared part once; and what an expression depends
 //! on.
 
+use std::num::NonZeroU32;
+
+use base::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::expr::{ExprId, Exprs, Node};
 use crate::model::VarId;
 
 /// Old expression to new; keep it from call to call as long as the rule is the same.
-pub type Memo = FxHashMap<ExprId, ExprId>;
+///
+/// Neighbours share a page, so that passes over large models stay in the cache.
+#[derive(Clone, Default)]
+pub struct Memo {
+    /// Where the page of expressions begins in `entries`.
+    pages: FxHashMap<u32, u32>,
+    entries: Vec<Option<NonZeroU32>>,
+}
+
+const PAGE: usize = 64;
+
+impl Memo {
+    pub fn get(&self, id: ExprId) -> Option<ExprId> {
+        let &start = self.pages.get(&((id.index() / PAGE) as u32))?;
+        let entry = self.entries[start as usize + id.index() % PAGE]?;
+        Some(ExprId::from_index(entry.get() as usize - 1))
+    }
+
+    pub fn insert(&mut self, id: ExprId, new: ExprId) {
+        let start = *self.pages.entry((id.index() / PAGE) as u32).or_insert_with(|| {
+            let start = self.entries.len();
+            self.entries.resize(start + PAGE, None);
+            start as u32
+        });
+        self.entries[start as usize + id.index() % PAGE] = NonZeroU32::new(new.index() as u32 + 1);
+    }
+
+    pub fn clear(&mut self) {
+        self.pages.clear();
+        self.entries.clear();
+    }
+}
 
 /// What the value of expressions depends on; each list in the order of first occurrence.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -34,14 +68,14 @@ impl Exprs {
         for &root in roots {
             stack.push((root, false));
             while let Some((id, operands_done)) = stack.pop() {
-                if memo.contains_key(&id) {
+                if memo.get(id).is_some() {
                     continue;
                 }
                 if !operands_done {
                     let position = stack.len();
                     stack.push((id, true));
                     self.for_each_child(id, |child| {
-                        if !memo.contains_key(&child) {
+                        if memo.get(child).is_none() {
                             stack.push((child, false));
                         }
                     });
@@ -51,12 +85,12 @@ impl Exprs {
                     stack.pop();
                 }
                 let old = self.node(id);
-                let node = self.with_children(old, |child| memo.get(&child).copied().unwrap_or(child));
+                let node = self.with_children(old, |child| memo.get(child).unwrap_or(child));
                 let new = rule(self, id, node);
                 memo.insert(id, new);
             }
         }
-        roots.iter().map(|root| memo.get(root).copied().unwrap_or(*root)).collect()
+        roots.iter().map(|root| memo.get(*root).unwrap_or(*root)).collect()
     }
 
     /// Replaces variables by expressions (and not again inside those). `Der`, `Pre` and `Previous` stay.

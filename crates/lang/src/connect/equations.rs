@@ -1,6 +1,6 @@
 //! The equations of connections: equal potentials, sums of flows, stream variables, broken overdetermined records.
 
-use base::{Diagnostic, Name, Span};
+use base::{Diagnostic, IdVec, Name, Span};
 use dae::{Equation, EquationRole, ExprId, Origin, OriginKind, PathId, VarId, Variability, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
@@ -9,7 +9,7 @@ use super::collect::Collected;
 use super::overconstrained::{Edge, Graph, Record};
 use super::sets::{Face, Sets};
 use super::stream::Streams;
-use super::{Connector, Side};
+use super::{Connection, Connector, Side};
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Member, Outcome};
@@ -30,7 +30,7 @@ struct Maker<'m> {
     streams: Sets,
     stream_sets: Streams,
     /// The connection that first named a variable, for the origin of its equations.
-    first_connection: FxHashMap<VarId, usize>,
+    first_connection: IdVec<VarId, Option<u32>>,
     constraints: Vec<Pair>,
     cardinality: FxHashMap<(CompId, Indices), i64>,
     overdetermined: FxHashMap<CompId, Option<ClassId>>,
@@ -66,6 +66,7 @@ impl Mismatch {
 
 /// Makes the connection sets, keeps what `inStream`, `isRoot` and `cardinality` need, and adds the equations.
 pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, parts: &[Part]) {
+    let variables = elaborator.flat.model.variables.len();
     let mut maker = Maker {
         elaborator,
         collected,
@@ -73,7 +74,7 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         flows: Sets::default(),
         streams: Sets::default(),
         stream_sets: Streams::default(),
-        first_connection: FxHashMap::default(),
+        first_connection: IdVec::filled(None, variables),
         constraints: Vec::new(),
         cardinality: FxHashMap::default(),
         overdetermined: FxHashMap::default(),
@@ -392,7 +393,7 @@ impl Maker<'_> {
             return self.mismatches.push((why, diagnostic, path));
         }
         for variable in [left, right] {
-            self.first_connection.entry(variable).or_insert(connection);
+            self.first_connection[variable].get_or_insert(connection as u32);
         }
         let variables = &self.elaborator.flat.model.variables;
         if variables[left].variability <= Variability::Parameter {
@@ -471,7 +472,7 @@ impl Maker<'_> {
         let (Some(first), Some(second)) = (sources.next(), sources.next()) else { return };
         let model = &self.elaborator.flat.model;
         let names = (model.variable_name(first.variable), model.variable_name(second.variable));
-        let connection = self.first_connection.get(&second.variable).map(|&number| &self.collected.connections[number]);
+        let connection = self.connection_of(second.variable);
         let mut diagnostic = Diagnostic::error(
             "two-sources",
             format!("the signals `{}` and `{}` are both sources and are connected", names.0, names.1),
@@ -545,8 +546,8 @@ impl Maker<'_> {
             Diagnostic::error("no-source", format!("nothing writes the signal `{name}` of an expandable connector"))
                 .hint("connect an output to it")
                 .specification("9.1.3");
-        if let Some(&number) = self.first_connection.get(&reader.variable) {
-            diagnostic = diagnostic.at(self.collected.connections[number].span, format!("`{reader_name}` reads it"));
+        if let Some(connection) = self.connection_of(reader.variable) {
+            diagnostic = diagnostic.at(connection.span, format!("`{reader_name}` reads it"));
         }
         self.elaborator.instances.report(Box::new(diagnostic));
     }
@@ -587,9 +588,15 @@ impl Maker<'_> {
         }
     }
 
+    /// The first connect equation that names a connector with this variable.
+    fn connection_of(&self, variable: VarId) -> Option<&Connection> {
+        let number = (*self.first_connection.get(variable)?)?;
+        self.collected.connections.get(number as usize)
+    }
+
     fn origin(&self, variable: VarId, kind: OriginKind) -> Origin {
         let model = &self.elaborator.flat.model;
-        match self.first_connection.get(&variable).map(|&number| &self.collected.connections[number]) {
+        match self.connection_of(variable) {
             Some(connection) => Origin { component: connection.path, span: Some(connection.span), kind },
             None => {
                 let path = model.variables[variable].path;

@@ -5,7 +5,6 @@
 
 use base::Id;
 use dae::VarId;
-use rustc_hash::FxHashMap;
 
 use super::Side;
 
@@ -20,20 +19,23 @@ pub struct Face {
 #[derive(Default)]
 pub struct Sets {
     parents: Vec<u32>,
-    /// A node of `parents` for every face.
-    nodes: FxHashMap<Face, u32>,
+    /// The node of `parents` for every face: two for each variable, one more than the node, 0 where there is none.
+    nodes: Vec<u32>,
     faces: Vec<Face>,
 }
 
 impl Sets {
     fn node(&mut self, face: Face) -> u32 {
-        let next = self.parents.len() as u32;
-        let node = *self.nodes.entry(face).or_insert(next);
-        if node == next {
-            self.parents.push(next);
-            self.faces.push(face);
+        let place = 2 * face.variable.index() + face.side as usize;
+        if self.nodes.len() <= place {
+            self.nodes.resize(place + 1, 0);
         }
-        node
+        if self.nodes[place] == 0 {
+            self.parents.push(self.parents.len() as u32);
+            self.faces.push(face);
+            self.nodes[place] = self.parents.len() as u32;
+        }
+        self.nodes[place] - 1
     }
 
     fn root(&mut self, mut node: u32) -> u32 {
@@ -59,15 +61,16 @@ impl Sets {
 
     /// All sets, in the order of their first elements, the elements in the order in which they were added.
     pub fn all(&mut self) -> Vec<Vec<Face>> {
-        let mut positions: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut positions: Vec<usize> = vec![usize::MAX; self.parents.len()];
         let mut sets: Vec<Vec<Face>> = Vec::new();
         for node in 0..self.parents.len() as u32 {
-            let root = self.root(node);
-            let position = *positions.entry(root).or_insert_with(|| {
+            let root = self.root(node) as usize;
+            // The root is the earliest of its set and comes first.
+            if root == node as usize {
+                positions[root] = sets.len();
                 sets.push(Vec::new());
-                sets.len() - 1
-            });
-            sets[position].push(self.faces[node as usize]);
+            }
+            sets[positions[root]].push(self.faces[node as usize]);
         }
         for set in &mut sets {
             set.sort_by_key(|face| (face.variable.index(), face.side));

@@ -388,7 +388,7 @@ impl<'a> Translation<'a> {
 fn left_limit(exprs: &mut dae::Exprs, sample: ExprId, samples: &FxHashMap<ExprId, VarId>, memo: &mut Memo) -> ExprId {
     let Node::Builtin(_, args) = exprs.node(sample) else { return sample };
     let Some(&value) = exprs.arguments(args).first() else { return sample };
-    let value = memo.get(&value).copied().unwrap_or(value);
+    let value = memo.get(value).unwrap_or(value);
     match (exprs.node(value), samples.get(&value)) {
         (Node::Var(variable), _) | (_, Some(&variable)) => exprs.pre(variable),
         _ => value,
