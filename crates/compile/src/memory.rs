@@ -20,6 +20,8 @@ pub struct Memory {
     pub native: SharedNative,
     /// The message of the last function call that failed; its results are NaN.
     pub(crate) call_failure: Option<String>,
+    /// Space for one system, kept so that derivatives take none.
+    pub(crate) scratch: Vec<f64>,
 }
 
 impl Memory {

@@ -263,6 +263,7 @@ impl Program {
             delays: self.layout.histories(),
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             call_failure: None,
+            scratch: Vec::new(),
         };
         let constants = self.regions.constants as usize;
         memory.values[constants..constants + self.pool.constants.values.len()]

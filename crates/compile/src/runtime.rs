@@ -32,7 +32,7 @@ pub struct Runtime<'a> {
 impl<'a> Runtime<'a> {
     /// Splits memory into the numbers, which code works on, and the rest.
     pub fn new(program: &'a Program, calls: &'a [CallEntry], memory: &'a mut Memory) -> (&'a mut Vec<f64>, Self) {
-        let Memory { values, strings, delays, native, call_failure } = memory;
+        let Memory { values, strings, delays, native, call_failure, .. } = memory;
         (values, Runtime { program, calls, strings, delays, native, failure: call_failure, length: 0, diagnose: false })
     }
 }

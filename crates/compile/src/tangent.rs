@@ -82,7 +82,18 @@ impl Program {
         memory: &mut Memory,
         solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut rhs = Vec::new();
+        let mut rhs = std::mem::take(&mut memory.scratch);
+        let outcome = self.tangents_with(&mut rhs, memory, solve);
+        memory.scratch = rhs;
+        outcome
+    }
+
+    fn tangents_with<E>(
+        &self,
+        rhs: &mut Vec<f64>,
+        memory: &mut Memory,
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         for step in &self.tangent_steps {
             match *step {
                 Step::Code(chunk) => self.execute(chunk, memory),
@@ -93,9 +104,9 @@ impl Program {
                     data.slots.iter().for_each(|&slot| memory.values[tangent(slot)] = 0.0);
                     self.execute(chunk, memory);
                     rhs.resize(data.slots.len(), 0.0);
-                    self.read_outputs(memory, &mut rhs);
-                    solve(system, memory, &mut rhs)?;
-                    for (&slot, &value) in data.slots.iter().zip(&rhs) {
+                    self.read_outputs(memory, rhs);
+                    solve(system, memory, rhs)?;
+                    for (&slot, &value) in data.slots.iter().zip(&*rhs) {
                         memory.values[tangent(slot)] = -value;
                     }
                     // Once more for the inner variables, which follow the iteration variables.

@@ -70,6 +70,8 @@ impl ResultSink for CsvSink {
     fn begin(&mut self, columns: &[Column]) -> Result<(), ResultError> {
         self.expansion = Expansion::new(columns)?;
         self.cells = vec![Cell::EMPTY; self.expansion.width];
+        // A piece and the row that completes it: nothing has to grow during the run.
+        self.pending.reserve(PIECE + (self.expansion.sources.len() + 1) * (size_of::<Cell>() + 2));
         self.pending.extend_from_slice(b"time");
         for column in columns {
             self.pending.push(b',');

@@ -359,6 +359,10 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         let mut time = start;
         self.effort = Effort::new();
+        if Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step) {
+            // Steps are to cost the same from the beginning.
+            self.make_machine_code();
+        }
         while time < stop && !same_instant(time, stop) {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
@@ -504,12 +508,15 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Machine code pays off in runs that take longer than making it.
     fn speed_up(&mut self) {
+        self.effort.rounds += 1;
+        if self.effort.rounds.is_multiple_of(32) && self.effort.since.elapsed() > WORTH_MACHINE_CODE {
+            self.make_machine_code();
+        }
+    }
+
+    fn make_machine_code(&mut self) {
         /// Modes that get machine code; a run with more of them is not in any of them for long.
         const MOST_COMPILED: usize = 64;
-        self.effort.rounds += 1;
-        if !self.effort.rounds.is_multiple_of(32) || self.effort.since.elapsed() <= WORTH_MACHINE_CODE {
-            return;
-        }
         let address = std::ptr::from_ref(self.program) as usize;
         if self.effort.compiling.len() < MOST_COMPILED && !self.effort.compiling.contains(&address) {
             self.effort.compiling.push(address);
