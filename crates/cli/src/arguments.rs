@@ -233,7 +233,7 @@ pub struct Simulate {
     #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "")]
     pub plot: Option<String>,
 
-    /// Print the effort of the run
+    /// Print the effort of the run: counts, times of its parts, the worst step, the slowest systems
     #[arg(long)]
     pub stats: bool,
 }

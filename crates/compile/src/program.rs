@@ -378,6 +378,12 @@ impl Program {
         }
     }
 
+    /// Whether the states in memory are these, to the last bit.
+    pub fn has_states(&self, memory: &Memory, states: &[f64]) -> bool {
+        let mut pairs = self.states.iter().zip(states);
+        pairs.all(|(state, value)| memory.values[state.value as usize].to_bits() == value.to_bits())
+    }
+
     pub fn read_derivatives(&self, memory: &Memory, out: &mut [f64]) {
         for (state, value) in self.states.iter().zip(out) {
             *value = memory.values[state.derivative as usize];

@@ -13,6 +13,8 @@ pub struct Settings {
     pub tolerance: Option<f64>,
     pub solver: Option<String>,
     pub step: Option<f64>,
+    /// Measure where the time goes.
+    pub measure: bool,
 }
 
 const INTERVALS: f64 = 500.0;
@@ -50,7 +52,15 @@ impl Settings {
             let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
             return Err(format!("there is no solver `{solver}`; choose one of {}", names.join(", ")));
         }
-        Ok(simulate::Options { start_time, stop_time, interval, tolerance, solver, step: self.step })
+        Ok(simulate::Options {
+            start_time,
+            stop_time,
+            interval,
+            tolerance,
+            solver,
+            step: self.step,
+            measure: self.measure,
+        })
     }
 }
 

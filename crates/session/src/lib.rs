@@ -6,6 +6,7 @@ mod listing;
 mod page;
 mod pipeline;
 mod stage;
+mod statistics;
 mod summary;
 mod target;
 
@@ -16,5 +17,6 @@ pub use page::page;
 pub use pipeline::{Failed, Request, Session};
 pub use simulate::{Ending, EventLog, EventLogFormat, Options as RunOptions, Outcome, Watcher};
 pub use stage::{Seconds, Stage};
-pub use summary::{BlockSummary, Differentiated, Events, Flat, StateSet, Statistics, Status, Structure, Summary};
+pub use statistics::Statistics;
+pub use summary::{BlockSummary, Differentiated, Events, Flat, StateSet, Status, Structure, Summary};
 pub use target::{Target, TargetError};

@@ -139,14 +139,16 @@ impl Session {
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Failed> {
         self.stage = Stage::Initialise;
-        let mut sink = TimedSink { inner: sink, seconds: 0.0 };
+        let mut sink = TimedSink { inner: sink, first: None, rows: 0.0, last: 0.0 };
         let outcome = simulate::simulate(program, options, keep, &mut sink, log, watcher).map_err(|error| {
             self.stage = Stage::Integrate;
             Failed::Result(error)
         })?;
-        self.seconds.add(Stage::Initialise, outcome.initialise_seconds);
-        self.seconds.add(Stage::Integrate, (outcome.integrate_seconds - sink.seconds).max(0.0));
-        self.seconds.add(Stage::Write, sink.seconds);
+        // The first row is part of the initialisation, and the run is over when the file is completed.
+        let first = sink.first.unwrap_or(0.0);
+        self.seconds.add(Stage::Initialise, (outcome.initialise_seconds - first).max(0.0));
+        self.seconds.add(Stage::Integrate, (outcome.integrate_seconds - sink.rows).max(0.0));
+        self.seconds.add(Stage::Write, first + sink.rows + sink.last);
         self.diagnostics.extend(outcome.warnings.iter().cloned());
         self.stage = match &outcome.ending {
             Ending::Complete | Ending::Terminated { .. } => Stage::Done,
@@ -190,28 +192,40 @@ impl Session {
 /// Counts the time that writing takes.
 struct TimedSink<'a> {
     inner: &'a mut dyn ResultSink,
-    seconds: f64,
+    /// Seconds until the first row was written.
+    first: Option<f64>,
+    rows: f64,
+    /// Seconds that the end took.
+    last: f64,
 }
 
 impl TimedSink<'_> {
-    fn time<T>(&mut self, work: impl FnOnce(&mut dyn ResultSink) -> T) -> T {
+    fn time<T>(&mut self, work: impl FnOnce(&mut dyn ResultSink) -> T) -> (T, f64) {
         let begin = Instant::now();
         let done = work(self.inner);
-        self.seconds += begin.elapsed().as_secs_f64();
-        done
+        (done, begin.elapsed().as_secs_f64())
     }
 }
 
 impl ResultSink for TimedSink<'_> {
     fn begin(&mut self, columns: &[results::Column]) -> Result<(), ResultError> {
-        self.time(|sink| sink.begin(columns))
+        let (done, seconds) = self.time(|sink| sink.begin(columns));
+        self.rows = seconds;
+        done
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
-        self.time(|sink| sink.row(time, values))
+        let (done, seconds) = self.time(|sink| sink.row(time, values));
+        self.rows += seconds;
+        if self.first.is_none() {
+            self.first = Some(std::mem::take(&mut self.rows));
+        }
+        done
     }
 
     fn finish(&mut self) -> Result<(), ResultError> {
-        self.time(|sink| sink.finish())
+        let (done, seconds) = self.time(|sink| sink.finish());
+        self.last += seconds;
+        done
     }
 }

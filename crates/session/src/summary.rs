@@ -6,6 +6,7 @@ use serde::Serialize;
 use transform::{Block, Schedule, SystemKind};
 
 use crate::stage::{Seconds, Stage};
+use crate::statistics::Statistics;
 
 /// Keys that do not apply are absent; all counts are of scalars.
 #[derive(Clone, Serialize, Debug)]
@@ -117,32 +118,6 @@ pub struct Events {
     pub relations: usize,
     pub whens: usize,
     pub samples: usize,
-}
-
-/// The effort of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
-pub struct Statistics {
-    pub steps: u64,
-    pub rejected: u64,
-    pub rhs: u64,
-    pub jacobians: u64,
-    pub state_events: u64,
-    pub time_events: u64,
-    pub modes: u64,
-}
-
-impl Statistics {
-    pub fn of(run: &simulate::RunStatistics) -> Self {
-        Self {
-            steps: run.steps,
-            rejected: run.rejected,
-            rhs: run.rhs,
-            jacobians: run.jacobians,
-            state_events: run.state_events,
-            time_events: run.time_events,
-            modes: run.modes,
-        }
-    }
 }
 
 impl Structure {

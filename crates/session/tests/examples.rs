@@ -82,7 +82,7 @@ fn finish(session: &mut Session, model: dae::Model, settings: Settings) -> Run {
     let outcome = session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut watcher);
     let outcome = explain(session, outcome);
     assert_eq!(outcome.ending, Ending::Complete);
-    Run { result: sink.trajectories, statistics: Statistics::of(&outcome.statistics) }
+    Run { result: sink.trajectories, statistics: Statistics::of(&outcome, session.sources()) }
 }
 
 fn sizes(checked: &Checked) -> Vec<(&'static str, usize, usize)> {

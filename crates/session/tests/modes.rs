@@ -54,7 +54,7 @@ fn run_with(
     drop(log);
     assert_eq!(outcome.ending, Ending::Complete);
     let warnings = outcome.warnings.iter().map(|warning| warning.message.clone()).collect();
-    let statistics = Statistics::of(&outcome.statistics);
+    let statistics = Statistics::of(&outcome, session.sources());
     Run { result: sink.trajectories, statistics, warnings, log: String::from_utf8(bytes).unwrap() }
 }
 

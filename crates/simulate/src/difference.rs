@@ -50,7 +50,8 @@ pub fn run(
     };
     sink.finish()?;
     let integrate_seconds = begin.elapsed().as_secs_f64() - initialise_seconds;
-    Ok(Outcome { ending, statistics: run.statistics, warnings: Vec::new(), initialise_seconds, integrate_seconds })
+    let statistics = run.statistics;
+    Ok(Outcome { ending, statistics, warnings: Vec::new(), initialise_seconds, integrate_seconds, profile: None })
 }
 
 struct Steps<'a> {

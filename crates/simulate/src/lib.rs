@@ -16,10 +16,12 @@ mod initial;
 mod limits;
 mod machine;
 mod modes;
+mod profile;
 mod projection;
 mod rhythm;
 mod run;
 mod systems;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
+pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

@@ -1,9 +1,12 @@
 //! One program with its memory: evaluates the model at a point of time and state.
 
+use std::time::Instant;
+
 use compile::{Failure, Memory, Program, Section};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, EvalError, OdeProblem, Pattern};
 
+use crate::profile::Evaluations;
 use crate::systems::{self, SystemFailure, Systems};
 
 /// Why a point could not be evaluated.
@@ -53,6 +56,10 @@ pub struct Machine<'p> {
     pattern: Pattern,
     /// The step that the factorisations of inline integration were made with.
     inline_step: f64,
+    /// Memory holds the evaluation at its time and states.
+    settled: bool,
+    /// What evaluations take, where that is measured.
+    evaluations: Option<Evaluations>,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
 }
@@ -66,12 +73,30 @@ impl<'p> Machine<'p> {
             systems: Systems::new(program),
             pattern,
             inline_step: 0.0,
+            settled: false,
+            evaluations: None,
             trouble: None,
         }
     }
 
+    /// Measures what evaluations take from now on.
+    pub fn measure(&mut self) {
+        self.evaluations = Some(Evaluations::default());
+        self.systems.measure();
+    }
+
+    /// What evaluations took since this was asked last.
+    pub fn take_evaluations(&mut self) -> Evaluations {
+        self.evaluations.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn now(&self) -> Option<Instant> {
+        self.evaluations.map(|_| Instant::now())
+    }
+
     /// Runs a section; simultaneous systems are solved on the way.
     pub fn run(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
+        self.settled = false;
         let Machine { program, memory, systems, .. } = self;
         memory.set_live(phase == Phase::Live);
         let outcome = program.run(section, memory, &mut |system, memory| systems.solve(program, system, memory, phase));
@@ -81,9 +106,16 @@ impl<'p> Machine<'p> {
 
     /// Everything that changes between events, at `(t, x)`.
     pub fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        // The end of a step is asked for by the integrator, by the search for events and by the output.
+        if self.settled && self.memory.time() == t && self.program.has_states(&self.memory, x) {
+            return Ok(());
+        }
         self.memory.set_time(t);
         self.program.write_states(&mut self.memory, x);
-        self.run(&self.program.sections.dynamics, Phase::Frozen)
+        self.run(&self.program.sections.dynamics, Phase::Frozen)?;
+        // What a delay gives may depend on what it was told since.
+        self.settled = self.memory.delays.is_empty();
+        Ok(())
     }
 
     /// What only results need, after `evaluate`.
@@ -112,7 +144,15 @@ impl<'p> Machine<'p> {
         for (&slot, &value) in slots.base.iter().zip(base) {
             self.memory.values[slot as usize] = value;
         }
-        self.run(&program.sections.inline, Phase::Frozen)
+        self.run(&program.sections.inline, Phase::Frozen)?;
+        self.settled = self.memory.delays.is_empty();
+        Ok(())
+    }
+
+    fn count_evaluation(&mut self, begun: Option<Instant>) {
+        if let (Some(evaluations), Some(begun)) = (&mut self.evaluations, begun) {
+            evaluations.right_hand_side += begun.elapsed();
+        }
     }
 
     /// Keeps the trouble for the message, should the integrator give up.
@@ -148,7 +188,9 @@ impl OdeProblem for Machine<'_> {
     }
 
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        let begun = self.now();
         let outcome = self.evaluate(t, x);
+        self.count_evaluation(begun);
         self.recoverable(outcome)?;
         self.program.read_derivatives(&self.memory, dx);
         Ok(())
@@ -159,6 +201,7 @@ impl OdeProblem for Machine<'_> {
     }
 
     fn jacobian(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        let begun = self.now();
         let mut outcome = self.evaluate(t, x);
         if outcome.is_ok() {
             let Machine { program, memory, systems, .. } = self;
@@ -167,6 +210,9 @@ impl OdeProblem for Machine<'_> {
                     systems.solve_tangent(program, system, memory, rhs)
                 })
             });
+        }
+        if let (Some(evaluations), Some(begun)) = (&mut self.evaluations, begun) {
+            evaluations.jacobian += begun.elapsed();
         }
         self.recoverable(outcome)?;
         Ok(true)
@@ -180,7 +226,9 @@ impl OdeProblem for Machine<'_> {
         x: &mut [f64],
         dx: &mut [f64],
     ) -> Result<(), EvalError> {
+        let begun = self.now();
         let outcome = self.run_inline(t, step, base);
+        self.count_evaluation(begun);
         self.recoverable(outcome)?;
         self.program.read_states(&self.memory, x);
         self.program.read_derivatives(&self.memory, dx);

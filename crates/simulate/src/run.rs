@@ -19,8 +19,10 @@ use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::modes::{Shelf, Station, Switching};
+use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
+use crate::systems::Systems;
 
 mod takeover;
 
@@ -36,11 +38,21 @@ pub struct Options {
     pub solver: String,
     /// The step of fixed-step methods; `None`: the output interval.
     pub step: Option<f64>,
+    /// Measure where the time goes.
+    pub measure: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { start_time: 0.0, stop_time: 1.0, interval: 0.002, tolerance: 1e-6, solver: "auto".into(), step: None }
+        Self {
+            start_time: 0.0,
+            stop_time: 1.0,
+            interval: 0.002,
+            tolerance: 1e-6,
+            solver: "auto".into(),
+            step: None,
+            measure: false,
+        }
     }
 }
 
@@ -60,6 +72,10 @@ pub struct RunStatistics {
     pub rhs: u64,
     pub jacobians: u64,
     pub factorisations: u64,
+    /// Corrections by the integrator, and what the simultaneous systems of the model took.
+    pub newton_iterations: u64,
+    pub block_iterations: u64,
+    pub block_factorisations: u64,
     pub state_events: u64,
     pub time_events: u64,
     pub rows: u64,
@@ -90,6 +106,8 @@ pub struct Outcome {
     pub warnings: Vec<Diagnostic>,
     pub initialise_seconds: f64,
     pub integrate_seconds: f64,
+    /// Where it was asked for.
+    pub profile: Option<Profile>,
 }
 
 impl Outcome {
@@ -100,6 +118,7 @@ impl Outcome {
             warnings: Vec::new(),
             initialise_seconds: 0.0,
             integrate_seconds: 0.0,
+            profile: None,
         }
     }
 }
@@ -150,9 +169,9 @@ pub fn simulate(
     };
     let integrate_seconds = started.elapsed().as_secs_f64() - initialise_seconds;
     run.count();
-    let (statistics, warnings) = (run.statistics, run.warnings());
+    let (statistics, warnings, profile) = (run.statistics, run.warnings(), run.profile());
     run.sink.finish()?;
-    Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds })
+    Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds, profile })
 }
 
 fn method(name: &str, states: usize) -> Result<Method, Box<Diagnostic>> {
@@ -173,7 +192,10 @@ impl<'p> Station<'p> {
         Ok(Self::with_method(machine, method, options))
     }
 
-    fn with_method(machine: Machine<'p>, method: Method, options: &Options) -> Self {
+    fn with_method(mut machine: Machine<'p>, method: Method, options: &Options) -> Self {
+        if options.measure {
+            machine.measure();
+        }
         let program = machine.program;
         let mut roots = RootFinder::new(program.roots.len(), machine.size());
         // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
@@ -273,6 +295,7 @@ struct Run<'a, 'w> {
     instant: (f64, u32),
     projector: Option<Projector<'a>>,
     limits: Limits,
+    meter: Meter,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -305,6 +328,7 @@ impl<'a, 'w> Run<'a, 'w> {
             entered: false,
             last_step: options.interval,
             limits: Limits::default(),
+            meter: Meter::new(options.measure),
             station,
         }
     }
@@ -367,6 +391,7 @@ impl<'a, 'w> Run<'a, 'w> {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
             }
+            let begun = self.meter.begin_step(&mut self.station.machine);
             let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time);
             if known <= time || same_instant(known, time) {
                 // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
@@ -375,6 +400,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 if let Some(message) = self.event(time, Trigger { crossed: false, relation })? {
                     return Ok(Ending::Terminated { time, message });
                 }
+                self.meter.add(Part::Events, begun);
                 continue;
             }
             let limit = known.min(stop);
@@ -383,6 +409,8 @@ impl<'a, 'w> Run<'a, 'w> {
                 Err(error) => return Err(self.step_trouble(error).into()),
             };
             self.last_step = step.t_new - step.t_old;
+            self.meter.end_step(begun, &mut self.station.machine);
+            let searched = self.meter.now();
             let Station { machine, integrator, roots, .. } = &mut self.station;
             let found = roots.search(machine, &**integrator, step.t_old, step.t_new);
             // What only rounding separates from the end may as well cross behind it.
@@ -390,7 +418,11 @@ impl<'a, 'w> Run<'a, 'w> {
             time = crossing.map_or(step.t_new, |event| event.t);
             let due = same_instant(time, known);
             let eventful = crossing.is_some() || due;
+            self.meter.add(Part::Events, searched);
+            let written = self.meter.now();
             self.write_outputs_until(time, eventful)?;
+            self.meter.add(Part::Output, written);
+            let passed = self.meter.now();
             if eventful {
                 let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation };
                 if let Some(message) = self.event(time, trigger)? {
@@ -399,6 +431,8 @@ impl<'a, 'w> Run<'a, 'w> {
             } else {
                 self.accept(time)?;
             }
+            self.meter.add(Part::Events, passed);
+            self.meter.finish_step(begun, time);
             self.speed_up();
         }
         self.finish(stop)?;
@@ -604,7 +638,9 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);
+        let begun = self.meter.now();
         self.sink.row(time, self.columns.row(self.program, &self.station.machine.memory))?;
+        self.meter.add_writing(begun);
         Ok(())
     }
 
@@ -735,6 +771,25 @@ impl<'a, 'w> Run<'a, 'w> {
         self.statistics.rhs = effort.rhs;
         self.statistics.jacobians = effort.jacobians;
         self.statistics.factorisations = effort.factorisations;
+        self.statistics.newton_iterations = effort.newton_iterations;
+        let (mut iterations, mut factorisations) = (0, 0);
+        for (_, systems) in self.used() {
+            for (_, effort) in systems.efforts() {
+                iterations += effort.iterations;
+                factorisations += effort.factorisations;
+            }
+        }
+        (self.statistics.block_iterations, self.statistics.block_factorisations) = (iterations, factorisations);
+    }
+
+    /// The programs that were run, with their systems.
+    fn used(&self) -> impl Iterator<Item = (&Program, &Systems)> {
+        let parked = self.modes.iter().flat_map(|modes| modes.parked());
+        parked.chain([&self.station]).map(|station| (station.machine.program, &station.machine.systems))
+    }
+
+    fn profile(&self) -> Option<Profile> {
+        self.meter.profile(self.used())
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {

@@ -7,6 +7,7 @@
 //! combinations (Otter, *Objektorientierte Modellierung*, part 8); none is tried twice.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use base::{Decimal, Diagnostic, IdVec};
 use compile::{Failure, Memory, Program, RelationKind, SystemId};
@@ -146,6 +147,17 @@ struct Workspace {
     /// The factorisation for tangents of the right-hand side.
     tangent: Option<LinearSolver>,
     tangent_factored: bool,
+    effort: Effort,
+}
+
+/// What one system has taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    pub calls: u64,
+    /// Only where it is measured.
+    pub time: Duration,
+    pub iterations: u64,
+    pub factorisations: u64,
 }
 
 /// The solvers of all systems of a program.
@@ -153,11 +165,22 @@ pub struct Systems {
     workspaces: IdVec<SystemId, Option<Box<Workspace>>>,
     /// Evaluations of linear systems that were singular but solvable: the unknowns that were shared evenly.
     pub shared: Vec<SystemId>,
+    measured: bool,
 }
 
 impl Systems {
     pub fn new(program: &Program) -> Self {
-        Self { workspaces: program.systems.ids().map(|_| None).collect(), shared: Vec::new() }
+        Self { workspaces: program.systems.ids().map(|_| None).collect(), shared: Vec::new(), measured: false }
+    }
+
+    /// Measures the time of every system from now on.
+    pub fn measure(&mut self) {
+        self.measured = true;
+    }
+
+    /// What the systems that were solved took.
+    pub fn efforts(&self) -> impl Iterator<Item = (SystemId, Effort)> {
+        self.workspaces.iter().filter_map(|(system, workspace)| Some((system, workspace.as_ref()?.effort())))
     }
 
     /// Matrices that change at events only have to be factorised anew.
@@ -247,10 +270,13 @@ impl Systems {
             Some(workspace) => workspace,
             None => slot.insert(Box::new(Workspace::new(program, system, memory)?)),
         };
+        let begun = self.measured.then(Instant::now);
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
             Phase::Live => workspace.solve_configuration(program, system, memory),
         };
+        workspace.effort.calls += 1;
+        workspace.effort.time += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         memory.set_live(phase == Phase::Live);
         match outcome {
             Ok(Solved::Uniquely) => Ok(()),
@@ -321,7 +347,19 @@ impl Workspace {
             matrix: vec![0.0; entries],
             tangent: None,
             tangent_factored: false,
+            effort: Effort::default(),
         })
+    }
+
+    fn effort(&self) -> Effort {
+        match &self.method {
+            Method::Linear { .. } => self.effort,
+            Method::Newton(newton) => {
+                let statistics = newton.statistics();
+                let (iterations, factorisations) = (statistics.iterations, statistics.factorisations);
+                Effort { iterations, factorisations, ..self.effort }
+            }
+        }
     }
 
     /// Relations and discrete unknowns stay as they are.
@@ -365,6 +403,7 @@ impl Workspace {
         if !(*factored && (constant || frozen)) {
             program.jacobian(system, memory, &mut self.matrix).map_err(Reason::Evaluation)?;
             *factored = solver.factor(&self.matrix).is_ok();
+            self.effort.factorisations += 1;
         }
         let scale = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let before = scale(&self.residuals);

@@ -100,3 +100,29 @@ fn a_stiff_nonlinear_line() {
         assert_close(run(&text, solver, 0.01, 1.0).end("v6"), exact, error);
     }
 }
+
+/// A stiff linear model: its matrix is the same in all steps, and only the last step is shorter.
+#[test]
+fn a_constant_matrix_is_factorised_once() {
+    let shaft = "parameter c = 1e6
+        parameter d = 200
+        Real phi1(start = 0, fixed = true)
+        Real phi2(start = 0, fixed = true)
+        Real w1(start = 1, fixed = true)
+        Real w2(start = 0, fixed = true)
+        der(phi1) = w1
+        der(phi2) = w2
+        der(w1) = -tau
+        der(w2) = tau
+        tau = c*(phi1 - phi2) + d*(w1 - w2)";
+    for solver in ["inline-euler", "inline-bdf2"] {
+        let run = run(shaft, solver, 0.01, 1.0);
+        // The inertias turn together once the shaft has come to rest.
+        assert_close(run.end("w1"), 0.5, 1e-9);
+        assert_close(run.end("phi1") + run.end("phi2"), 1.0, 1e-12);
+        // BDF2 begins with a step of Euler's formula, whose factor is another.
+        let expected = if solver == "inline-euler" { 1 } else { 2 };
+        assert_eq!(run.outcome.statistics.block_factorisations, expected, "{solver}");
+    }
+    assert_eq!(run(shaft, "inline-euler", 0.01, 1.0025).outcome.statistics.block_factorisations, 2);
+}

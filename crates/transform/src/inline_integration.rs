@@ -56,7 +56,10 @@ pub fn make(
             (exprs.var(state.variable), exprs.var(state.derivative), exprs.var(known), exprs.var(factor));
         let change = exprs.mul(h, dx);
         let value = exprs.add(known, change);
-        let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
+        // Whatever is said about the formula is said about the state.
+        let declared = &work.model.variables[state.variable];
+        let component = work.model.paths.parent(declared.path).unwrap_or(root);
+        let origin = Origin { component, span: declared.span, kind: OriginKind::Auxiliary };
         equations.push(work.model.equations.push(Equation {
             left: x,
             right: value,

@@ -110,6 +110,7 @@ impl Run<'_> {
             tolerance: arguments.tolerance,
             solver: arguments.solver.clone(),
             step: arguments.step,
+            measure: arguments.stats,
         }
     }
 
@@ -155,7 +156,8 @@ impl Run<'_> {
         } else {
             self.draw(call);
             if self.arguments.stats {
-                print(&statistics(call, outcome));
+                let statistics = Statistics::of(outcome, call.session.sources());
+                print(&statistics.text(&call.session.seconds));
             }
         }
         call.tell_times();
@@ -207,7 +209,7 @@ impl Run<'_> {
 
     fn print_summary(&self, call: &Call, outcome: &Outcome) {
         let mut summary = call.summary();
-        summary.statistics = Some(Statistics::of(&outcome.statistics));
+        summary.statistics = Some(Statistics::of(outcome, call.session.sources()));
         if !matches!(outcome.ending, Ending::NotInitialised(_)) {
             summary.result = Some(self.output.display().to_string());
         }
@@ -217,29 +219,6 @@ impl Run<'_> {
         debug_assert_eq!(summary.status == Status::Ok, summary.stage == Stage::Done);
         print_json(&summary);
     }
-}
-
-fn statistics(call: &Call, outcome: &Outcome) -> String {
-    let run = &outcome.statistics;
-    let mut lines = vec![
-        ("steps", run.steps.to_string()),
-        ("rejected steps", run.rejected.to_string()),
-        ("evaluations of the right-hand side", run.rhs.to_string()),
-        ("Jacobians", run.jacobians.to_string()),
-        ("factorisations", run.factorisations.to_string()),
-        ("state events", run.state_events.to_string()),
-        ("time events", run.time_events.to_string()),
-        ("rows", run.rows.to_string()),
-        ("modes", run.modes.to_string()),
-    ];
-    if run.modes_made > 0 {
-        let each = run.mode_seconds * 1e3 / run.modes_made as f64;
-        lines.push(("making a mode", format!("{each:.3} ms")));
-    }
-    lines
-        .extend(call.session.seconds.iter().map(|(stage, seconds)| (stage.name(), format!("{:.3} ms", seconds * 1e3))));
-    let widest = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.iter().map(|(name, value)| format!("{name:widest$}  {value:>12}\n")).collect()
 }
 
 impl Simulate {
