@@ -196,7 +196,7 @@ fn a_linear_system_with_constant_coefficients_has_a_constant_matrix() {
     let (ea, eb, two, three) = (m.var(a), m.var(b), m.number(2.0), m.number(3.0));
     let (sum, scaled) = (m.add(ea, eb), m.mul(two, ea));
     let (first, second) = (m.sub(sum, three), m.sub(scaled, eb));
-    let kind = transform::SystemKind::Linear { constant: true, frozen: true };
+    let kind = transform::SystemKind::Linear(transform::Matrix::Constant);
     m.system(kind, &[a, b], &[], &[first, second]);
     let program = Program::new(m.schedule).unwrap();
     let mut memory = program.memory();

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base::{IdVec, SourceMap};
 use dae::{EqId, ExprId, Model, OriginKind, VarId, Variability};
 use serde::Serialize;
-use transform::{Assignment, Block, EquationSystem, Family, Role, Schedule, SystemKind, Timing};
+use transform::{Assignment, Block, EquationSystem, Family, Matrix, Role, Schedule, Timing};
 
 use crate::summary::StateSet;
 
@@ -81,6 +81,9 @@ pub enum BlockLine {
     System {
         timing: &'static str,
         system: &'static str,
+        /// When the matrix changes, if the system is linear for given discrete values.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        matrix: Option<&'static str>,
         unknowns: Vec<String>,
         /// Guessed, and corrected until the residuals vanish.
         iteration: Vec<String>,
@@ -194,9 +197,10 @@ fn push_block(out: &mut String, indent: usize, block: &BlockLine) {
             let text = format!("{} := {}{}", assignment.variable, assignment.value, mark(timing));
             push_line(out, indent, &text, &assignment.origin);
         }
-        BlockLine::System { timing, system, unknowns, iteration, inner, residuals, discrete } => {
+        BlockLine::System { timing, system, matrix, unknowns, iteration, inner, residuals, discrete } => {
             let size = unknowns.len();
-            let head = format!("{system} system of {size}, iterating {}{}", iteration.join(", "), mark(timing));
+            let matrix = matrix.map(|matrix| format!(", matrix {matrix}")).unwrap_or_default();
+            let head = format!("{system} system of {size}, iterating {}{matrix}{}", iteration.join(", "), mark(timing));
             push_line(out, indent, &head, "");
             for line in inner {
                 push_line(out, indent + 2, &format!("{} := {}", line.variable, line.value), &line.origin);
@@ -326,11 +330,8 @@ impl Maker<'_> {
             |(&residual, equation)| ResidualLine { expression: self.text(residual), origin: self.origin(equation) };
         BlockLine::System {
             timing: timing_name(timing),
-            system: match system.kind {
-                SystemKind::Linear { .. } => "linear",
-                SystemKind::Nonlinear => "nonlinear",
-                SystemKind::Mixed { .. } => "mixed",
-            },
+            system: system.kind.name(),
+            matrix: system.kind.matrix().map(Matrix::name),
             unknowns: names(&system.unknowns),
             iteration: names(&system.iteration),
             inner: self.assignments(&system.inner),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use base::{FileId, IdVec, SourceMap, Span};
 use dae::{EqId, ExprId, OriginKind, VarId};
 use rustc_hash::FxHashMap;
-use transform::{Assignment, Block, EquationSystem, Family, Role, Schedule, SystemKind};
+use transform::{Assignment, Block, EquationSystem, Family, Role, Schedule};
 
 mod graph;
 mod matrix;
@@ -213,14 +213,11 @@ impl Page<'_> {
     }
 
     fn system(&self, system: &EquationSystem) -> String {
-        let kind = match system.kind {
-            SystemKind::Linear { .. } => "Linear",
-            SystemKind::Nonlinear => "Nonlinear",
-            SystemKind::Mixed { .. } => "Mixed",
-        };
+        let matrix = system.kind.matrix().map(|matrix| format!(", matrix {}", matrix.name())).unwrap_or_default();
         let guessed: Vec<String> = system.iteration.iter().map(|&variable| self.name(variable)).collect();
         let mut out = format!(
-            "<details class=\"system\" open><summary>{kind} system of {}, iterating {}</summary><ol>",
+            "<details class=\"system\" open><summary>A {} system of {}, iterating {}{matrix}</summary><ol>",
+            system.kind.name(),
             system.unknowns.len(),
             guessed.join(", ")
         );

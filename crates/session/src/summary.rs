@@ -3,7 +3,7 @@
 use dae::{Causality, EquationRole, Model, Node, VarId, Variability};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
-use transform::{Block, Schedule, SystemKind};
+use transform::{Block, Schedule};
 
 use crate::stage::{Seconds, Stage};
 use crate::statistics::Statistics;
@@ -179,11 +179,7 @@ impl BlockSummary {
                 Self { kind: "explicit", size: 1, torn: 0, unknowns }
             }
             Block::System { system, .. } => Self {
-                kind: match system.kind {
-                    SystemKind::Linear { .. } => "linear",
-                    SystemKind::Nonlinear => "nonlinear",
-                    SystemKind::Mixed { .. } => "mixed",
-                },
+                kind: system.kind.name(),
                 size: system.unknowns.len(),
                 torn: system.iteration.len(),
                 unknowns: system.unknowns.iter().map(|&variable| model.variable_name(variable)).collect(),

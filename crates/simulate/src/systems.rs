@@ -15,7 +15,7 @@ use dae::Model;
 use rustc_hash::FxHashSet;
 use solve::newton::NewtonOptions;
 use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
-use transform::SystemKind;
+use transform::{Matrix, SystemKind};
 
 use crate::machine::{Phase, Trouble, nominal};
 
@@ -186,7 +186,7 @@ impl Systems {
     /// Matrices that change at events only have to be factorised anew.
     pub fn forget_factors(&mut self, program: &Program) {
         for (system, workspace) in self.workspaces.iter_mut() {
-            let constant = matches!(program.systems[system].kind, SystemKind::Linear { constant: true, .. });
+            let constant = program.systems[system].kind.matrix() == Some(Matrix::Constant);
             match workspace.as_deref_mut().map(|workspace| &mut workspace.method) {
                 Some(Method::Linear { factored, .. }) if !constant => *factored = false,
                 Some(Method::Newton(newton)) => newton.forget(),
@@ -310,7 +310,6 @@ impl Workspace {
         let found = &program.systems[system];
         let size = found.slots.len();
         let pattern = pattern(&found.pattern);
-        let linear = matches!(found.kind, SystemKind::Linear { .. } | SystemKind::Mixed { linear: true });
         let structurally_singular = |singular: solve::Singular| {
             Trouble::System(SystemFailure {
                 unknowns: found.unknowns.clone(),
@@ -319,7 +318,7 @@ impl Workspace {
                 time: memory.time(),
             })
         };
-        let method = if linear {
+        let method = if found.kind.matrix().is_some() {
             let solver = Box::new(LinearSolver::new(size, Some(&pattern)).map_err(structurally_singular)?);
             Method::Linear { solver, factored: false }
         } else {
@@ -388,10 +387,6 @@ impl Workspace {
 
     fn solve_linear(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         let found = &program.systems[system];
-        let (constant, frozen) = match found.kind {
-            SystemKind::Linear { constant, frozen } => (constant, frozen),
-            _ => (false, false),
-        };
         let Method::Linear { solver, factored } = &mut self.method else { return Ok(Solved::Uniquely) };
         // A residual at a point far away loses digits, and one that is not finite says nothing: start from zero then.
         if self.x.iter().any(|x| !x.is_finite()) {
@@ -400,7 +395,7 @@ impl Workspace {
         }
         program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
         let mut solved = Solved::Uniquely;
-        if !(*factored && (constant || frozen)) {
+        if !*factored || found.kind.matrix() == Some(Matrix::Varying) {
             program.jacobian(system, memory, &mut self.matrix).map_err(Reason::Evaluation)?;
             *factored = solver.factor(&self.matrix).is_ok();
             self.effort.factorisations += 1;
@@ -493,7 +488,7 @@ impl Workspace {
     fn drop_factors(&mut self, kind: SystemKind) {
         match &mut self.method {
             Method::Linear { factored, .. } => {
-                *factored &= matches!(kind, SystemKind::Linear { constant: true, .. });
+                *factored &= kind.matrix() == Some(Matrix::Constant);
             }
             Method::Newton(newton) => newton.forget(),
         }

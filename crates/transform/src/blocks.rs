@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Place, Scanner};
-use crate::schedule::{Assignment, Block, EquationSystem, SystemKind, Timing};
+use crate::schedule::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
 use crate::structure::tearing::tear;
 use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
 use crate::system::{Problem, System};
@@ -187,14 +187,15 @@ impl Maker<'_> {
         let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
         roots.extend_from_slice(&residuals);
         let found = self.dependence_on(work, &smooth, &roots, levels);
-        let linear = found.degree <= Degree::Linear;
-        let kind = match (events.is_empty(), linear) {
-            (false, linear) => SystemKind::Mixed { linear },
-            (true, true) => SystemKind::Linear {
-                constant: found.factor == Level::Parameter,
-                frozen: found.factor <= Level::Discrete,
-            },
-            (true, false) => SystemKind::Nonlinear,
+        let linear = (found.degree <= Degree::Linear).then_some(match found.factor {
+            Level::Parameter => Matrix::Constant,
+            factor if factor <= Level::Discrete => Matrix::Frozen,
+            _ => Matrix::Varying,
+        });
+        let kind = match linear {
+            linear if !events.is_empty() => SystemKind::Mixed { linear },
+            Some(matrix) => SystemKind::Linear(matrix),
+            None => SystemKind::Nonlinear,
         };
         Some(EquationSystem {
             kind,

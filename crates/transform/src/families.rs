@@ -302,9 +302,10 @@ fn shape(model: &Model, shapes: &mut Shapes, block: &Block) {
         }
         Block::System { system, .. } => {
             let kind = match system.kind {
-                SystemKind::Linear { constant, frozen } => 1 + u64::from(constant) + 2 * u64::from(frozen),
-                SystemKind::Nonlinear => 5,
-                SystemKind::Mixed { linear } => 6 + u64::from(linear),
+                SystemKind::Nonlinear => 0,
+                SystemKind::Linear(matrix) => 1 + matrix as u64,
+                SystemKind::Mixed { linear: None } => 4,
+                SystemKind::Mixed { linear: Some(matrix) } => 5 + matrix as u64,
             };
             shapes.begin(timing | kind << 8 | (system.iteration.len() as u64) << 16);
             system.iteration.iter().for_each(|unknown| shapes.name(unknown.index() as u32));

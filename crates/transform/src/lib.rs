@@ -42,8 +42,8 @@ pub use inline_integration::InlineIntegration;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
 pub use schedule::{
-    Assignment, Block, EquationSystem, Family, InitialCheck, Projection, Role, Schedule, State, StateSet, Summary,
-    SystemKind, Timing,
+    Assignment, Block, EquationSystem, Family, InitialCheck, Matrix, Projection, Role, Schedule, State, StateSet,
+    Summary, SystemKind, Timing,
 };
 
 use linearity::Level;

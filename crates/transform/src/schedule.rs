@@ -58,17 +58,52 @@ pub enum Block {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SystemKind {
-    /// Linear in the iteration variables as long as relations are frozen. `constant`: so is its matrix once parameters
-    /// are known, `frozen`: it changes only at events.
-    Linear {
-        constant: bool,
-        frozen: bool,
-    },
+    /// Linear in the iteration variables as long as relations are frozen.
+    Linear(Matrix),
     Nonlinear,
     /// Discrete unknowns among the continuous ones; the continuous rest is linear or nonlinear for given discrete values.
     Mixed {
-        linear: bool,
+        linear: Option<Matrix>,
     },
+}
+
+/// When the matrix of a linear system changes, and so how often it has to be factorised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Matrix {
+    /// Never, once parameters are known.
+    Constant,
+    /// Only at events.
+    Frozen,
+    Varying,
+}
+
+impl SystemKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            SystemKind::Linear(_) => "linear",
+            SystemKind::Nonlinear => "nonlinear",
+            SystemKind::Mixed { .. } => "mixed",
+        }
+    }
+
+    /// The matrix, if the system is linear for given discrete values.
+    pub fn matrix(self) -> Option<Matrix> {
+        match self {
+            SystemKind::Linear(matrix) => Some(matrix),
+            SystemKind::Nonlinear => None,
+            SystemKind::Mixed { linear } => linear,
+        }
+    }
+}
+
+impl Matrix {
+    pub fn name(self) -> &'static str {
+        match self {
+            Matrix::Constant => "constant",
+            Matrix::Frozen => "constant between events",
+            Matrix::Varying => "varying",
+        }
+    }
 }
 
 /// A simultaneous system, torn: guess `iteration`, run `inner` in order, then `residuals` have to vanish.

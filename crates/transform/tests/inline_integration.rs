@@ -4,7 +4,7 @@ mod show;
 
 use expect_test::expect;
 use show::{blocks, schedule_with};
-use transform::{Block, Options, SystemKind};
+use transform::{Block, Matrix, Options, SystemKind};
 
 fn inline(text: &str) -> String {
     let options = Options { inline_step: Some(0.01), ..Options::default() };
@@ -133,7 +133,7 @@ fn a_long_ladder_is_torn_to_as_many_unknowns_as_states_at_most() {
     let schedule = schedule_with(&text, &options);
     let inline = schedule.inline.as_ref().expect("inline integration");
     let [Block::System { system, .. }] = &inline.blocks[..] else { panic!("{}", blocks(&schedule, &inline.blocks)) };
-    assert_eq!(system.kind, SystemKind::Linear { constant: true, frozen: true });
+    assert_eq!(system.kind, SystemKind::Linear(Matrix::Constant));
     assert_eq!(system.unknowns.len(), 600);
     assert!((2..=200).contains(&system.iteration.len()), "{}", system.iteration.len());
 }

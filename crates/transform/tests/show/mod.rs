@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use transform::{Assignment, Block, Options, Schedule, SystemKind, Timing};
+use transform::{Assignment, Block, Matrix, Options, Schedule, SystemKind, Timing};
 
 pub fn schedule(text: &str) -> Schedule {
     schedule_with(text, &Options::default())
@@ -56,11 +56,13 @@ pub fn blocks(schedule: &Schedule, blocks: &[Block]) -> String {
             }
             Block::System { system, timing } => {
                 let kind = match system.kind {
-                    SystemKind::Linear { constant: true, .. } => "linear constant".into(),
-                    SystemKind::Linear { frozen: true, .. } => "linear frozen".into(),
-                    SystemKind::Linear { .. } => "linear".into(),
+                    SystemKind::Linear(Matrix::Constant) => "linear constant".into(),
+                    SystemKind::Linear(Matrix::Frozen) => "linear frozen".into(),
+                    SystemKind::Linear(Matrix::Varying) => "linear".into(),
                     SystemKind::Nonlinear => "nonlinear".into(),
-                    SystemKind::Mixed { linear } => format!("mixed {}", if linear { "linear" } else { "nonlinear" }),
+                    SystemKind::Mixed { linear } => {
+                        format!("mixed {}", if linear.is_some() { "linear" } else { "nonlinear" })
+                    }
                 };
                 let guesses: Vec<String> = system.iteration.iter().map(|&v| schedule.model.variable_name(v)).collect();
                 let _ =
