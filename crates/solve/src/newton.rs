@@ -303,13 +303,19 @@ impl NewtonSolver {
             }
             previous_size = size;
         }
+        if self.is_solved_up_to_rounding(previous_size) {
+            return Ok(());
+        }
         Err(self.no_convergence(self.options.max_iterations))
     }
 
-    /// At a multiple root corrections stay long while the residual is already rounding.
+    /// At a multiple root, and where terms of very different sizes meet, corrections stay long while the residual is
+    /// already rounding.
     fn is_solved_up_to_rounding(&self, correction: f64) -> bool {
+        const ROUNDING: f64 = 64.0 * f64::EPSILON;
+        let mut residuals = self.r.iter().zip(&self.first_r).zip(&self.row_scale);
         correction <= self.options.tolerance.sqrt()
-            && self.r.iter().zip(&self.first_r).all(|(r, first)| r.abs() <= 1e-13 * first.abs().max(1.0))
+            && residuals.all(|((r, first), scale)| r.abs() <= (1e-13 * first.abs().max(1.0)).max(ROUNDING * scale))
     }
 
     /// Finds a damped step that brings the solution nearer, and takes it.
