@@ -380,7 +380,7 @@ impl Integrator for Bdf {
         self.resume.clear();
         self.x.copy_from_slice(x);
         evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))?;
-        if !self.fresh_start && t > self.t_old && self.continues_smoothly(t, x) {
+        if !self.fresh_start && t > self.t_old && t <= self.t && self.continues_smoothly(t, x) {
             if t < self.t && self.end_remains_valid(problem) {
                 self.resume.set(t, x);
             } else {

@@ -136,8 +136,8 @@ pub trait Integrator: DenseOutput {
     /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError>;
 
-    /// Continues from `(t, x)` after an event, where `t` lies in the last accepted step. Step size, order and the
-    /// factorised Jacobian are kept as far as the change allows.
+    /// Continues from `(t, x)` after an event, where `t` lies in the last accepted step, or begins anew at a later time.
+    /// Step size, order and the factorised Jacobian are kept as far as the change allows.
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError>;
 
     /// Replaces the solution at the end of the last step by one that differs from it by drift only, such as its projection on
