@@ -435,7 +435,14 @@ impl Workspace {
             return self.solve_frozen(program, system, memory);
         }
         let mut search = Search::new(memory, &self.places, found);
-        while let Some(mut candidate) = search.next() {
+        loop {
+            let next = search.next_queued();
+            if next.is_none()
+                && let Some(solved) = self.take_nearest(program, system, memory, &mut search)?
+            {
+                return Ok(solved);
+            }
+            let Some(mut candidate) = next.or_else(|| search.next()) else { break };
             search.take(memory, &self.places, &candidate);
             // A relation that was turned to see what comes of it turns what depends on it.
             if search.turned
@@ -453,12 +460,34 @@ impl Workspace {
                     if key(&wanted) == key(&candidate) {
                         return Ok(solved);
                     }
+                    if search.is_nearer(&violations, largest(program, found, memory)) {
+                        search.note_nearest(program, found, memory, &self.places, &candidate, &violations);
+                        search.take(memory, &self.places, &wanted);
+                    }
                     search.follow(&candidate, &wanted, &violations);
                 }
                 Err(reason) => search.fail(&candidate, reason),
             }
         }
         search.give_up(memory, &self.places, found)
+    }
+
+    /// Takes the configuration that rounding errors alone speak against: those of elements that are nearly ideal are far
+    /// larger than the rounding errors of the unknowns.
+    fn take_nearest(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        search: &mut Search,
+    ) -> Result<Option<Solved>, Reason> {
+        // Where a configuration has no solution it may be that one which is called for.
+        let Some((_, candidate)) = search.nearest.take().filter(|_| search.first_failure.is_none()) else {
+            return Ok(None);
+        };
+        search.take(memory, &self.places, &candidate);
+        self.drop_factors(program.systems[system].kind);
+        self.solve_frozen(program, system, memory).map(Some)
     }
 
     /// Sets relations and discrete unknowns to what the solution in memory asks for. A relation whose residue is zero to
@@ -495,6 +524,10 @@ impl Workspace {
     }
 }
 
+fn most(violations: &[f64]) -> f64 {
+    violations.iter().fold(0.0f64, |most, &violation| most.max(violation))
+}
+
 fn write(memory: &mut Memory, slots: &[compile::Address], x: &[f64]) {
     slots.iter().zip(x).for_each(|(&slot, &value)| memory.values[slot as usize] = value);
 }
@@ -509,8 +542,13 @@ fn key(configuration: &[f64]) -> Vec<u64> {
 
 /// How far rounding reaches in the residues of a system's relations.
 pub fn noise(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
-    let largest = found.unknowns.iter().map(|&variable| program.value(memory, variable).abs());
-    ROUNDING * largest.filter(|value| value.is_finite()).fold(0.0, f64::max) + SMALLEST_NOISE
+    ROUNDING * largest(program, found, memory) + SMALLEST_NOISE
+}
+
+/// The magnitude of the largest unknown of a system.
+fn largest(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
+    let values = found.unknowns.iter().map(|&variable| program.value(memory, variable).abs());
+    values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
 /// The state a relation takes at a residue; the one it has where rounding alone speaks against it.
@@ -535,6 +573,8 @@ struct Search {
     queue: VecDeque<Vec<f64>>,
     seen: FxHashSet<Vec<u64>>,
     first_failure: Option<Reason>,
+    /// The configuration that is least violated, and by how much, if that may be rounding.
+    nearest: Option<(f64, Vec<f64>)>,
     /// How many of the entries of a configuration are states of comparisons.
     comparisons: Vec<usize>,
     /// Those that were reached by turning relations, and whether the one at hand was.
@@ -553,6 +593,7 @@ impl Search {
             queue: VecDeque::from([first.clone()]),
             seen: FxHashSet::default(),
             first_failure: None,
+            nearest: None,
             turns: FxHashSet::default(),
             turned: false,
             comparisons: (0..places.len()).filter(|&k| places[k].is_comparison).collect(),
@@ -561,19 +602,58 @@ impl Search {
         }
     }
 
-    fn next(&mut self) -> Option<Vec<f64>> {
+    /// The next of those that solutions asked for.
+    fn next_queued(&mut self) -> Option<Vec<f64>> {
         while self.seen.len() < MOST_CONFIGURATIONS {
-            let candidate = match self.queue.pop_front() {
-                Some(candidate) => candidate,
-                None => self.next_combination()?,
-            };
-            let key = key(&candidate);
-            if self.seen.insert(key.clone()) {
-                self.turned = self.turns.contains(&key);
+            let candidate = self.queue.pop_front()?;
+            if self.is_new(&candidate) {
                 return Some(candidate);
             }
         }
         None
+    }
+
+    /// The next combination.
+    fn next(&mut self) -> Option<Vec<f64>> {
+        while self.seen.len() < MOST_CONFIGURATIONS {
+            let candidate = self.next_combination()?;
+            if self.is_new(&candidate) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    fn is_new(&mut self, candidate: &[f64]) -> bool {
+        let key = key(candidate);
+        self.turned = self.turns.contains(&key);
+        self.seen.insert(key)
+    }
+
+    /// Whether a solution violates its configuration so little that rounding may be why, and less than others.
+    fn is_nearer(&self, violations: &[f64], largest: f64) -> bool {
+        /// Relative to the largest unknown.
+        const NEARLY: f64 = 1e-9;
+        let least = self.nearest.as_ref().map_or(NEARLY * largest, |(least, _)| *least);
+        let most = most(violations);
+        most > 0.0 && most < least
+    }
+
+    /// Remembers a configuration if its discrete unknowns are what its relations say.
+    fn note_nearest(
+        &mut self,
+        program: &Program,
+        found: &compile::System,
+        memory: &mut Memory,
+        places: &[Place],
+        candidate: &[f64],
+        violations: &[f64],
+    ) {
+        self.take(memory, places, candidate);
+        let evaluated = found.discrete_code.is_none_or(|chunk| program.run_chunk(chunk, memory).is_ok());
+        if evaluated && key(&configuration(memory, places)) == key(candidate) {
+            self.nearest = Some((most(violations), candidate.to_vec()));
+        }
     }
 
     /// Every combination of the comparisons, in the order of a binary counter.
