@@ -96,6 +96,11 @@ impl Columns {
         }
     }
 
+    /// The instant is over.
+    pub fn forget_impulses(&mut self) {
+        self.impulses.iter_mut().for_each(|(_, impulse)| *impulse = 0.0);
+    }
+
     /// The row at the values in memory.
     pub fn row(&mut self, program: &Program, memory: &compile::Memory) -> &[f64] {
         let impulses = self.impulses.iter().map(|&(_, impulse)| impulse);

@@ -49,6 +49,8 @@ pub enum Entry<'a> {
         from: f64,
         to: f64,
     },
+    /// The model goes over to another mode, or begins in one.
+    Mode(&'a ModeChange),
     Message {
         time: f64,
         text: &'a str,
@@ -58,6 +60,28 @@ pub enum Entry<'a> {
         time: f64,
         iterations: u32,
     },
+}
+
+/// Modes have numbers in the order in which they are first entered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModeChange {
+    pub time: f64,
+    /// The mode before; `None` at the start.
+    pub left: Option<usize>,
+    pub entered: usize,
+    /// The conditions of the mode that is entered, and whether they are others than before.
+    pub conditions: Vec<(String, bool, bool)>,
+    pub decided: Vec<Decision>,
+}
+
+/// A relation that changed on the way from one mode to another, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    pub relation: String,
+    /// The sign of its residue.
+    pub sign: i8,
+    /// `impulse`, `value`, `crossing`, `direction` (where a residue at zero goes) or `past` (it stays at zero).
+    pub by: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +143,7 @@ fn text(entry: &Entry) -> String {
         Entry::Reinit { state, from, to, .. } => format!("{:<22} {state} set from {from} to {to}", ""),
         Entry::Impulse { variable, value, .. } => format!("{:<22} impulse of {value} in {variable}", ""),
         Entry::Jump { variable, from, to, .. } => format!("{:<22} {variable} jumps from {from} to {to}", ""),
+        Entry::Mode(change) => mode_text(change),
         Entry::Message { time, text } => format!("{:<22} {text}", Decimal(*time)),
         Entry::Restart { iterations, .. } => format!("{:<22} restart after {iterations} iterations", ""),
     }
@@ -154,6 +179,7 @@ fn json(entry: &Entry) -> String {
             number(*from),
             number(*to)
         ),
+        Entry::Mode(change) => mode_json(change),
         Entry::Message { time, text } => {
             format!(r#"{{"event":"message","time":{time},"text":{}}}"#, quoted(text))
         }
@@ -161,6 +187,40 @@ fn json(entry: &Entry) -> String {
             format!(r#"{{"event":"restart","time":{time},"iterations":{iterations}}}"#)
         }
     }
+}
+
+/// The conditions that changed; all of them at the start.
+fn mode_text(change: &ModeChange) -> String {
+    let is_start = change.left.is_none();
+    let shown = change.conditions.iter().filter(|(_, _, changed)| is_start || *changed);
+    let conditions: Vec<String> = shown.map(|(text, truth, _)| format!("{text} is {truth}")).collect();
+    let from = change.left.map_or_else(String::new, |left| format!("mode {left} left, "));
+    let mut line =
+        format!("{:<22} {from}mode {} entered: {}", Decimal(change.time), change.entered, conditions.join(", "));
+    if !change.decided.is_empty() {
+        let one = |decision: &Decision| format!("{} by its {}", decision.relation, decision.by);
+        let decided: Vec<String> = change.decided.iter().map(one).collect();
+        line = format!("{line}; decided: {}", decided.join(", "));
+    }
+    line
+}
+
+fn mode_json(change: &ModeChange) -> String {
+    let list = |items: Vec<String>| items.join(",");
+    let left = change.left.map_or_else(|| "null".to_string(), |left| left.to_string());
+    let conditions =
+        list(change.conditions.iter().map(|(text, truth, _)| format!("{}:{truth}", quoted(text))).collect());
+    let changed =
+        list(change.conditions.iter().filter(|condition| condition.2).map(|(text, ..)| quoted(text)).collect());
+    let decision = |decision: &Decision| {
+        let Decision { relation, sign, by } = decision;
+        format!(r#"{{"relation":{},"sign":{sign},"by":"{by}"}}"#, quoted(relation))
+    };
+    let decided = list(change.decided.iter().map(decision).collect());
+    format!(
+        r#"{{"event":"mode","time":{},"left":{left},"entered":{},"conditions":{{{conditions}}},"changed":[{changed}],"decided":[{decided}]}}"#,
+        change.time, change.entered
+    )
 }
 
 fn number(value: f64) -> String {
@@ -192,6 +252,13 @@ mod tests {
         log.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1 });
         log.write(&Entry::Change { time: 0.5, iteration: 1, variable: "diode.off", from: "false", to: "true" });
         log.write(&Entry::Reinit { time: 0.5, state: "v", from: -2.0, to: 1.0 });
+        log.write(&Entry::Mode(&ModeChange {
+            time: 0.5,
+            left: Some(1),
+            entered: 3,
+            conditions: vec![("diode.off".into(), true, true), ("switch.open".into(), false, false)],
+            decided: vec![Decision { relation: "diode.s < 0".into(), sign: -1, by: "impulse" }],
+        }));
         log.write(&Entry::Restart { time: 0.5, iterations: 2 });
         log.finish().unwrap();
         String::from_utf8(bytes).unwrap()
@@ -203,6 +270,7 @@ mod tests {
             0.5                    expression diode.s became negative
                                    iteration 1: diode.off changed from false to true
                                    v set from -2 to 1
+            0.5                    mode 1 left, mode 3 entered: diode.off is true; decided: diode.s < 0 by its impulse
                                    restart after 2 iterations
         "#]]
         .assert_eq(&log(Format::Text));
@@ -214,6 +282,7 @@ mod tests {
             {"event":"crossing","time":0.5,"expression":"diode.s","sign":-1}
             {"event":"change","time":0.5,"iteration":1,"variable":"diode.off","from":"false","to":"true"}
             {"event":"reinit","time":0.5,"state":"v","from":-2,"to":1}
+            {"event":"mode","time":0.5,"left":1,"entered":3,"conditions":{"diode.off":true,"switch.open":false},"changed":["diode.off"],"decided":[{"relation":"diode.s < 0","sign":-1,"by":"impulse"}]}
             {"event":"restart","time":0.5,"iterations":2}
         "#]]
         .assert_eq(&log(Format::JsonLines));

@@ -18,7 +18,7 @@ use crate::exchange::exchange;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::modes::{Shelf, Station, Switching};
+use crate::modes::{Left, Shelf, Station, Switching};
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::rhythm::RecentEvents;
@@ -207,6 +207,8 @@ impl<'p> Station<'p> {
             names: Names::new(&machine),
             machine,
             switch: None,
+            carried: None,
+            started: false,
         }
     }
 }
@@ -274,8 +276,8 @@ struct Run<'a, 'w> {
     modes: Option<Box<Switching<'a>>>,
     /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
     spare: Option<(Arc<Modes>, &'a Shelf<Program>)>,
-    /// The mode is another one than that in which the integrator was started.
-    entered: bool,
+    /// The values before the event at hand, should the structure for all modes fail in it.
+    before: Left,
     last_step: f64,
     columns: Columns,
     sink: &'a mut dyn ResultSink,
@@ -325,7 +327,7 @@ impl<'a, 'w> Run<'a, 'w> {
             projector: Projector::new(&station.machine, options.tolerance),
             modes: None,
             spare: None,
-            entered: false,
+            before: Left::default(),
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
@@ -340,7 +342,7 @@ impl<'a, 'w> Run<'a, 'w> {
             Some(mode) => {
                 let mut modes = Box::new(Switching::new(mode.modes.clone(), shelf, self.options));
                 modes.adopt(&mut self.station)?;
-                self.begin_in_modes(modes)?
+                self.begin_in_modes(modes, false)?
             }
             None => {
                 self.spare = self.program.schedule.modes.clone().map(|modes| (modes, shelf));
@@ -354,6 +356,7 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.limits = Limits::new(&self.station.machine, self.options.tolerance);
         self.write_row()?;
+        self.columns.forget_impulses();
         Ok(aftermath.terminated)
     }
 
@@ -377,7 +380,7 @@ impl<'a, 'w> Run<'a, 'w> {
         let stop = self.options.stop_time;
         self.program.read_states(&self.station.machine.memory, &mut self.x);
         let start = self.options.start_time;
-        self.entered = false;
+        self.station.started = true;
         if let Err(error) = self.station.integrator.start(&mut self.station.machine, start, &self.x, None) {
             return Err(self.step_trouble(error).into());
         }
@@ -532,10 +535,12 @@ impl<'a, 'w> Run<'a, 'w> {
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
         self.station.machine.systems.forget_factors(self.program);
         self.program.read_states(&self.station.machine.memory, &mut self.x);
+        let started = std::mem::replace(&mut self.station.started, true);
         let Station { machine, integrator, .. } = &mut self.station;
-        let outcome = match std::mem::take(&mut self.entered) {
-            true => integrator.start(machine, time, &self.x, None),
-            false => integrator.restart(machine, time, &self.x),
+        // A mode that is entered again goes on with the method and the step that it had.
+        let outcome = match started {
+            true => integrator.restart(machine, time, &self.x),
+            false => integrator.start(machine, time, &self.x, None),
         };
         outcome.map_err(|error| self.step_trouble(error).into())
     }
@@ -588,7 +593,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.follow_changed_states(time)?;
         self.settle_after_event(&aftermath)?;
         self.write_row()?;
-        self.columns.impulses.iter_mut().for_each(|(_, impulse)| *impulse = 0.0);
+        self.columns.forget_impulses();
         if crossed {
             self.watch_rhythm(time)?;
         }
@@ -634,7 +639,7 @@ impl<'a, 'w> Run<'a, 'w> {
     fn write_row(&mut self) -> Result<(), Stop> {
         let time = self.station.machine.memory.time();
         if let Some(modes) = &mut self.modes {
-            modes.note_sizes(&self.station);
+            modes.note_sizes(&mut self.station);
         }
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);

@@ -45,6 +45,42 @@ pub fn simulate_from(text: &str, start_time: f64, stop_time: f64) -> Trajectorie
     result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"))
 }
 
+/// All that a run says.
+pub struct Run {
+    pub result: Trajectories,
+    pub ending: Ending,
+    pub statistics: simulate::RunStatistics,
+    pub warnings: Vec<String>,
+    pub log: String,
+}
+
+/// Runs the last model of a text from 0 on.
+pub fn run(text: &str, stop_time: f64) -> Run {
+    run_logged(text, stop_time, session::EventLogFormat::Text)
+}
+
+pub fn run_logged(text: &str, stop_time: f64, format: session::EventLogFormat) -> Run {
+    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
+    let (mut sink, mut bytes) = (MemorySink::default(), Vec::new());
+    let result = session.flatten(&request).and_then(|model| {
+        let options = settings.resolve(&model.experiment).unwrap();
+        let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
+        let mut log = EventLog::new(&mut bytes, format);
+        session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true)
+    });
+    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    let outcome = result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"));
+    Run {
+        result: sink.trajectories,
+        ending: outcome.ending,
+        statistics: outcome.statistics,
+        warnings: outcome.warnings.iter().map(|warning| warning.message.clone()).collect(),
+        log: String::from_utf8(bytes).unwrap(),
+    }
+}
+
 /// How a run of the model `M` ends, from 0 to 1 s.
 pub fn ending(text: &str) -> Ending {
     let mut libraries = Libraries::default();

@@ -30,17 +30,24 @@ pub struct Instant<'r, 'p, 'w> {
 
 impl<'p> Instant<'_, 'p, '_> {
     pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
-        self.station.note_sizes(&mut self.switching.sizes);
+        let mut left = std::mem::take(&mut self.switching.left);
+        let outcome = self.pass_from(&mut left);
+        self.switching.left = left;
+        outcome
+    }
+
+    fn pass_from(&mut self, left: &mut Left) -> Result<Aftermath, Trouble> {
+        self.switching.sizes.note(self.station);
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
-        let mut left = self.left();
-        let first = self.first_candidate();
+        self.take_left(left);
+        let first = self.first_candidate(due);
         left.remember_relations(self.station);
-        left.triggers = self.triggers();
+        self.find_triggers(left);
         let mut aftermath = self.iterate(left, first)?;
         if due {
             // What reads the flags of samples has to see that they fell.
             Clockwork::lower(self.program(), &mut self.station.machine.memory);
-            let left = self.left();
+            self.take_left(left);
             self.station.run_events(Phase::Frozen)?;
             let first = self.station.found_key();
             let rest = self.iterate(left, first)?;
@@ -50,10 +57,10 @@ impl<'p> Instant<'_, 'p, '_> {
     }
 
     /// The start of a run, from values that were there before.
-    pub fn begin(&mut self, left: Left) -> Result<Aftermath, Trouble> {
+    pub fn begin(&mut self, mut left: Left) -> Result<Aftermath, Trouble> {
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
         let first = self.switching.first(self.station);
-        let aftermath = self.iterate(left, first)?;
+        let aftermath = self.iterate(&mut left, first)?;
         if due {
             Clockwork::lower(self.program(), &mut self.station.machine.memory);
         }
@@ -64,56 +71,61 @@ impl<'p> Instant<'_, 'p, '_> {
         self.station.machine.program
     }
 
-    /// The values in use, as those at the left of what comes next.
-    fn left(&self) -> Left {
-        let mut left = Left::of(self.station, self.switching.variables());
+    /// Takes the values in use, as those at the left of what comes next.
+    fn take_left(&mut self, left: &mut Left) {
+        left.take(self.station, self.switching.variables());
         if self.timed {
             left.after = self.clockwork.just_after(self.time);
         }
-        left
     }
 
     /// The mode that the relations ask for as they are where they made the event.
-    fn first_candidate(&mut self) -> transform::modes::Key {
+    fn first_candidate(&mut self, due: bool) -> transform::modes::Key {
         let program = self.program();
         let present = self.station.key();
         if self.timed {
             self.station.machine.memory.set_time(self.clockwork.just_after(self.time));
         }
-        let live = self.station.run_events(Phase::Live);
-        self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
-        let frozen = self.station.run_events(Phase::Frozen);
+        // Where a crossing alone makes the event, nothing else has changed.
+        let alone = !self.timed && !due && !self.crossings.is_empty();
+        let mut outcome = if alone { Ok(()) } else { self.station.run_events(Phase::Live) };
+        if !self.crossings.is_empty() {
+            self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
+            outcome = outcome.and(self.station.run_events(Phase::Frozen));
+        }
         self.station.machine.memory.set_time(self.time);
-        if live.and(frozen).is_ok() { self.station.found_key() } else { present }
+        if outcome.is_ok() { self.station.found_key() } else { present }
     }
 
-    /// The numbers of the relations that made the event.
-    fn triggers(&self) -> Vec<usize> {
-        let Some(switch) = &self.station.switch else { return Vec::new() };
+    /// The relations that made the event, and what they became.
+    fn find_triggers(&self, left: &mut Left) {
+        let Some(switch) = &self.station.switch else { return };
         let roots = &self.program().roots;
-        let place = |crossing: &Crossing| {
+        for crossing in self.crossings {
             let relation = roots[crossing.function].relation;
-            switch.relations.iter().position(|&known| known == relation)
-        };
-        self.crossings.iter().filter_map(place).map(|place| switch.shared[place]).collect()
+            let number = switch.relations.iter().position(|&known| known == relation).map(|place| switch.shared[place]);
+            let trigger = number.and_then(|number| Some((number, left.relation(number)?)));
+            left.triggers.extend(trigger);
+        }
     }
 
-    fn iterate(&mut self, mut left: Left, mut first: transform::modes::Key) -> Result<Aftermath, Trouble> {
+    fn iterate(&mut self, left: &mut Left, mut first: transform::modes::Key) -> Result<Aftermath, Trouble> {
         let mut aftermath = Aftermath::default();
         loop {
             aftermath.iterations += 1;
             let before = self.station.machine.program;
-            self.switching.choose(self.station, &left, first, self.last_step)?;
+            let number = self.switching.number();
+            self.switching.choose(self.station, left, first, self.last_step)?;
             let program = self.program();
             let moved = !std::ptr::eq(before, program);
+            if moved && self.log.is_active() {
+                self.log.write(&Entry::Mode(&self.switching.change(self.station, number, left)));
+            }
             if moved {
                 *self.clockwork = self.clockwork.in_program(program, &self.station.machine.memory);
             }
-            self.tell_jump(&left);
-            let machine = &mut self.station.machine;
-            machine.run(&program.sections.actions, Phase::Frozen)?;
-            let (actions, slots) = (&program.model().actions, &program.layout.actions);
-            let reinitialised = events::perform(machine, actions, slots, self.log, &mut aftermath)?;
+            self.tell_jump(left);
+            let reinitialised = self.act(&mut aftermath)?;
             let changed = self.tell_changes(aftermath.iterations);
             program.save_pre(&mut self.station.machine.memory);
             let jumped = self.switching.jump().depth > 0;
@@ -123,9 +135,38 @@ impl<'p> Instant<'_, 'p, '_> {
             if aftermath.iterations >= MOST_ITERATIONS {
                 return Err(self.endless());
             }
-            left = self.left();
+            self.take_left(left);
+            if !reinitialised && !jumped && self.switching.is_decided() && self.is_at_rest(&mut aftermath)? {
+                return Ok(aftermath);
+            }
             first = self.station.found_key();
         }
+    }
+
+    /// Carries out the actions of the model; whether a state was set.
+    fn act(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
+        let program = self.program();
+        let machine = &mut self.station.machine;
+        machine.run(&program.sections.actions, Phase::Frozen)?;
+        let (actions, slots) = (&program.model().actions, &program.layout.actions);
+        events::perform(machine, actions, slots, self.log, aftermath)
+    }
+
+    /// Whether nothing changes with the new left limits: where no value jumped and every relation is decided by its value,
+    /// one evaluation tells.
+    fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
+        self.station.run_events(Phase::Frozen)?;
+        let machine = &self.station.machine;
+        let changed = |slot| events::is_discrete(machine, &self.station.names, slot);
+        let mode = machine.program.schedule.mode.as_ref();
+        let calm = !machine.program.changed(&machine.memory).any(changed)
+            && mode.is_some_and(|mode| self.station.agrees(&mode.key));
+        if calm {
+            aftermath.iterations += 1;
+            let reinitialised = self.act(aftermath)?;
+            return Ok(!reinitialised);
+        }
+        Ok(false)
     }
 
     /// Logs discrete variables that changed; whether there are any.
@@ -183,7 +224,7 @@ impl<'p> Instant<'_, 'p, '_> {
             }
             let is_smooth = columns.iter().any(|chain| chain.len() > 1 && chain[0] == variable);
             let to = program.value(&self.station.machine.memory, variable);
-            let size = self.switching.sizes[base::Id::index(variable)];
+            let size = self.switching.sizes.of(variable);
             if is_smooth && (to - from).abs() > 1e-9 * (to.abs() + from.abs() + size) {
                 self.log.write(&Entry::Jump { time, variable: &name, from, to });
             }

@@ -4,11 +4,11 @@
 //! rounding, by where it goes: small steps into the future are taken, each larger than the one before, until the residue
 //! leaves zero. This is what lets friction in its declarative form leave the stuck mode.
 
-use base::Id;
 use dae::VarId;
 
+use super::left::{Left, Sizes};
 use super::restart::Jump;
-use super::station::{Left, Station};
+use super::station::Station;
 use crate::machine::{Phase, Trouble};
 
 /// Residues below this, relative to the magnitudes of what is in them, are zero at first.
@@ -32,6 +32,7 @@ pub struct Horizon {
 }
 
 /// What was found out about relations.
+#[derive(Default)]
 pub struct Found {
     /// Relations (by their place in the list of the station) that stay at zero.
     pub open: Vec<usize>,
@@ -39,65 +40,136 @@ pub struct Found {
     pub at_zero: Vec<(usize, f64)>,
 }
 
+/// What decided about a relation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    Impulse,
+    Value,
+    /// It is zero and is what it became when it made the event.
+    Trigger,
+    /// It is zero and leaves zero to this side.
+    Future,
+    /// It is zero and stays there.
+    Past,
+}
+
+impl Reason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Impulse => "impulse",
+            Reason::Value => "value",
+            Reason::Trigger => "crossing",
+            Reason::Future => "direction",
+            Reason::Past => "past",
+        }
+    }
+}
+
+/// Working space of a station.
+#[derive(Default)]
+pub struct Scratch {
+    residues: Vec<f64>,
+    impulses: Vec<f64>,
+    scales: Vec<f64>,
+    wanted: Vec<Option<f64>>,
+    /// By the relations of the station.
+    pub reasons: Vec<Reason>,
+    before: Vec<f64>,
+    x: Vec<f64>,
+    slope: Vec<f64>,
+    later: Vec<f64>,
+    point: Vec<f64>,
+    there: Vec<f64>,
+}
+
+/// What residues at zero are taken for.
+#[derive(Clone, Copy, Debug)]
+pub struct Assumption<'a> {
+    /// The numbers of relations that made the event, or called for the mode, and what they became then.
+    pub triggers: &'a [(usize, f64)],
+    /// The others are followed into the future; or they stay as they were until the jump is done.
+    pub follow: bool,
+}
+
+impl Assumption<'_> {
+    pub const NONE: Self = Self { triggers: &[], follow: true };
+}
+
 /// Evaluates the mode right of the instant and sets its relations to their right limits. The states in memory must be those
-/// after the jump. The relations with the numbers `triggers` made the event: where their residues are zero they are what
-/// they became then.
+/// after the jump.
 pub fn settle(
     station: &mut Station,
     left: &Left,
-    triggers: &[usize],
+    assumption: Assumption,
     jump: &Jump,
-    sizes: &[f64],
+    sizes: &Sizes,
     horizon: Horizon,
 ) -> Result<Found, Trouble> {
+    let Some(mut scratch) = station.switch.as_mut().map(|switch| std::mem::take(&mut switch.scratch)) else {
+        return Ok(Found::default());
+    };
     station.machine.memory.set_time(left.after);
-    let found = settle_after(station, left, triggers, jump, sizes, horizon);
+    let found = settle_after(station, left, assumption, jump, sizes, horizon, &mut scratch);
     station.machine.memory.set_time(left.time);
+    if let Some(switch) = &mut station.switch {
+        switch.scratch = scratch;
+    }
     found
 }
 
 fn settle_after(
     station: &mut Station,
     left: &Left,
-    triggers: &[usize],
+    assumption: Assumption,
     jump: &Jump,
-    sizes: &[f64],
+    sizes: &Sizes,
     horizon: Horizon,
+    scratch: &mut Scratch,
 ) -> Result<Found, Trouble> {
-    let Some(count) = station.switch.as_ref().map(|switch| switch.relations.len()) else {
-        return Ok(Found { open: Vec::new(), at_zero: Vec::new() });
-    };
     station.run_events(Phase::Live)?;
-    let scales = residue_scales(station, sizes);
-    let mut found = Found { open: Vec::new(), at_zero: Vec::new() };
+    residue_scales(station, sizes, &mut scratch.scales);
+    let count = scratch.scales.len();
+    let mut found = Found::default();
     for _ in 0..MOST_ROUNDS {
-        let residues = evaluate(station, None);
-        let impulses = impulses(station, jump, &residues);
+        evaluate(station, None, &mut scratch.residues);
+        impulses(station, jump, &scratch.residues, &mut scratch.impulses);
+        let Scratch { residues, impulses, scales, wanted, reasons, .. } = &mut *scratch;
         let largest_impulse = impulses.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let mut wanted: Vec<Option<f64>> = vec![None; count];
-        found = Found { open: Vec::new(), at_zero: Vec::new() };
+        wanted.clear();
+        wanted.resize(count, None);
+        reasons.clear();
+        reasons.resize(count, Reason::Past);
+        found.open.clear();
+        found.at_zero.clear();
         for k in 0..count {
             if impulses[k].abs() > 1e-9 * largest_impulse && impulses[k] != 0.0 {
-                wanted[k] = Some(impulses[k].signum());
+                (wanted[k], reasons[k]) = (Some(impulses[k].signum()), Reason::Impulse);
             } else if residues[k].abs() > horizon.zero * scales[k] {
-                wanted[k] = Some(residues[k].signum());
+                (wanted[k], reasons[k]) = (Some(residues[k].signum()), Reason::Value);
             } else if residues[k].is_finite() {
                 let number = station.switch.as_ref().map(|switch| switch.shared[k]);
-                let became = number.filter(|number| triggers.contains(number)).and_then(|number| left.relation(number));
+                let trigger = assumption.triggers.iter().find(|(trigger, _)| Some(*trigger) == number);
+                let became = trigger.map(|&(_, state)| state);
                 found.at_zero.push((k, residues[k].abs()));
                 wanted[k] = became;
+                match became {
+                    Some(_) => reasons[k] = Reason::Trigger,
+                    None => found.open.push(k),
+                }
             }
         }
-        let places: Vec<usize> = found.at_zero.iter().map(|&(k, _)| k).filter(|&k| wanted[k].is_none()).collect();
-        found.open = follow(station, &residues, &scales, &places, horizon, &mut wanted)?;
+        if assumption.follow {
+            follow(station, &mut found.open, horizon, scratch);
+        }
         // What counts as zero must not make events.
+        let scales = &scratch.scales;
         found.at_zero.iter_mut().for_each(|(k, size)| *size = (4.0 * *size).max(2.0 * horizon.zero * scales[*k]));
         for &k in &found.open {
             // What a constraint of the mode holds at zero is as far from it as the constraint is met.
             found.at_zero.push((k, RESTING * scales[k]));
-            wanted[k] = station.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
+            scratch.wanted[k] = station.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
         }
-        if !apply(station, &wanted) {
+        if !apply(station, &scratch.wanted) {
             break;
         }
         station.run_events(Phase::Frozen)?;
@@ -122,37 +194,35 @@ fn apply(station: &mut Station, wanted: &[Option<f64>]) -> bool {
     changed
 }
 
-fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>) -> Vec<f64> {
-    let mut residues = Vec::new();
+fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>, residues: &mut Vec<f64>) {
     if let Some(switch) = &station.switch {
         let program = station.machine.program;
         let memory = at.unwrap_or(&mut station.machine.memory);
-        switch.residues.run(program, memory, &mut residues);
+        switch.residues.run(program, memory, residues);
     }
-    residues
 }
 
 /// The magnitude of what each residue is made of.
-fn residue_scales(station: &Station, sizes: &[f64]) -> Vec<f64> {
-    let Some(switch) = &station.switch else { return Vec::new() };
+fn residue_scales(station: &Station, sizes: &Sizes, scales: &mut Vec<f64>) {
+    scales.clear();
+    let Some(switch) = &station.switch else { return };
     let program = station.machine.program;
-    let size_of = |variable: VarId| {
-        let now = program.value(&station.machine.memory, variable).abs();
-        now.max(sizes.get(variable.index()).copied().unwrap_or(0.0))
-    };
+    let size_of = |variable: VarId| program.value(&station.machine.memory, variable).abs().max(sizes.of(variable));
     // What is zero by a sum of others has their rounding errors.
-    let least = sizes.iter().fold(1e-6f64, |most, &size| most.max(ROUNDING * size / ZERO));
+    let least = (ROUNDING * sizes.largest / ZERO).max(1e-6);
     let scale = |(variables, time): &(Vec<VarId>, bool)| {
         let time = if *time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
         variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
     };
-    switch.parts.iter().map(scale).collect()
+    scales.extend(switch.parts.iter().map(scale));
 }
 
 /// The impulse in each residue.
-fn impulses(station: &mut Station, jump: &Jump, residues: &[f64]) -> Vec<f64> {
+fn impulses(station: &mut Station, jump: &Jump, residues: &[f64], impulses: &mut Vec<f64>) {
+    impulses.clear();
+    impulses.resize(residues.len(), 0.0);
     if jump.depth == 0 {
-        return vec![0.0; residues.len()];
+        return;
     }
     let program = station.machine.program;
     let mut memory = station.machine.memory.clone();
@@ -165,62 +235,60 @@ fn impulses(station: &mut Station, jump: &Jump, residues: &[f64]) -> Vec<f64> {
             }
         }
     }
-    let with = evaluate(station, Some(&mut memory));
-    let difference = |(with, without): (&f64, &f64)| match with - without {
-        impulse if impulse.abs() > 1e-12 * (with.abs() + without.abs()) => impulse,
-        _ => 0.0,
-    };
-    with.iter().zip(residues).map(difference).collect()
+    let mut with = Vec::new();
+    evaluate(station, Some(&mut memory), &mut with);
+    for ((impulse, with), without) in impulses.iter_mut().zip(&with).zip(residues) {
+        let difference = with - without;
+        if difference.abs() > 1e-12 * (with.abs() + without.abs()) {
+            *impulse = difference;
+        }
+    }
 }
 
-/// Follows the residues at `places`, which are zero, into the future; those that do not leave zero are returned.
-fn follow(
-    station: &mut Station,
-    residues: &[f64],
-    scales: &[f64],
-    places: &[usize],
-    horizon: Horizon,
-    wanted: &mut [Option<f64>],
-) -> Result<Vec<usize>, Trouble> {
-    let mut open = places.to_vec();
+/// Follows the residues at `open`, which are zero, into the future; those that do not leave zero remain. A step that cannot
+/// be taken says nothing about residues.
+fn follow(station: &mut Station, open: &mut Vec<usize>, horizon: Horizon, scratch: &mut Scratch) {
     if open.is_empty() {
-        return Ok(open);
+        return;
     }
-    let before = station.machine.memory.clone();
-    let (time, program) = (before.time(), station.machine.program);
-    let size = program.states.len();
-    let (mut x, mut slope, mut later) = (vec![0.0; size], vec![0.0; size], vec![0.0; size]);
-    program.read_states(&before, &mut x);
+    let Scratch { residues, scales, wanted, reasons, before, x, slope, later, point, there, .. } = scratch;
+    before.clone_from(&station.machine.memory.values);
+    let (time, program) = (station.machine.memory.time(), station.machine.program);
+    for values in [&mut *x, slope, later, point] {
+        values.resize(program.states.len(), 0.0);
+    }
+    program.read_states(&station.machine.memory, x);
     let mut step = horizon.first;
-    let mut outcome = station.machine.evaluate(time, &x);
-    program.read_derivatives(&station.machine.memory, &mut slope);
+    let mut outcome = station.machine.evaluate(time, x);
+    program.read_derivatives(&station.machine.memory, slope);
     while outcome.is_ok() && !open.is_empty() && step <= horizon.last {
         // Heun's method: exact to the second derivative, which decides where the first is zero.
-        let first: Vec<f64> = x.iter().zip(&slope).map(|(x, s)| x + step * s).collect();
-        outcome = station.machine.evaluate(time + step, &first);
+        for (point, (x, slope)) in point.iter_mut().zip(x.iter().zip(&*slope)) {
+            *point = x + step * slope;
+        }
+        outcome = station.machine.evaluate(time + step, point);
         if outcome.is_err() {
             break;
         }
-        program.read_derivatives(&station.machine.memory, &mut later);
-        let second: Vec<f64> =
-            x.iter().zip(slope.iter().zip(&later)).map(|(x, (a, b))| x + 0.5 * step * (a + b)).collect();
-        outcome = station.machine.evaluate(time + step, &second);
+        program.read_derivatives(&station.machine.memory, later);
+        for (point, (x, (slope, later))) in point.iter_mut().zip(x.iter().zip(slope.iter().zip(&*later))) {
+            *point = x + 0.5 * step * (slope + later);
+        }
+        outcome = station.machine.evaluate(time + step, point);
         if outcome.is_err() {
             break;
         }
-        let there = evaluate(station, None);
+        evaluate(station, None, there);
         open.retain(|&k| {
             let moved = there[k] - residues[k];
             let left = moved.abs() > MOVED * scales[k];
             if left {
-                wanted[k] = Some(moved.signum());
+                (wanted[k], reasons[k]) = (Some(moved.signum()), Reason::Future);
             }
             !left
         });
         step *= 10.0;
     }
-    station.machine.memory = before;
+    station.machine.memory.values.clone_from(before);
     station.machine.systems.forget_factors(program);
-    // A step that cannot be taken says nothing about residues.
-    Ok(open)
 }

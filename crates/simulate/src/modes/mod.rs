@@ -5,6 +5,7 @@
 //! `instant` goes through an event with them.
 
 mod instant;
+mod left;
 mod limits;
 mod restart;
 mod search;
@@ -21,18 +22,21 @@ use solve::roots::Crossing;
 use transform::modes::{Entry as ModeEntry, Key, Modes};
 
 pub use instant::Instant;
+pub use left::Left;
 pub use limits::Horizon;
 pub use restart::Jump;
 pub use search::Trial;
 pub use shelf::Shelf;
-pub use station::{Left, Station, Switch};
+pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
-use crate::event_log::EventLog;
+use crate::event_log::{Decision, EventLog, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::run::Options;
+use left::Sizes;
+use limits::{Assumption, Found};
 use restart::NoJump;
 use search::{NoMode, Preference, search};
 use station::RelationNumbers;
@@ -50,12 +54,20 @@ pub struct Switching<'p> {
     /// What came of the last trial of each station.
     last: Vec<Outcome>,
     numbers: RelationNumbers,
-    /// The magnitudes that variables have had.
-    sizes: Vec<f64>,
+    sizes: Sizes,
+    /// The mode in which the search ended that began in this mode with this candidate.
+    successors: FxHashMap<(usize, Key), Key>,
+    /// Working space of instants.
+    left: Left,
+    /// The relations at zero that called for another mode in the last trial, and what they become.
+    callers: Vec<(usize, f64)>,
     /// Seconds spent on making programs of modes.
     pub seconds: f64,
     pub made: u64,
-    visited: rustc_hash::FxHashSet<usize>,
+    /// How often a mode was tried after an event.
+    pub trials: u64,
+    /// The stations in the order in which they were first entered.
+    visited: Vec<usize>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -88,10 +100,14 @@ impl<'p> Switching<'p> {
             known: FxHashMap::default(),
             last: Vec::new(),
             numbers: RelationNumbers::default(),
-            sizes: vec![0.0; variables],
+            sizes: Sizes::new(variables),
+            successors: FxHashMap::default(),
+            left: Left::default(),
+            callers: Vec::new(),
             seconds: 0.0,
             made: 0,
-            visited: rustc_hash::FxHashSet::default(),
+            trials: 0,
+            visited: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -133,8 +149,9 @@ impl<'p> Switching<'p> {
             self.active = index;
         }
         self.visit(station, index);
+        left.number_relations(old, &self.numbers);
         left.put(station);
-        station.note_sizes(&mut self.sizes);
+        self.sizes.note(station);
         let program = station.machine.program;
         let known = |text: &String| {
             let same = |root: &compile::Root| {
@@ -158,8 +175,8 @@ impl<'p> Switching<'p> {
     }
 
     /// Takes note of how large the variables are.
-    pub fn note_sizes(&mut self, station: &Station) {
-        station.note_sizes(&mut self.sizes);
+    pub fn note_sizes(&mut self, station: &mut Station) {
+        self.sizes.note(station);
     }
 
     pub fn warnings(&self) -> &[Diagnostic] {
@@ -180,6 +197,49 @@ impl<'p> Switching<'p> {
         &self.last[self.active].jump
     }
 
+    /// The number of the mode in use, if it is one.
+    pub fn number(&self) -> Option<usize> {
+        self.visited.iter().position(|&index| index == self.active).map(|place| place + 1)
+    }
+
+    /// How the mode in use was entered, from the mode with a number.
+    pub fn change(&self, station: &Station, from: Option<usize>, left: &Left) -> ModeChange {
+        let key = station.key();
+        let before = from.and_then(|number| {
+            let index = self.visited.get(number - 1)?;
+            let same = |(_, known): &(&Key, &Result<usize, String>)| known.as_ref() == Ok(index);
+            self.known.iter().find(same).map(|(key, _)| key)
+        });
+        let condition = |(k, &truth): (usize, &bool)| {
+            let changed = before.is_some_and(|before| before.get(k) != Some(&truth));
+            (self.modes.text(k), truth, changed)
+        };
+        let mut decided = Vec::new();
+        for (k, &relation) in station.switch.iter().flat_map(|switch| switch.relations.iter().enumerate()) {
+            let Some(switch) = &station.switch else { continue };
+            let relation = &station.machine.program.layout.relations[relation];
+            let state = station.machine.memory.values[relation.state as usize];
+            if left.relation_before(switch.shared[k]).is_none_or(|before| before == state) {
+                continue;
+            }
+            let relation = station.machine.program.model().expression_text(relation.expression);
+            let by = switch.scratch.reasons.get(k).map_or("value", |reason| reason.name());
+            decided.push(Decision { relation, sign: state as i8, by });
+        }
+        ModeChange {
+            time: left.time,
+            left: from,
+            entered: self.number().unwrap_or(0),
+            conditions: key.iter().enumerate().map(condition).collect(),
+            decided,
+        }
+    }
+
+    /// Whether all relations of the mode in use are away from zero.
+    pub fn is_decided(&self) -> bool {
+        self.last[self.active].at_zero.is_empty()
+    }
+
     /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
     /// the start: they are returned, and an instant has to be gone through.
     pub fn start(&mut self, station: &mut Station<'p>) -> Result<Start, Trouble> {
@@ -193,7 +253,7 @@ impl<'p> Switching<'p> {
         )?;
         if let Ok(key) = outcome {
             self.activate(station, &key);
-            station.note_sizes(&mut self.sizes);
+            self.sizes.note(station);
             if let Some((clockwork, aftermath)) = self.last[self.active].start.take() {
                 return Ok(Start::Found(clockwork, aftermath));
             }
@@ -201,7 +261,7 @@ impl<'p> Switching<'p> {
         prepare(&mut station.machine, time)?;
         let mut left = Left::of(station, self.sizes.len());
         self.decide_monitors(station, &mut left)?;
-        station.note_sizes(&mut self.sizes);
+        self.sizes.note(station);
         let message = "no mode agrees with all start values; they are taken for the values just before the start";
         self.add_warning(Diagnostic::warning("contradicting-start-values", message));
         Ok(Start::Before(left))
@@ -253,12 +313,12 @@ impl<'p> Switching<'p> {
         };
         let left = Left::of(station, self.sizes.len());
         let mut sizes = self.sizes.clone();
-        station.note_sizes(&mut sizes);
-        let limits = match limits::settle(station, &left, &[], &Jump::default(), &sizes, horizon) {
+        sizes.note(station);
+        let limits = match limits::settle(station, &left, Assumption::NONE, &Jump::default(), &sizes, horizon) {
             Ok(limits) => limits,
             Err(trouble) => return told(trouble),
         };
-        let confirms = station.found_key() == *key || confirm_open(station, key, &limits.open);
+        let confirms = station.agrees(key) || confirm_open(station, key, &limits.open);
         let wanted = station.found_key();
         self.last[index] = Outcome { jump: Jump::default(), at_zero: limits.at_zero, start: Some(first) };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
@@ -273,6 +333,10 @@ impl<'p> Switching<'p> {
         last_step: f64,
     ) -> Result<(), Trouble> {
         let mut horizon = self.horizon(left.time, last_step);
+        if self.repeat(station, left, &first, horizon) {
+            return Ok(());
+        }
+        let from = (self.active, first.clone());
         let mut outcome = self.search_from(station, left, first.clone(), horizon)?;
         if matches!(outcome, Err(NoMode::None(_))) {
             // Values may be as far from zero as the errors of integration are.
@@ -280,10 +344,33 @@ impl<'p> Switching<'p> {
             outcome = self.search_from(station, left, first, horizon)?;
         }
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
-        self.activate(station, &key);
-        station.note_sizes(&mut self.sizes);
-        self.warn(station, left.time);
+        if from.0 != usize::MAX && key != from.1 {
+            self.successors.insert(from, key.clone());
+        }
+        self.settle_in(station, &key, left.time);
         Ok(())
+    }
+
+    /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it.
+    fn repeat(&mut self, station: &mut Station<'p>, left: &Left, first: &Key, horizon: Horizon) -> bool {
+        let from = (self.active, first.clone());
+        let known = self.successors.get(&from).cloned();
+        let key = known.as_ref().unwrap_or(first);
+        // A mode that is entered with a jump is compared with the others.
+        let good = match self.attempt(station, key, left, horizon) {
+            Trial::Confirmed { jumps } => !jumps || known.is_none(),
+            _ => false,
+        };
+        if good {
+            self.settle_in(station, key, left.time);
+        }
+        good
+    }
+
+    fn settle_in(&mut self, station: &mut Station<'p>, key: &Key, time: f64) {
+        self.activate(station, key);
+        self.sizes.note(station);
+        self.warn(station, time);
     }
 
     fn search_from(
@@ -315,6 +402,7 @@ impl<'p> Switching<'p> {
 
     /// Restart and right limits in one mode.
     fn attempt(&mut self, active: &mut Station<'p>, key: &Key, left: &Left, horizon: Horizon) -> Trial {
+        self.trials += 1;
         let index = match self.station(key, ModeEntry::Running) {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
@@ -332,21 +420,26 @@ impl<'p> Switching<'p> {
             Err(reason) => return Trial::Fails(no_jump(program, &reason)),
         };
         station.choose_states();
-        // The relations that made the event first; they may be wrong about what comes after it.
-        let mut outcome = limits::settle(station, left, &left.triggers, &jump, &self.sizes, horizon);
-        let agreed = outcome.is_ok() && station.found_key() == *key;
-        if !agreed && !left.triggers.is_empty() {
-            outcome = limits::settle(station, left, &[], &jump, &self.sizes, horizon);
+        let mut outcome = Ok(Found::default());
+        for assumption in assumptions(left, &self.callers, jump.depth > 0).into_iter().flatten() {
+            outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
+            if outcome.is_ok() && station.agrees(key) {
+                break;
+            }
         }
         let found = match outcome {
             Ok(found) => found,
             Err(trouble) => return Trial::Fails(trouble.diagnostic(program.model()).message),
         };
         let jumps = jump.depth > 0;
-        let confirms = station.found_key() == *key || confirm_open(station, key, &found.open);
-        let wanted = station.found_key();
+        let confirms = station.agrees(key) || confirm_open(station, key, &found.open);
+        let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(station.found_key()) };
+        self.callers.clear();
+        if !confirms && let Some(switch) = &station.switch {
+            self.callers.extend(switch.about_to_change(&station.machine, left));
+        }
         self.last[index] = Outcome { jump, at_zero: found.at_zero, start: None };
-        if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(wanted) }
+        trial
     }
 
     /// Whether two modes that were tried give the same values.
@@ -361,21 +454,20 @@ impl<'p> Switching<'p> {
             |x: f64, y: f64, size: f64| (x - y).abs() <= 1e-7 * (x.abs() + y.abs() + size) || x.is_nan() && y.is_nan();
         let is_real = |variable: &VarId| model.variables[*variable].ty == dae::VariableType::Real;
         let is_differentiated = |variable: &VarId| model.exprs.find(dae::Node::Der(*variable)).is_some();
-        let least = 1e-4 * self.sizes.iter().fold(0.0f64, |most, &size| most.max(size));
-        let size = |variable: VarId| self.sizes[variable.index()].max(least);
+        let least = 1e-4 * self.sizes.largest;
+        let size = |variable: VarId| self.sizes.of(variable).max(least);
         let close = |variable: VarId| is_close(a.value(variable), b.value(variable), size(variable));
         // Modes that go on in the same way differ in how ideal elements share something, which means nothing.
         if model.variables.ids().any(|variable| is_differentiated(&variable)) {
-            let rates = |station: &Station| -> Vec<(VarId, f64)> {
-                let derivatives = station.switch.iter().flat_map(|switch| &switch.derivatives);
-                let first = derivatives.filter(|(_, root, order)| *order == 1 && is_differentiated(root));
-                let mut rates: Vec<_> = first.map(|&(variable, root, _)| (root, station.value(variable))).collect();
-                rates.sort_unstable_by_key(|(root, _)| *root);
-                rates
+            let rates = |station: &Station| -> Vec<f64> {
+                let derivatives =
+                    station.carried.iter().flat_map(|carried| carried.derivatives(&station.machine.memory));
+                let first = derivatives.filter(|((root, order), _)| *order == 1 && is_differentiated(root));
+                first.map(|(_, value)| value).collect()
             };
             let (rates_a, rates_b) = (rates(a), rates(b));
-            let same_rates = rates_a.len() == rates_b.len()
-                && rates_a.iter().zip(&rates_b).all(|((_, x), (_, y))| is_close(*x, *y, 1e-6));
+            let same_rates =
+                rates_a.len() == rates_b.len() && rates_a.iter().zip(&rates_b).all(|(x, y)| is_close(*x, *y, 1e-6));
             return same_rates && model.variables.ids().filter(is_real).filter(is_differentiated).all(close);
         }
         model.variables.ids().filter(is_real).all(close)
@@ -461,7 +553,8 @@ impl<'p> Switching<'p> {
 
     /// Says what there is to say about a mode that is entered for the first time.
     fn visit(&mut self, station: &Station, index: usize) {
-        if self.visited.insert(index) {
+        if !self.visited.contains(&index) {
+            self.visited.push(index);
             let mode = station.machine.program.schedule.mode.as_ref();
             mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
         }
@@ -529,6 +622,21 @@ impl<'p> Switching<'p> {
     }
 }
 
+/// What relations at zero may be taken for in a trial. Those that made the event first: they may be wrong about what comes
+/// after it. A jump that leads away from them, such as an impact, is done for their sake, or for the sake of those that
+/// called for the mode; what it leads to comes next. The last one tells which mode is called for where none agrees.
+fn assumptions<'a>(left: &'a Left, callers: &'a [(usize, f64)], jumps: bool) -> [Option<Assumption<'a>>; 5] {
+    let made = (!left.triggers.is_empty()).then_some(left.triggers.as_slice());
+    let called = Some(callers).filter(|callers| jumps && !callers.is_empty());
+    [
+        made.map(|triggers| Assumption { triggers, follow: true }),
+        Some(Assumption::NONE),
+        called.map(|triggers| Assumption { triggers, follow: false }),
+        made.filter(|_| jumps).map(|triggers| Assumption { triggers, follow: false }),
+        (called.is_some() || made.is_some() && jumps).then_some(Assumption::NONE),
+    ]
+}
+
 /// The memory of a station with the values at the left of an instant.
 fn left_memory(station: &Station, left: &Left) -> compile::Memory {
     let program = station.machine.program;
@@ -569,7 +677,7 @@ fn confirm_open(station: &mut Station, key: &Key, open: &[usize]) -> bool {
         for (k, &place) in places.iter().enumerate() {
             station.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
         }
-        if station.run_events(Phase::Frozen).is_ok() && station.found_key() == *key {
+        if station.run_events(Phase::Frozen).is_ok() && station.agrees(key) {
             return true;
         }
     }

@@ -12,12 +12,13 @@
 //! So charge, flux and momentum are conserved to rounding. A constraint that is violated further down (a position that
 //! has to jump) is met first, in the same way; what lies above then has impulses of higher order.
 
-use base::Id;
 use compile::{Memory, Probe, Program};
 use dae::VarId;
 use solve::dense::{DenseMatrix, least_squares};
 use solve::{LinearSolver, Pattern};
 use transform::modes::chains::Chains;
+
+use super::left::Sizes;
 
 /// A constraint that is off by less, relative to its terms, holds.
 const HOLDS: f64 = 1e-9;
@@ -30,7 +31,8 @@ const LARGEST_LEAST_SQUARES: usize = 400;
 /// What jumps in an instant.
 #[derive(Clone, Debug, Default)]
 pub struct Jump {
-    /// By column: the jump of the derivative below the highest, or the impulse where there is none.
+    /// By column: the jump of the derivative below the highest, or the impulse where there is none. Empty where nothing
+    /// jumps.
     pub sizes: Vec<f64>,
     /// How many levels below the highest derivatives the deepest jump is: 0 where nothing jumps, 1 for impulses, 2 for
     /// those of higher order.
@@ -61,6 +63,12 @@ pub struct Restart {
     solver: Option<LinearSolver>,
     values: Vec<f64>,
     entries: Vec<f64>,
+    /// The matrix depends on parameters only; it has been evaluated, and the solver has its factors.
+    constant: bool,
+    evaluated: bool,
+    factored: bool,
+    residuals: Vec<f64>,
+    scales: Vec<f64>,
 }
 
 impl Restart {
@@ -92,7 +100,26 @@ impl Restart {
         };
         let places = at.map(place).collect();
         let solver = LinearSolver::new(size, Some(&pattern)).ok();
-        Ok(Self { chains, levels, jacobian, pattern, places, solver, values: Vec::new(), entries: Vec::new() })
+        let found = program.model().exprs.dependencies(&entries);
+        let is_parameter = |&variable: &VarId| {
+            let role = program.schedule.roles[variable];
+            matches!(role, transform::Role::Constant | transform::Role::Parameter)
+        };
+        Ok(Self {
+            levels,
+            jacobian,
+            pattern,
+            places,
+            solver,
+            values: Vec::new(),
+            entries: Vec::new(),
+            constant: !found.time && found.variables.iter().all(is_parameter),
+            evaluated: false,
+            factored: false,
+            residuals: Vec::new(),
+            scales: vec![0.0; chains.rows.len()],
+            chains,
+        })
     }
 
     pub fn chains(&self) -> &Chains {
@@ -101,9 +128,8 @@ impl Restart {
 
     /// Takes the left values in memory to the right of the instant. `sizes` are the magnitudes that variables have had;
     /// violations up to `drift` are errors of integration, which are corrected without counting as jumps.
-    pub fn pass(&mut self, program: &Program, memory: &mut Memory, sizes: &[f64], drift: f64) -> Result<Jump, NoJump> {
-        let count = self.chains.columns.len();
-        let mut jump = Jump { sizes: vec![0.0; count], ..Jump::default() };
+    pub fn pass(&mut self, program: &Program, memory: &mut Memory, sizes: &Sizes, drift: f64) -> Result<Jump, NoJump> {
+        let mut jump = Jump::default();
         for level in (1..=self.levels.len()).rev() {
             let violation = self.violation(program, memory, level, sizes)?;
             if violation <= HOLDS {
@@ -123,32 +149,31 @@ impl Restart {
         program: &Program,
         memory: &mut Memory,
         level: usize,
-        sizes: &[f64],
+        sizes: &Sizes,
     ) -> Result<f64, NoJump> {
-        let mut residuals = Vec::new();
-        self.levels[level - 1].1.run(program, memory, &mut residuals);
-        if residuals.iter().all(|&residual| residual == 0.0) {
+        self.levels[level - 1].1.run(program, memory, &mut self.residuals);
+        if self.residuals.iter().all(|&residual| residual == 0.0) {
             return Ok(0.0);
         }
         self.evaluate_jacobian(program, memory)?;
         // What is zero by a sum of others has their rounding errors.
-        let least = SMALL * sizes.iter().fold(0.0f64, |most, &size| most.max(size));
-        let mut scales = vec![0.0f64; self.chains.rows.len()];
+        let least = SMALL * sizes.largest;
+        self.scales.fill(0.0);
         for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
             let chain = &self.chains.columns[column as usize];
             let Some(order) = chain.len().checked_sub(1 + level) else { continue };
             let mut size = program.value(memory, chain[order]).abs();
             if order == 0 {
-                size = size.max(sizes.get(chain[0].index()).copied().unwrap_or(0.0)).max(least);
+                size = size.max(sizes.of(chain[0])).max(least);
             }
-            scales[row as usize] += entry.abs() * size;
+            self.scales[row as usize] += entry.abs() * size;
         }
-        let relative = |(&row, residual): (&usize, &f64)| match residual.abs() / scales[row] {
+        let relative = |(&row, residual): (&usize, &f64)| match residual.abs() / self.scales[row] {
             ratio if ratio.is_finite() => ratio,
             _ if *residual == 0.0 => 0.0,
             _ => 1.0,
         };
-        Ok(self.levels[level - 1].0.iter().zip(&residuals).map(relative).fold(0.0, f64::max))
+        Ok(self.levels[level - 1].0.iter().zip(&self.residuals).map(relative).fold(0.0, f64::max))
     }
 
     /// Solves the system of a level by Newton's method; the jumps, by column. Memory has the new values.
@@ -199,7 +224,11 @@ impl Restart {
     }
 
     fn evaluate_jacobian(&mut self, program: &Program, memory: &mut Memory) -> Result<(), NoJump> {
+        if self.constant && self.evaluated {
+            return Ok(());
+        }
         self.jacobian.run(program, memory, &mut self.values);
+        (self.evaluated, self.factored) = (false, false);
         self.entries.clear();
         self.entries.resize(self.pattern.indices.len(), 0.0);
         for ((&place, &value), &(_, column, _)) in self.places.iter().zip(&self.values).zip(&self.chains.jacobian) {
@@ -208,14 +237,20 @@ impl Restart {
             }
             self.entries[place] += value;
         }
+        self.evaluated = true;
         Ok(())
     }
 
     fn solve(&mut self, right: &mut [f64], shared: &mut bool) -> Result<(), NoJump> {
         let size = right.len();
         let failed = match &mut self.solver {
+            Some(solver) if self.factored => {
+                solver.solve(right);
+                return Ok(());
+            }
             Some(solver) => match solver.factor(&self.entries) {
                 Ok(()) => {
+                    self.factored = true;
                     solver.solve(right);
                     return Ok(());
                 }

@@ -1,16 +1,14 @@
-//! One mode, ready to run: its program with memory, integrator and location of events; and the values that are carried
-//! from one mode to another.
+//! One mode, ready to run: its program with memory, integrator and location of events.
 
-use base::Id;
 use compile::{Class, Probe, Program, RelationId, RelationKind};
-use dae::{VarId, VariableType};
+use dae::VarId;
 use rustc_hash::FxHashMap;
 use solve::{Integrator, RootFinder};
 
+use super::left::{Carried, Left};
+use super::limits::{Reason, Scratch};
 use super::restart::Restart;
 use crate::bands::Bands;
-use crate::clockwork::same_instant;
-use crate::columns::root_of;
 use crate::events::Names;
 use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
@@ -23,6 +21,10 @@ pub struct Station<'p> {
     pub bands: Bands,
     pub names: Names,
     pub switch: Option<Switch>,
+    /// Where it has what is carried between modes; made when it is first needed.
+    pub carried: Option<Box<Carried>>,
+    /// Its integrator has been at work.
+    pub started: bool,
 }
 
 /// What a station has besides if it is one of several.
@@ -35,10 +37,9 @@ pub struct Switch {
     pub parts: Vec<(Vec<VarId>, bool)>,
     /// The number that each of them has in all modes.
     pub shared: Vec<usize>,
-    /// The variables that are derivatives, what of, and of which order.
-    pub derivatives: Vec<(VarId, VarId, u32)>,
     /// The Jacobian of each set of exchangeable states.
     pub sets: Vec<Probe>,
+    pub scratch: Scratch,
 }
 
 /// The numbers of relations in all modes, by their text.
@@ -64,7 +65,6 @@ impl Switch {
                 *numbers.entry(model.expression_text(residue)).or_insert(next)
             })
             .collect();
-        let derivatives = derivatives(model);
         let part = |&residue: &dae::ExprId| {
             let found = model.exprs.dependencies(&[residue]);
             (found.variables, found.time)
@@ -77,19 +77,25 @@ impl Switch {
             sets.push(Probe::new(program, &entries, &mut machine.memory).map_err(|d| trouble(Box::new(d)))?);
         }
         let relations = found.iter().map(|(id, _)| *id).collect();
-        Ok(Self { restart, relations, residues, parts, shared, derivatives, sets })
+        Ok(Self { restart, relations, residues, parts, shared, sets, scratch: Scratch::default() })
     }
 }
 
-/// The variables that are derivatives, what of, and of which order.
-fn derivatives(model: &dae::Model) -> Vec<(VarId, VarId, u32)> {
-    let derived = model.variables.iter().filter(|(_, declared)| declared.derivative_of.is_some());
-    derived
-        .map(|(variable, _)| {
-            let (root, order) = root_of(model, variable);
-            (variable, root, order)
-        })
-        .collect()
+impl Switch {
+    /// The relations at zero that go to another side than they were on: their numbers and their new states.
+    pub fn about_to_change<'a>(
+        &'a self,
+        machine: &'a Machine,
+        left: &'a Left,
+    ) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let changed = |k: usize| {
+            let relation = &machine.program.layout.relations[self.relations[k]];
+            let state = machine.memory.values[relation.state as usize];
+            let leaves = self.scratch.reasons.get(k) == Some(&Reason::Future);
+            (leaves && left.relation(self.shared[k]) != Some(state)).then_some((self.shared[k], state))
+        };
+        (0..self.relations.len()).filter_map(changed)
+    }
 }
 
 /// The expression that a variable is assigned.
@@ -100,126 +106,13 @@ fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
     })
 }
 
-/// All values at the left of an instant, in terms that hold in every mode.
-#[derive(Clone, Debug, Default)]
-pub struct Left {
-    pub time: f64,
-    /// The time to evaluate relations at: where one on time alone makes the event, just after it.
-    pub after: f64,
-    /// By the variables of the model in which nothing is decided.
-    pub values: Vec<f64>,
-    previous: FxHashMap<VarId, f64>,
-    derivatives: FxHashMap<(VarId, u32), f64>,
-    /// The numbers of the relations that made the event.
-    pub triggers: Vec<usize>,
-    /// The states of relations by their numbers.
-    relations: Vec<Option<f64>>,
-    /// Start, interval and flag of samples.
-    samples: Vec<[f64; 3]>,
-    delays: Vec<compile::History>,
-}
-
-impl Left {
-    pub fn of(station: &Station, variables: usize) -> Self {
-        let program = station.machine.program;
-        let memory = &station.machine.memory;
-        let ids = || program.model().variables.ids().take(variables);
-        let values = ids().map(|variable| program.value(memory, variable)).collect();
-        let previous = ids().filter_map(|variable| {
-            let place = program.layout.previous(program.layout.slot(variable))?;
-            Some((variable, memory.values[place as usize]))
-        });
-        let sample = |sample: &compile::Sample| {
-            [sample.start_value, sample.interval_value, sample.flag].map(|address| memory.values[address as usize])
-        };
-        let mut left = Self {
-            time: memory.time(),
-            after: memory.time(),
-            values,
-            previous: previous.collect(),
-            samples: program.layout.samples.iter().map(sample).collect(),
-            delays: memory.delays.clone(),
-            ..Self::default()
-        };
-        let found;
-        let derivatives = match &station.switch {
-            Some(switch) => &switch.derivatives,
-            None => {
-                found = derivatives(program.model());
-                &found
-            }
-        };
-        let value = |&(variable, root, order): &(VarId, VarId, u32)| ((root, order), program.value(memory, variable));
-        left.derivatives = derivatives.iter().map(value).collect();
-        left.remember_relations(station);
-        left
-    }
-
-    /// Takes over the states of relations only.
-    pub fn remember_relations(&mut self, station: &Station) {
-        let Some(switch) = &station.switch else { return };
-        for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
-            if self.relations.len() <= number {
-                self.relations.resize(number + 1, None);
-            }
-            let state = station.machine.program.layout.relations[relation].state;
-            self.relations[number] = Some(station.machine.memory.values[state as usize]);
-        }
-    }
-
-    pub fn relation(&self, number: usize) -> Option<f64> {
-        self.relations.get(number).copied().flatten()
-    }
-
-    /// Puts the values into the memory of a station, as present values and as left limits.
-    pub fn put(&self, station: &mut Station) {
-        let program = station.machine.program;
-        let memory = &mut station.machine.memory;
-        let model = program.model();
-        memory.set_time(self.time);
-        for (variable, &value) in model.variables.ids().zip(&self.values) {
-            let is_number = !matches!(
-                model.variables[variable].ty,
-                VariableType::String | VariableType::Object | VariableType::Clock
-            );
-            if is_number && !program.layout.place(variable).negated {
-                program.set_value(memory, variable, value);
-            }
-        }
-        for (&variable, &value) in &self.previous {
-            if let Some(place) = program.layout.previous(program.layout.slot(variable)) {
-                memory.values[place as usize] = value;
-            }
-        }
-        if let Some(switch) = &station.switch {
-            for &(variable, root, order) in &switch.derivatives {
-                if let Some(&value) = self.derivatives.get(&(root, order)) {
-                    program.set_value(memory, variable, value);
-                }
-            }
-            for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
-                if let Some(state) = self.relation(number) {
-                    memory.values[program.layout.relations[relation].state as usize] = state;
-                }
-            }
-        }
-        for sample in &program.layout.samples {
-            let same = |known: &&[f64; 3]| {
-                same_instant(known[0], memory.values[sample.start_value as usize])
-                    && same_instant(known[1], memory.values[sample.interval_value as usize])
-            };
-            if let Some(known) = self.samples.iter().find(same) {
-                memory.values[sample.flag as usize] = known[2];
-            }
-        }
-        if self.delays.len() == memory.delays.len() {
-            memory.delays.clone_from(&self.delays);
-        }
-        program.save_pre(memory);
-    }
-}
-
 impl Station<'_> {
+    /// Makes what says where carried values lie; the model in which nothing is decided has so many variables.
+    pub fn carried(&mut self, variables: usize) {
+        let program = self.machine.program;
+        self.carried.get_or_insert_with(|| Box::new(Carried::new(program, variables)));
+    }
+
     pub fn value(&self, variable: VarId) -> f64 {
         self.machine.value(variable)
     }
@@ -257,18 +150,14 @@ impl Station<'_> {
         conditions.iter().map(|condition| self.value(condition.monitor) != 0.0).collect()
     }
 
-    pub fn key(&self) -> transform::modes::Key {
-        self.machine.program.schedule.mode.as_ref().map(|mode| mode.key.clone()).unwrap_or_default()
+    /// Whether the conditions are what a mode says.
+    pub fn agrees(&self, key: &[bool]) -> bool {
+        let mode = self.machine.program.schedule.mode.as_ref();
+        let conditions = mode.map(|mode| mode.modes.conditions()).unwrap_or_default();
+        conditions.iter().zip(key).all(|(condition, &truth)| (self.value(condition.monitor) != 0.0) == truth)
     }
 
-    /// The magnitudes that variables have had so far.
-    pub fn note_sizes(&self, sizes: &mut [f64]) {
-        let program = self.machine.program;
-        for (index, size) in sizes.iter_mut().enumerate() {
-            let value = program.value(&self.machine.memory, VarId::from_index(index)).abs();
-            if value.is_finite() {
-                *size = size.max(value);
-            }
-        }
+    pub fn key(&self) -> transform::modes::Key {
+        self.machine.program.schedule.mode.as_ref().map(|mode| mode.key.clone()).unwrap_or_default()
     }
 }

@@ -20,7 +20,7 @@ impl<'a, 'w> Run<'a, 'w> {
             let strict = modes.strict;
             let modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
             let program = self.program;
-            match self.begin_in_modes(modes) {
+            match self.begin_in_modes(modes, outcome.is_ok()) {
                 Ok(aftermath) => return Ok(aftermath),
                 Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
@@ -37,16 +37,20 @@ impl<'a, 'w> Run<'a, 'w> {
         Ok(aftermath)
     }
 
-    /// Finds the first mode and the first point.
-    pub(super) fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>) -> Result<Aftermath, Stop> {
+    /// Finds the first mode and the first point; `told`: the log says already that the model is initialised.
+    pub(super) fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>, told: bool) -> Result<Aftermath, Stop> {
         let start = self.options.start_time;
         let found = modes.start(&mut self.station);
-        if self.program.schedule.mode.is_some() {
+        if !told {
             self.log.write(&Entry::Initialised { time: start });
         }
         let outcome = match found {
             Ok(Start::Found(clockwork, aftermath)) => {
                 self.clockwork = clockwork;
+                if self.log.is_active() {
+                    let left = Left::of(&mut self.station, modes.variables());
+                    self.log.write(&Entry::Mode(&modes.change(&self.station, None, &left)));
+                }
                 Ok(aftermath)
             }
             Ok(Start::Before(left)) => {
@@ -64,10 +68,10 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Goes through an event in the structure for all modes; where that is singular, in the modes.
     pub(super) fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
-        let before = self
-            .spare
-            .as_ref()
-            .map(|(modes, _)| (Left::of(&self.station, modes.model().variables.len()), self.clockwork.clone()));
+        let before = self.spare.as_ref().map(|(modes, _)| {
+            self.before.take(&mut self.station, modes.model().variables.len());
+            self.clockwork.clone()
+        });
         self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
         if trigger.relation {
             self.station.machine.memory.set_time(self.clockwork.just_after(time));
@@ -84,12 +88,12 @@ impl<'a, 'w> Run<'a, 'w> {
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
-        if let (Some((modes, shelf)), Some((left, clockwork))) = (&self.spare, before)
+        if let (Some((modes, shelf)), Some(clockwork)) = (&self.spare, before)
             && needs_modes(&outcome, &self.station)
         {
             let strict = modes.strict;
             let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
-            match modes.enter(&mut self.station, &left, &self.crossings) {
+            match modes.enter(&mut self.station, &self.before, &self.crossings) {
                 Ok((crossings, before)) => {
                     let found = std::mem::replace(&mut self.crossings, crossings);
                     let Machine { program, memory, .. } = &self.station.machine;
@@ -115,7 +119,6 @@ impl<'a, 'w> Run<'a, 'w> {
     pub(super) fn go_back_to(&mut self, station: Station<'a>) {
         (self.station, self.modes, self.spare) = (station, None, None);
         self.take_program();
-        self.entered = false;
         self.projector = Projector::new(&self.station.machine, self.options.tolerance);
     }
 
@@ -159,7 +162,6 @@ impl<'a, 'w> Run<'a, 'w> {
             self.program = program;
             self.columns.read_from(program);
             self.x.resize(self.station.machine.size(), 0.0);
-            self.entered = true;
             // Each mode has constraints of its own, which its states meet by themselves.
             self.projector = None;
         }
@@ -169,7 +171,12 @@ impl<'a, 'w> Run<'a, 'w> {
 /// Whether a structure for all modes has become singular.
 fn needs_modes<T>(outcome: &Result<T, Trouble>, station: &Station) -> bool {
     match outcome {
-        Ok(_) => !station.machine.systems.shared.is_empty(),
+        // Initial conditions that say something twice leave something else open, but the structure of the run is none of it.
+        Ok(_) => station.machine.systems.shared.iter().any(|&system| {
+            let sections = &station.machine.program.sections;
+            let of_run = [&sections.dynamics, &sections.events, &sections.outputs];
+            of_run.into_iter().any(|section| section.contains(&compile::Step::Solve(system)))
+        }),
         Err(Trouble::System(failure)) => failure.is_structural(),
         Err(_) => false,
     }

@@ -1,0 +1,363 @@
+//! Transitions between modes, against closed forms: impacts and cascades of them, loops that a switch closes, coincidence with
+//! the start, with samples and with the end; and what is said where the equations do not tell what comes next.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Run, run};
+use expect_test::expect;
+use session::Ending;
+
+#[track_caller]
+fn assert_close(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
+}
+
+/// The message of a run that stops, and its notes.
+fn refusal(text: &str) -> String {
+    let run = run(text, 1.0);
+    let diagnostic = match run.ending {
+        Ending::Failed { diagnostic, .. } | Ending::NotInitialised(diagnostic) => diagnostic,
+        ending => panic!("{ending:?}"),
+    };
+    let lines = std::iter::once(&diagnostic.message).chain(&diagnostic.notes).chain(diagnostic.hint.iter());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Three masses, each pair of which has a law of impact between velocities.
+fn cradle(third: f64) -> String {
+    format!(
+        "model Cradle
+          Real x[3](start = {{-1, 0, {third}}}, each fixed = true);
+          Real v[3](start = {{1, 0, 0}}, each fixed = true);
+          Real f[2];
+          Boolean touch[2], hit[2];
+        equation
+          der(x) = v;
+          der(v[1]) = -f[1];
+          der(v[2]) = f[1] - f[2];
+          der(v[3]) = f[2];
+          for k in 1:2 loop
+            touch[k] = x[k + 1] - x[k] < 0.2;
+            hit[k] = edge(touch[k]);
+            if hit[k] then
+              v[k + 1] - v[k] = -(pre(v[k + 1]) - pre(v[k]));
+            else
+              f[k] = 0;
+            end if;
+          end for;
+        end Cradle;"
+    )
+}
+
+#[test]
+fn an_elastic_impact_passes_the_velocity_on() {
+    let run = run(&cradle(1.0), 3.0);
+    for (time, velocities) in [(0.8, [0.0, 1.0, 0.0]), (1.6, [0.0, 0.0, 1.0])] {
+        for (k, velocity) in velocities.into_iter().enumerate() {
+            assert_close(run.right(&format!("v[{}]", k + 1), time), velocity, 1e-12);
+        }
+    }
+    assert_close(run.right("impulse(f[1])", 0.8), 1.0, 1e-12);
+    assert_close(run.right("x[3]", 3.0), 1.0 + 1.4, 1e-9);
+}
+
+#[test]
+fn masses_that_touch_pass_it_on_in_an_instant() {
+    let run = run(&cradle(0.2), 3.0);
+    for (k, velocity) in [0.0, 0.0, 1.0].into_iter().enumerate() {
+        assert_close(run.right(&format!("v[{}]", k + 1), 0.8), velocity, 1e-12);
+    }
+    assert_close(run.right("impulse(f[1])", 0.8), 1.0, 1e-12);
+    assert_close(run.right("impulse(f[2])", 0.8), 1.0, 1e-12);
+    let modes: String =
+        run.log.lines().filter(|line| line.contains("entered")).map(|line| format!("{line}\n")).collect();
+    expect![[r#"
+        0.8000000000000017     mode 1 left, mode 2 entered: hit[1] is true; decided: x[2] - x[1] < 0.2 by its crossing
+        0.8000000000000017     mode 2 left, mode 3 entered: hit[1] is false, hit[2] is true; decided: x[2] - x[1] < 0.2 by its crossing, x[3] - x[2] < 0.2 by its crossing
+        0.8000000000000017     mode 3 left, mode 1 entered: hit[2] is false; decided: x[3] - x[2] < 0.2 by its direction
+    "#]]
+    .assert_eq(&modes);
+}
+
+#[test]
+fn an_inelastic_impact_needs_no_law() {
+    let run = run(
+        "model Contact
+          Real x1(start = 0, fixed = true), x2(start = 1, fixed = true);
+          Real v1(start = 2, fixed = true), v2(start = 0, fixed = true);
+          Real f, s;
+          Boolean contact = s < 0;
+        equation
+          der(x1) = v1;
+          der(x2) = v2;
+          der(v1) = -f;
+          3*der(v2) = f + (if time < 1 then 0 else 1);
+          x2 - x1 = if contact then 0 else s;
+          f = if contact then -s else 0;
+        end Contact;",
+        2.0,
+    );
+    assert_close(run.right("v1", 0.5), 0.5, 1e-12);
+    assert_close(run.right("v2", 0.5), 0.5, 1e-12);
+    assert_close(run.right("impulse(f)", 0.5), 1.5, 1e-12);
+    // From 1 on the second is pulled away.
+    assert_close(run.right("v1", 2.0), 0.5, 1e-9);
+    assert_close(run.right("x2", 2.0) - run.right("x1", 2.0), 1.0 / 6.0, 1e-8);
+}
+
+#[test]
+fn a_switch_closes_a_loop_of_capacitors_and_a_source() {
+    let run = run(
+        "model Loop
+          Real v1(start = 1, fixed = true), v2(start = 2, fixed = true), i, vs;
+          Boolean closed = time > 0.5;
+        equation
+          0.001*der(v1) = i;
+          0.002*der(v2) = i;
+          10 = vs + v1 + v2;
+          if closed then vs = 0; else i = 0; end if;
+        end Loop;",
+        1.0,
+    );
+    // The charge through the loop makes up for the 7 V that are missing, over both capacitors in series.
+    let charge = 7.0 * 0.001 * 0.002 / 0.003;
+    assert_close(run.right("impulse(i)", 0.5), charge, 1e-16);
+    assert_close(run.right("v1", 0.5), 1.0 + charge / 0.001, 1e-13);
+    assert_close(run.right("v2", 0.5), 2.0 + charge / 0.002, 1e-13);
+}
+
+#[test]
+fn a_switch_puts_inductors_in_series() {
+    let run = run(
+        "model Series
+          Real i1(start = 2, fixed = true), i2(start = 0.5, fixed = true), u, i;
+          Boolean open = time > 0.25;
+        equation
+          der(i1) = -u;
+          3*der(i2) = u - 2*i2;
+          i1 = i2 + i;
+          if open then i = 0; else u = 0; end if;
+        end Series;",
+        1.0,
+    );
+    let before = 0.5 * (-0.5f64 / 3.0).exp();
+    let together = (2.0 + 3.0 * before) / 4.0;
+    assert_close(run.right("i1", 0.25), together, 1e-6);
+    assert_close(run.right("i1", 0.25), (2.0 + 3.0 * run.left("i2", 0.25)) / 4.0, 1e-14);
+    assert_close(run.right("impulse(u)", 0.25), 2.0 - together, 1e-6);
+    assert_close(run.right("i2", 1.0), together * (-0.5f64 * 0.75).exp(), 1e-6);
+}
+
+#[test]
+fn two_switches_at_once_discharge_two_capacitors() {
+    let run = run(
+        "model Both
+          Real v1(start = 3, fixed = true), v2(start = 6, fixed = true), iA, iB;
+          Boolean A = time > 0.2, B = time > 0.2;
+        equation
+          der(v1) = -iA;
+          2*der(v2) = iA - iB;
+          if A then v1 = v2; else iA = 0; end if;
+          if B then v2 = 0; else iB = 0; end if;
+        end Both;",
+        1.0,
+    );
+    assert_eq!((run.right("v1", 1.0), run.right("v2", 1.0)), (0.0, 0.0));
+    assert_close(run.right("impulse(iA)", 0.2), 3.0, 1e-14);
+    assert_close(run.right("impulse(iB)", 0.2), 15.0, 1e-13);
+}
+
+const JOINED: &str = "2*der(v1) = -i; 3*der(v2) = i; if closed then v1 = v2; else i = 0; end if;";
+
+#[test]
+fn a_transition_at_the_start() {
+    let run = run(
+        &format!(
+            "model Start
+              Real v1(start = 10, fixed = true), v2(start = 4, fixed = true), i;
+              Boolean closed = time >= 0;
+            equation
+              {JOINED}
+            end Start;"
+        ),
+        1.0,
+    );
+    assert_close(run.right("v1", 1.0), 6.4, 1e-14);
+    assert_eq!((run.right("impulse(i)", 0.0), run.right("impulse(i)", 1.0)), (7.2, 0.0));
+    assert!(run.warnings[0].contains("taken for the values just before the start"), "{:?}", run.warnings);
+}
+
+#[test]
+fn a_transition_at_a_sample() {
+    let run = run(
+        &format!(
+            "model Sampled
+              Real v1(start = 10, fixed = true), v2(start = 4, fixed = true), i;
+              Boolean closed(start = false, fixed = true);
+              discrete Real after(start = 0, fixed = true), before(start = 0, fixed = true);
+            equation
+              {JOINED}
+              when sample(0.5, 0.5) then
+                closed = not pre(closed);
+                after = v1;
+                before = pre(v1);
+              end when;
+            end Sampled;"
+        ),
+        1.2,
+    );
+    assert_eq!((run.right("before", 0.5), run.right("after", 0.5)), (10.0, 6.4));
+    assert_eq!((run.right("before", 1.0), run.right("after", 1.0)), (6.4, 6.4));
+    assert_eq!((run.right("closed", 0.5), run.right("closed", 1.0)), (1.0, 0.0));
+}
+
+#[test]
+fn a_transition_at_the_end() {
+    let run = run(
+        &format!(
+            "model End
+              Real v1(start = 10, fixed = true), v2(start = 4, fixed = true), i;
+              Boolean closed = time >= 1;
+              discrete Real last(start = 0, fixed = true);
+            equation
+              {JOINED}
+              when terminal() then last = v1; end when;
+            end End;"
+        ),
+        1.0,
+    );
+    assert_eq!((run.left("v1", 1.0), run.right("v1", 1.0)), (10.0, 6.4));
+    assert!(run.log.contains("last changed from 0 to 6.4"), "{}", run.log);
+}
+
+#[test]
+fn friction_by_its_characteristic_under_steps() {
+    let run = run(
+        "model Steps
+          Real v, f, u, s;
+          Boolean forward = s > 1, backward = s < -1;
+        equation
+          u = if time < 1 then 2 else if time < 2 then 5 else if time < 3 then 0 else -5;
+          2*der(v) = u - f;
+          v = if forward then s - 1 else if backward then s + 1 else 0;
+          f = if forward then 3 + 0.5*(s - 1) else if backward then -3 + 0.5*(s + 1) else 3*s;
+        end Steps;",
+        5.0,
+    );
+    assert_eq!((run.right("v", 0.9), run.right("f", 0.9)), (0.0, 2.0));
+    let fast = 4.0 * (1.0 - (-0.25f64).exp());
+    assert_close(run.right("v", 2.0), fast, 1e-5);
+    let rest = 2.0 + 4.0 * ((6.0 + fast) / 6.0).ln();
+    assert_close(run.right("v", rest), 0.0, 1e-9);
+    assert_eq!((run.right("v", 2.9), run.right("f", 2.9)), (0.0, 0.0));
+    assert_close(run.right("v", 5.0), -4.0 * (1.0 - (-0.5f64).exp()), 1e-5);
+}
+
+/// Friction as a machine of modes that sticks at the start, where the acceleration is given as well: that says the same
+/// twice and leaves the force open, but the structure of the run is regular.
+#[test]
+fn initial_conditions_that_say_something_twice_call_for_no_modes() {
+    let run = run(
+        "model Stuck
+          Real w, a, s, f, u;
+          Boolean forward(start = false, fixed = true), stuck;
+          Integer mode(start = 0, fixed = true);
+        equation
+          u = 2*time;
+          a = der(w);
+          2*a = u - f;
+          forward = pre(mode) == 0 and s > 3;
+          stuck = not (pre(mode) == 1 or forward);
+          a = if stuck then 0 else s - 3;
+          f = if stuck then s else 3;
+          mode = if (pre(mode) == 1 or forward) and w > 0 then 1 else 0;
+        initial equation
+          w = 0;
+          a = 0;
+        end Stuck;",
+        3.0,
+    );
+    assert_eq!(run.statistics.modes, 1);
+    assert_close(run.right("w", 1.2), 0.0, 1e-9);
+    assert_close(run.right("w", 3.0), 0.5 * 1.5 * 1.5, 1e-5);
+}
+
+#[test]
+fn an_impact_without_a_law_is_refused() {
+    expect![[r#"
+        no mode is consistent at time 0.45152364098572945; 2 were tried
+        impact = true fails: 2 equations for the one unknown `q`; the counts agree (6 equations, 6 unknowns); no equation determines `f`; the counts agree (6 equations, 6 unknowns)
+        impact = false calls for impact = true
+        each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a loop of ideal elements needs an element that shares
+    "#]]
+    .assert_eq(&refusal(
+        "model NoLaw
+          Real h(start = 1, fixed = true), v(start = 0, fixed = true), f, q;
+          Boolean down = h < 0, impact = edge(down);
+        equation
+          der(h) = v;
+          der(v) = f - 9.81;
+          q = if impact then 1 else 0;
+          if impact then q = 0; else f = 0; end if;
+        end NoLaw;",
+    ));
+}
+
+#[test]
+fn modes_that_call_for_each_other_are_listed() {
+    expect![[r#"
+        no mode is consistent at time 0.5; 2 were tried
+        late and i < 0.5 = true calls for late and i < 0.5 = false
+        late and i < 0.5 = false calls for late and i < 0.5 = true
+        each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a loop of ideal elements needs an element that shares
+    "#]]
+    .assert_eq(&refusal(
+        "model Buzzer
+          Real i(start = 0), u, x(start = 0, fixed = true);
+          Boolean late = time > 0.5;
+        equation
+          der(x) = u;
+          if late and i < 0.5 then u = i - 1; i = 1; else i = 0; u = x; end if;
+        end Buzzer;",
+    ));
+}
+
+#[test]
+fn the_log_for_programs_tells_modes_jumps_and_impulses() {
+    let run = common::run_logged(
+        "model Joined
+          Real v1(start = 10, fixed = true), v2(start = 4, fixed = true), i;
+          Boolean closed = time >= 0.5;
+        equation
+          2*der(v1) = -i;
+          3*der(v2) = i;
+          if closed then v1 = v2; else i = 0; end if;
+        end Joined;",
+        1.0,
+        session::EventLogFormat::JsonLines,
+    );
+    expect![[r#"
+        {"event":"initialised","time":0}
+        {"event":"mode","time":0.5,"left":1,"entered":2,"conditions":{"closed":true},"changed":["closed"],"decided":[{"relation":"time >= 0.5","sign":1,"by":"direction"}]}
+        {"event":"jump","time":0.5,"variable":"v1","from":10,"to":6.4}
+        {"event":"jump","time":0.5,"variable":"v2","from":4,"to":6.4}
+        {"event":"impulse","time":0.5,"variable":"i","value":7.2}
+        {"event":"restart","time":0.5,"iterations":2}
+    "#]]
+    .assert_eq(&run.log);
+}
+
+impl Run {
+    fn left(&self, name: &str, time: f64) -> f64 {
+        self.at(name, self.result.time.iter().position(|&t| (t - time).abs() < 1e-6).unwrap())
+    }
+
+    fn right(&self, name: &str, time: f64) -> f64 {
+        self.at(name, self.result.time.iter().rposition(|&t| (t - time).abs() < 1e-6).unwrap())
+    }
+
+    fn at(&self, name: &str, row: usize) -> f64 {
+        self.result.get(name).unwrap_or_else(|| panic!("no {name}")).values[row]
+    }
+}

@@ -1,0 +1,268 @@
+//! The values at the left of an instant, in terms that hold in every mode, and where a mode has them in its memory.
+
+use base::Id;
+use compile::{Memory, Program};
+use dae::{VarId, VariableType};
+
+use super::station::{RelationNumbers, Station};
+use crate::clockwork::same_instant;
+use crate::columns::root_of;
+
+/// A derivative in terms of all modes: what of, and of which order.
+pub type Derivative = (VarId, u32);
+
+/// Where what is carried from one mode to another lies in the memory of one of them.
+pub struct Carried {
+    /// By the variables of the model in which nothing is decided.
+    values: Vec<Place>,
+    /// The variables that are put into memory, and where.
+    puts: Vec<(u32, u32)>,
+    previous: Vec<(VarId, u32)>,
+    /// In the order of the first part.
+    derivatives: Vec<(Derivative, Place)>,
+}
+
+/// An address, and how the number there is read.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    address: u32,
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reading {
+    Plain,
+    Negative,
+    Negation,
+}
+
+impl Place {
+    fn of(program: &Program, variable: VarId) -> Self {
+        let place = program.layout.place(variable);
+        let reading = match (place.negated, program.model().variables[variable].ty) {
+            (false, _) => Reading::Plain,
+            (true, VariableType::Boolean) => Reading::Negation,
+            (true, _) => Reading::Negative,
+        };
+        Self { address: place.slot, reading }
+    }
+
+    /// Reading twice is not reading at all, so that this serves for writing, too.
+    fn read(self, value: f64) -> f64 {
+        match self.reading {
+            Reading::Plain => value,
+            Reading::Negative => -value,
+            Reading::Negation => f64::from(u8::from(value == 0.0)),
+        }
+    }
+
+    fn get(self, memory: &Memory) -> f64 {
+        self.read(memory.values[self.address as usize])
+    }
+
+    fn set(self, memory: &mut Memory, value: f64) {
+        memory.values[self.address as usize] = self.read(value);
+    }
+}
+
+impl Carried {
+    pub fn new(program: &Program, variables: usize) -> Self {
+        let model = program.model();
+        let ids = || model.variables.ids().take(variables);
+        let is_number = |variable: &VarId| {
+            let ty = &model.variables[*variable].ty;
+            !matches!(ty, VariableType::String | VariableType::Object | VariableType::Clock)
+        };
+        let put = |variable: VarId| {
+            let place = Place::of(program, variable);
+            (place.reading == Reading::Plain).then_some((variable.index() as u32, place.address))
+        };
+        let previous = |variable: VarId| Some((variable, program.layout.previous(program.layout.slot(variable))?));
+        let mut derivatives: Vec<(Derivative, Place)> = (model.variables.iter())
+            .filter(|(_, declared)| declared.derivative_of.is_some())
+            .map(|(variable, _)| (root_of(model, variable), Place::of(program, variable)))
+            .collect();
+        derivatives.sort_by_key(|&(derivative, _)| derivative);
+        Self {
+            values: ids().map(|variable| Place::of(program, variable)).collect(),
+            puts: ids().filter(is_number).filter_map(put).collect(),
+            previous: ids().filter_map(previous).collect(),
+            derivatives,
+        }
+    }
+
+    /// The values of all derivatives, in an order that is the same in all modes.
+    pub fn derivatives<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = (Derivative, f64)> + 'a {
+        self.derivatives.iter().map(|&(derivative, place)| (derivative, place.get(memory)))
+    }
+}
+
+/// The magnitudes that variables have had so far.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    values: Vec<f64>,
+    pub largest: f64,
+}
+
+impl Sizes {
+    pub fn new(variables: usize) -> Self {
+        Self { values: vec![0.0; variables], largest: 0.0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub fn of(&self, variable: VarId) -> f64 {
+        self.values.get(variable.index()).copied().unwrap_or(0.0)
+    }
+
+    /// Takes note of the values of a station.
+    pub fn note(&mut self, station: &mut Station) {
+        station.carried(self.values.len());
+        let Some(carried) = &station.carried else { return };
+        for (size, place) in self.values.iter_mut().zip(&carried.values) {
+            let value = place.get(&station.machine.memory).abs();
+            if value > *size && value.is_finite() {
+                *size = value;
+                self.largest = self.largest.max(value);
+            }
+        }
+    }
+}
+
+/// All values at the left of an instant.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    pub time: f64,
+    /// The time to evaluate relations at: where one on time alone makes the event, just after it.
+    pub after: f64,
+    /// By the variables of the model in which nothing is decided.
+    pub values: Vec<f64>,
+    previous: Vec<(VarId, f64)>,
+    derivatives: Vec<(Derivative, f64)>,
+    /// The numbers of the relations that made the event, and what they became.
+    pub triggers: Vec<(usize, f64)>,
+    /// The states of relations by their numbers: as they became where they made the event, and before that.
+    relations: Vec<Option<f64>>,
+    before: Vec<Option<f64>>,
+    /// The states of all relations of a structure for all modes, in its own order.
+    unnumbered: Vec<f64>,
+    /// Start, interval and flag of samples.
+    samples: Vec<[f64; 3]>,
+    delays: Vec<compile::History>,
+}
+
+impl Left {
+    pub fn of(station: &mut Station, variables: usize) -> Self {
+        let mut left = Self::default();
+        left.take(station, variables);
+        left
+    }
+
+    /// Takes the values of a station, and nothing that was there before.
+    pub fn take(&mut self, station: &mut Station, variables: usize) {
+        station.carried(variables);
+        let Some(carried) = &station.carried else { return };
+        let memory = &station.machine.memory;
+        (self.time, self.after) = (memory.time(), memory.time());
+        self.values.clear();
+        self.values.extend(carried.values.iter().map(|place| place.get(memory)));
+        let previous = |&(variable, address): &(VarId, u32)| (variable, memory.values[address as usize]);
+        self.previous.clear();
+        self.previous.extend(carried.previous.iter().map(previous));
+        self.derivatives.clear();
+        self.derivatives.extend(carried.derivatives(memory));
+        let sample = |sample: &compile::Sample| {
+            [sample.start_value, sample.interval_value, sample.flag].map(|address| memory.values[address as usize])
+        };
+        self.samples.clear();
+        self.samples.extend(station.machine.program.layout.samples.iter().map(sample));
+        self.delays.clone_from(&memory.delays);
+        self.triggers.clear();
+        self.relations.clear();
+        self.unnumbered.clear();
+        if station.switch.is_none() {
+            let relations = station.machine.program.layout.relations.values();
+            self.unnumbered.extend(relations.map(|relation| memory.values[relation.state as usize]));
+        }
+        self.remember_relations(station);
+        self.before.clone_from(&self.relations);
+    }
+
+    /// Takes over the states of relations only.
+    pub fn remember_relations(&mut self, station: &Station) {
+        let Some(switch) = &station.switch else { return };
+        for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
+            if self.relations.len() <= number {
+                self.relations.resize(number + 1, None);
+            }
+            let state = station.machine.program.layout.relations[relation].state;
+            self.relations[number] = Some(station.machine.memory.values[state as usize]);
+        }
+    }
+
+    /// Gives the relations of a structure for all modes the numbers that they have in the modes.
+    pub fn number_relations(&mut self, program: &Program, numbers: &RelationNumbers) {
+        for (relation, &state) in program.layout.relations.values().zip(&self.unnumbered) {
+            let Some(&number) = numbers.get(&program.model().expression_text(relation.residue)) else { continue };
+            if self.relations.len() <= number {
+                self.relations.resize(number + 1, None);
+            }
+            self.relations[number] = Some(state);
+        }
+    }
+
+    /// The state of a relation before the event.
+    pub fn relation_before(&self, number: usize) -> Option<f64> {
+        self.before.get(number).copied().flatten()
+    }
+
+    pub fn relation(&self, number: usize) -> Option<f64> {
+        self.relations.get(number).copied().flatten()
+    }
+
+    /// Puts the values into the memory of a station, as present values and as left limits.
+    pub fn put(&self, station: &mut Station) {
+        let program = station.machine.program;
+        station.carried(self.values.len());
+        let Some(carried) = &station.carried else { return };
+        let memory = &mut station.machine.memory;
+        memory.set_time(self.time);
+        for &(variable, address) in &carried.puts {
+            memory.values[address as usize] = self.values[variable as usize];
+        }
+        for (variable, value) in &self.previous {
+            if let Some((_, address)) = carried.previous.iter().find(|(known, _)| known == variable) {
+                memory.values[*address as usize] = *value;
+            }
+        }
+        let mut known = self.derivatives.iter().peekable();
+        for &(derivative, place) in &carried.derivatives {
+            while known.next_if(|(other, _)| *other < derivative).is_some() {}
+            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == derivative) {
+                place.set(memory, value);
+            }
+        }
+        if let Some(switch) = &station.switch {
+            for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
+                if let Some(state) = self.relation(number) {
+                    memory.values[program.layout.relations[relation].state as usize] = state;
+                }
+            }
+        }
+        for sample in &program.layout.samples {
+            let same = |known: &&[f64; 3]| {
+                same_instant(known[0], memory.values[sample.start_value as usize])
+                    && same_instant(known[1], memory.values[sample.interval_value as usize])
+            };
+            if let Some(known) = self.samples.iter().find(same) {
+                memory.values[sample.flag as usize] = known[2];
+            }
+        }
+        if self.delays.len() == memory.delays.len() {
+            memory.delays.clone_from(&self.delays);
+        }
+        program.save_pre(memory);
+    }
+}
