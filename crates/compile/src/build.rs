@@ -539,7 +539,7 @@ impl Builder<'_> {
 
     fn roots(&mut self) -> Result<(Vec<Root>, ChunkId), Diagnostic> {
         let (mut roots, mut statements) = (Vec::new(), Vec::new());
-        for (id, relation) in self.layout.relations.iter().filter(|(_, r)| r.class == Class::Continuous) {
+        for (id, relation) in self.layout.relations.iter().filter(|(_, r)| r.class >= Class::Signal) {
             let value = relation.residue;
             let slot = OUTPUT | statements.len() as u32;
             statements.push(Statement::to_slot(slot, value, StatementOrigin::default()));

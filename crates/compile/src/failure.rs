@@ -1,6 +1,6 @@
 //! An evaluation that gave no finite value, and what to say about it.
 
-use base::Diagnostic;
+use base::{Decimal, Diagnostic};
 use dae::{EqId, ExprId, Model, VarId};
 
 /// Why and where an evaluation failed. The caller may try again from other values.
@@ -54,12 +54,13 @@ impl Failure {
 }
 
 fn operation(name: &str, operands: &[f64]) -> String {
-    match (name, operands) {
+    let shown: Vec<String> = operands.iter().map(|&operand| Decimal(operand).to_string()).collect();
+    match (name, &shown[..]) {
         ("div", [a, b]) => format!("{a} / {b}"),
         ("mul", [a, b]) => format!("{a} * {b}"),
         ("add", [a, b]) => format!("{a} + {b}"),
         ("sub", [a, b]) => format!("{a} - {b}"),
         ("pow", [a, b]) => format!("({a}) ^ ({b})"),
-        _ => format!("{name}({})", operands.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+        _ => format!("{name}({})", shown.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
 //! The reference interpreter: runs code at once, and is the measure of what compiled code computes.
 
 use crate::code::{Op, Rounding};
-use crate::layout::{LIVE, TIME};
+use crate::layout::{BAND, LIVE, TIME};
 use crate::math::order;
 
 /// What code needs besides memory.
@@ -51,10 +51,11 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
         Op::Else { end } => return end as usize,
         Op::EndIf => {}
         Op::Relate { state, a, b } => {
+            let (a, b, band) = (values[a as usize], values[b as usize], values[(state + BAND) as usize]);
             if values[LIVE as usize] != 0.0
-                && let Some(sign) = order(values[a as usize], values[b as usize])
+                && let Some(sign) = order(a, b)
             {
-                values[state as usize] = sign;
+                values[state as usize] = if (a - b).abs() <= band { 0.0 } else { sign };
             }
         }
         Op::Round { rounding, state, a } => {

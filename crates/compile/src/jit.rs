@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::family::Kernel;
 use crate::interpret::Host;
-use crate::layout::{LIVE, TIME};
+use crate::layout::{BAND, LIVE, TIME};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
 use crate::program::ChunkId;
@@ -807,7 +807,7 @@ impl Emitter<'_, '_, '_, '_> {
     fn relate(&mut self, state: Address, a: Address, b: Address) {
         let (x, y) = (self.read(a), self.read(b));
         let live = self.truth(LIVE);
-        let old = self.load(state);
+        let (old, band) = (self.load(state), self.load(state + BAND));
         let (one, zero, minus) = (self.number(1.0), self.number(0.0), self.number(-1.0));
         let builder = &mut *self.builder;
         let equal = builder.ins().fcmp(FloatCC::Equal, x, y);
@@ -816,6 +816,10 @@ impl Emitter<'_, '_, '_, '_> {
         let sign = builder.ins().select(above, one, sign);
         let below = builder.ins().fcmp(FloatCC::LessThan, x, y);
         let sign = builder.ins().select(below, minus, sign);
+        let difference = builder.ins().fsub(x, y);
+        let distance = builder.ins().fabs(difference);
+        let inside = builder.ins().fcmp(FloatCC::LessThanOrEqual, distance, band);
+        let sign = builder.ins().select(inside, zero, sign);
         let new = builder.ins().select(live, sign, old);
         self.store(state, new);
     }

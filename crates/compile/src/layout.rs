@@ -50,6 +50,8 @@ pub enum Class {
     Discrete,
     /// Linear in time with coefficients that change at events only: the next crossing is known exactly.
     Time,
+    /// Any other function of time alone: no integrator chooses its steps by it.
+    Signal,
     Continuous,
 }
 
@@ -64,6 +66,16 @@ pub struct Relation {
     pub state: Address,
     pub class: Class,
 }
+
+impl Relation {
+    /// The address of its band: a residue that is not larger counts as zero; none does where the band is negative.
+    pub fn band(&self) -> Address {
+        self.state + BAND
+    }
+}
+
+/// The distance from the state of a relation to its band.
+pub const BAND: Address = 1;
 
 /// `sample(start, interval)`.
 #[derive(Clone, Debug)]
@@ -229,7 +241,7 @@ impl Layout {
                         RelationKind::Round { argument, .. } => argument,
                     };
                     let relation = *keys.entry(key).or_insert_with(|| {
-                        let (state, class) = (take(1), Class::Continuous);
+                        let (state, class) = (take(1 + BAND), Class::Continuous);
                         layout.relations.push(Relation { kind, expression: id, residue, state, class })
                     });
                     layout.relation_of.insert(id, relation);
@@ -382,34 +394,59 @@ fn relation_kind(model: &mut Model, node: Node) -> Option<RelationKind> {
 }
 
 /// What each expression depends on; children stand before their parents, so one pass will do.
+/// The classes of all expressions. Variables that are assigned functions of time alone are such functions; a chain of many
+/// assignments is followed as far as anybody writes one.
 fn classes(schedule: &Schedule) -> IdVec<ExprId, Class> {
+    const LONGEST_CHAIN: usize = 8;
+    let mut signals = FxHashSet::default();
+    let mut classes = classes_with(schedule, &signals);
+    for _ in 0..LONGEST_CHAIN {
+        let before = signals.len();
+        for assignment in schedule.blocks.iter().filter_map(|block| match block {
+            transform::Block::Assign { assignment, .. } => Some(assignment),
+            transform::Block::System { .. } => None,
+        }) {
+            if classes.get(assignment.value).is_some_and(|&class| matches!(class, Class::Time | Class::Signal)) {
+                signals.insert(assignment.variable);
+            }
+        }
+        if signals.len() == before {
+            break;
+        }
+        classes = classes_with(schedule, &signals);
+    }
+    classes
+}
+
+fn classes_with(schedule: &Schedule, signals: &FxHashSet<VarId>) -> IdVec<ExprId, Class> {
     let exprs = &schedule.model.exprs;
     let mut classes: IdVec<ExprId, Class> = IdVec::with_capacity(exprs.len());
     for id in exprs.ids() {
         let of = |child: ExprId| classes.get(child).copied().unwrap_or(Class::Continuous);
         let all = |children: &[ExprId]| {
             let discrete = children.iter().all(|&child| of(child) == Class::Discrete);
-            if discrete { Class::Discrete } else { Class::Continuous }
+            let largest = children.iter().map(|&child| of(child)).max().unwrap_or(Class::Discrete);
+            if discrete { Class::Discrete } else { largest.max(Class::Signal) }
         };
         let class = match exprs.node(id) {
             Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_) => Class::Discrete,
             Node::Pre(_) | Node::Previous(_) | Node::Compare { event: true, .. } => Class::Discrete,
             Node::Time => Class::Time,
-            Node::Var(variable) => variable_class(schedule, variable),
+            Node::Var(variable) => variable_class(schedule, variable, signals),
             Node::Der(_) => Class::Continuous,
             Node::Neg(a) => of(a),
             Node::Add(a, b) | Node::Sub(a, b) => of(a).max(of(b)),
             Node::Mul(a, b) => match (of(a), of(b)) {
                 (Class::Discrete, other) | (other, Class::Discrete) => other,
-                _ => Class::Continuous,
+                _ => all(&[a, b]),
             },
             Node::Div(a, b) if of(b) == Class::Discrete => of(a),
-            Node::Div(..) => Class::Continuous,
+            Node::Div(a, b) => all(&[a, b]),
             Node::Pow(a, b) | Node::And(a, b) | Node::Or(a, b) => all(&[a, b]),
             Node::Compare { left, right, .. } => all(&[left, right]),
             Node::Not(a) => all(&[a]),
             Node::If { condition, then, otherwise } if of(condition) == Class::Discrete => of(then).max(of(otherwise)),
-            Node::If { .. } => Class::Continuous,
+            Node::If { condition, then, otherwise } => all(&[condition, then, otherwise]),
             Node::Builtin(op, args) => {
                 let args = exprs.arguments(args);
                 match op {
@@ -430,7 +467,7 @@ fn classes(schedule: &Schedule) -> IdVec<ExprId, Class> {
     classes
 }
 
-fn variable_class(schedule: &Schedule, variable: VarId) -> Class {
+fn variable_class(schedule: &Schedule, variable: VarId, signals: &FxHashSet<VarId>) -> Class {
     let (Some(declared), Some(&role)) = (schedule.model.variables.get(variable), schedule.roles.get(variable)) else {
         return Class::Continuous;
     };
@@ -441,8 +478,11 @@ fn variable_class(schedule: &Schedule, variable: VarId) -> Class {
         Role::Constant | Role::Parameter | Role::Discrete => Class::Discrete,
         Role::Alias { of, .. } if of != variable => match schedule.roles.get(of) {
             Some(Role::Constant | Role::Parameter | Role::Discrete) => Class::Discrete,
+            _ if signals.contains(&of) => Class::Signal,
             _ => Class::Continuous,
         },
+        Role::State { .. } => Class::Continuous,
+        _ if signals.contains(&variable) => Class::Signal,
         _ => Class::Continuous,
     }
 }

@@ -73,9 +73,9 @@ fn masses_that_touch_pass_it_on_in_an_instant() {
     let modes: String =
         run.log.lines().filter(|line| line.contains("entered")).map(|line| format!("{line}\n")).collect();
     expect![[r#"
-        0.8000000000000017     mode 1 left, mode 2 entered: hit[1] is true; decided: x[2] - x[1] < 0.2 by its crossing
-        0.8000000000000017     mode 2 left, mode 3 entered: hit[1] is false, hit[2] is true; decided: x[2] - x[1] < 0.2 by its crossing, x[3] - x[2] < 0.2 by its crossing
-        0.8000000000000017     mode 3 left, mode 1 entered: hit[2] is false; decided: x[3] - x[2] < 0.2 by its direction
+        0.8000000000000004     mode 1 left, mode 2 entered: hit[1] is true; decided: x[2] - x[1] < 0.2 by its crossing
+        0.8000000000000004     mode 2 left, mode 3 entered: hit[1] is false, hit[2] is true; decided: x[2] - x[1] < 0.2 by its crossing, x[3] - x[2] < 0.2 by its crossing
+        0.8000000000000004     mode 3 left, mode 1 entered: hit[2] is false; decided: x[3] - x[2] < 0.2 by its direction
     "#]]
     .assert_eq(&modes);
 }
@@ -350,14 +350,14 @@ fn the_log_for_programs_tells_modes_jumps_and_impulses() {
 
 impl Run {
     fn left(&self, name: &str, time: f64) -> f64 {
-        self.at(name, self.result.time.iter().position(|&t| (t - time).abs() < 1e-6).unwrap())
+        self.in_row(name, self.result.time.iter().position(|&t| (t - time).abs() < 1e-6).unwrap())
     }
 
     fn right(&self, name: &str, time: f64) -> f64 {
-        self.at(name, self.result.time.iter().rposition(|&t| (t - time).abs() < 1e-6).unwrap())
+        self.in_row(name, self.result.time.iter().rposition(|&t| (t - time).abs() < 1e-6).unwrap())
     }
 
-    fn at(&self, name: &str, row: usize) -> f64 {
+    fn in_row(&self, name: &str, row: usize) -> f64 {
         self.result.get(name).unwrap_or_else(|| panic!("no {name}")).values[row]
     }
 }

@@ -4,7 +4,8 @@
 //! A relation inside its band keeps its state until the residue leaves the band on the other side; this is the rule of two
 //! shifted crossing functions (Elmqvist, Cellier and Otter 1993) with the width of the rounding errors.
 
-use compile::{Memory, Program, RelationKind, Side};
+use compile::{Address, Memory, Program, RelationKind, Side};
+use rustc_hash::{FxHashMap, FxHashSet};
 use solve::RootFinder;
 use solve::roots::Crossing;
 
@@ -16,6 +17,9 @@ const PLAIN_BAND: f64 = 1e-15;
 /// Bands are wider than what the systems take for rounding, so that a relation that stayed as it was lies inside.
 const MARGIN: f64 = 2.0;
 
+/// Variables between a comparison and the systems it is computed from.
+const FURTHEST: usize = 64;
+
 pub struct Bands {
     residues: Vec<f64>,
     given: Vec<i8>,
@@ -24,6 +28,15 @@ pub struct Bands {
     least: Vec<f64>,
     /// The crossing functions of the relations of each system.
     of_system: Vec<(compile::SystemId, Vec<usize>)>,
+    /// Comparisons outside of systems that are computed from unknowns of systems.
+    behind: Vec<Behind>,
+}
+
+/// A comparison and the systems whose rounding errors it has.
+struct Behind {
+    relation: compile::RelationId,
+    function: usize,
+    systems: Vec<compile::SystemId>,
 }
 
 impl Bands {
@@ -43,7 +56,17 @@ impl Bands {
             given: vec![0; count],
             bands: vec![0.0; count],
             least: vec![PLAIN_BAND; count],
+            behind: behind(program, &of_system),
             of_system,
+        }
+    }
+
+    /// Writes how far rounding reaches in residues outside of systems, for an iteration that does not come to rest without
+    /// knowing it. As long as they are negative, bands have no effect.
+    pub fn prepare(&self, memory: &mut Memory, program: &Program) {
+        for behind in &self.behind {
+            let band = behind.width(program, memory);
+            memory.values[program.layout.relations[behind.relation].band() as usize] = -band;
         }
     }
 
@@ -55,6 +78,11 @@ impl Bands {
                 memory.values[relation.state as usize] = f64::from(crossing.to);
             }
         }
+    }
+
+    /// The residue of a crossing function at the point at which [`restart`](Self::restart) looked, and its frozen sign.
+    pub fn frozen(&self, function: usize) -> (f64, i8) {
+        (self.residues[function], self.given[function])
     }
 
     /// Bands as narrow as rounding.
@@ -83,6 +111,10 @@ impl Bands {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));
         }
+        for behind in &self.behind {
+            let width = MARGIN * behind.width(program, &machine.memory);
+            self.bands[behind.function] = self.bands[behind.function].max(width);
+        }
         for (given, root) in self.given.iter_mut().zip(&program.roots) {
             let relation = &program.layout.relations[root.relation];
             *given = match root.side {
@@ -94,4 +126,57 @@ impl Bands {
         }
         roots.restart_in_bands(&self.residues, &self.given, &self.bands);
     }
+}
+
+impl Behind {
+    fn width(&self, program: &Program, memory: &Memory) -> f64 {
+        let widths = self.systems.iter().map(|&system| systems::rounding(program, &program.systems[system], memory));
+        widths.fold(0.0, f64::max)
+    }
+}
+
+/// Follows the residues of comparisons back to the systems that they are computed from.
+fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> Vec<Behind> {
+    let inside: FxHashSet<usize> = of_system.iter().flat_map(|(_, functions)| functions.iter().copied()).collect();
+    let (model, layout) = (program.model(), &program.layout);
+    let mut system_of: FxHashMap<Address, compile::SystemId> = FxHashMap::default();
+    for &step in program.sections.dynamics.iter().chain(&program.sections.events).chain(&program.sections.outputs) {
+        let compile::Step::Solve(system) = step else { continue };
+        system_of.extend(program.systems[system].unknowns.iter().map(|&variable| (layout.slot(variable), system)));
+    }
+    if system_of.is_empty() {
+        return Vec::new();
+    }
+    let assignments = program.schedule.blocks.iter().filter_map(|block| match block {
+        transform::Block::Assign { assignment, .. } => Some((layout.slot(assignment.variable), assignment.value)),
+        transform::Block::System { .. } => None,
+    });
+    let assigned: FxHashMap<Address, dae::ExprId> = assignments.collect();
+    let systems_behind = |residue: dae::ExprId| {
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut open = vec![residue];
+        while let Some(expression) = open.pop().filter(|_| seen.len() < FURTHEST) {
+            for variable in model.exprs.dependencies(&[expression]).variables {
+                let slot = layout.slot(variable);
+                match system_of.get(&slot) {
+                    Some(&system) if !found.contains(&system) => found.push(system),
+                    Some(_) => {}
+                    None if seen.insert(slot) => open.extend(assigned.get(&slot)),
+                    None => {}
+                }
+            }
+        }
+        found
+    };
+    let mut list = Vec::new();
+    for (function, root) in program.roots.iter().enumerate().filter(|(function, _)| !inside.contains(function)) {
+        let relation = &layout.relations[root.relation];
+        if let RelationKind::Compare { .. } = relation.kind {
+            let systems = systems_behind(relation.residue);
+            if !systems.is_empty() {
+                list.push(Behind { relation: root.relation, function, systems });
+            }
+        }
+    }
+    list
 }

@@ -11,9 +11,24 @@ pub enum Entry<'a> {
     Initialised {
         time: f64,
     },
-    /// A relation's residue became positive, negative or zero.
+    /// The sign that a relation's residue has at the beginning.
+    Initially {
+        time: f64,
+        expression: &'a str,
+        sign: i8,
+        residue: f64,
+    },
+    /// A relation's residue became positive, negative or zero and made the event.
     Crossing {
         time: f64,
+        expression: &'a str,
+        sign: i8,
+        residue: f64,
+    },
+    /// A relation's residue got another sign in an iteration of the event.
+    Flip {
+        time: f64,
+        iteration: u32,
         expression: &'a str,
         sign: i8,
     },
@@ -132,9 +147,15 @@ impl<'w> EventLog<'w> {
 fn text(entry: &Entry) -> String {
     match entry {
         Entry::Initialised { time } => format!("{:<22} initialised", Decimal(*time)),
-        Entry::Crossing { time, expression, sign } => {
-            let became = ["negative", "zero", "positive"][(sign.signum() + 1) as usize];
-            format!("{:<22} expression {expression} became {became}", Decimal(*time))
+        Entry::Initially { expression, sign, residue, .. } => {
+            format!("{:<22} expression {expression} is initially {} ({})", "", adjective(*sign), short(*residue))
+        }
+        Entry::Crossing { time, expression, sign, residue } => {
+            let (became, residue) = (adjective(*sign), short(*residue));
+            format!("{:<22} expression {expression} became {became} ({residue})", Decimal(*time))
+        }
+        Entry::Flip { iteration, expression, sign, .. } => {
+            format!("{:<22} iteration {iteration}: expression {expression} became {}", "", adjective(*sign))
         }
         Entry::TimeEvent { time, expression } => format!("{:<22} time event {expression}", Decimal(*time)),
         Entry::Change { iteration, variable, from, to, .. } => {
@@ -149,11 +170,31 @@ fn text(entry: &Entry) -> String {
     }
 }
 
+fn adjective(sign: i8) -> &'static str {
+    ["negative", "zero", "positive"][(sign.signum() + 1) as usize]
+}
+
+/// A number whose size is all that matters.
+fn short(value: f64) -> String {
+    let rounded = format!("{value:.3e}").parse().unwrap_or(value);
+    Decimal(rounded).to_string()
+}
+
 fn json(entry: &Entry) -> String {
     match entry {
         Entry::Initialised { time } => format!(r#"{{"event":"initialised","time":{time}}}"#),
-        Entry::Crossing { time, expression, sign } => {
-            format!(r#"{{"event":"crossing","time":{time},"expression":{},"sign":{sign}}}"#, quoted(expression))
+        Entry::Initially { time, expression, sign, residue } | Entry::Crossing { time, expression, sign, residue } => {
+            let event = if matches!(entry, Entry::Crossing { .. }) { "crossing" } else { "initially" };
+            let (expression, residue) = (quoted(expression), number(*residue));
+            format!(
+                r#"{{"event":"{event}","time":{time},"expression":{expression},"sign":{sign},"residue":{residue}}}"#
+            )
+        }
+        Entry::Flip { time, iteration, expression, sign } => {
+            let expression = quoted(expression);
+            format!(
+                r#"{{"event":"flip","time":{time},"iteration":{iteration},"expression":{expression},"sign":{sign}}}"#
+            )
         }
         Entry::TimeEvent { time, expression } => {
             format!(r#"{{"event":"time","time":{time},"expression":{}}}"#, quoted(expression))
@@ -249,7 +290,8 @@ mod tests {
     fn log(format: Format) -> String {
         let mut bytes = Vec::new();
         let mut log = EventLog::new(&mut bytes, format);
-        log.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1 });
+        log.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1, residue: -1.23456e-12 });
+        log.write(&Entry::Flip { time: 0.5, iteration: 1, expression: "diode.i", sign: 0 });
         log.write(&Entry::Change { time: 0.5, iteration: 1, variable: "diode.off", from: "false", to: "true" });
         log.write(&Entry::Reinit { time: 0.5, state: "v", from: -2.0, to: 1.0 });
         log.write(&Entry::Mode(&ModeChange {
@@ -267,7 +309,8 @@ mod tests {
     #[test]
     fn for_people() {
         expect![[r#"
-            0.5                    expression diode.s became negative
+            0.5                    expression diode.s became negative (-1.235e-12)
+                                   iteration 1: expression diode.i became zero
                                    iteration 1: diode.off changed from false to true
                                    v set from -2 to 1
             0.5                    mode 1 left, mode 3 entered: diode.off is true; decided: diode.s < 0 by its impulse
@@ -279,7 +322,8 @@ mod tests {
     #[test]
     fn for_programs() {
         expect![[r#"
-            {"event":"crossing","time":0.5,"expression":"diode.s","sign":-1}
+            {"event":"crossing","time":0.5,"expression":"diode.s","sign":-1,"residue":-0.00000000000123456}
+            {"event":"flip","time":0.5,"iteration":1,"expression":"diode.i","sign":0}
             {"event":"change","time":0.5,"iteration":1,"variable":"diode.off","from":"false","to":"true"}
             {"event":"reinit","time":0.5,"state":"v","from":-2,"to":1}
             {"event":"mode","time":0.5,"left":1,"entered":3,"conditions":{"diode.off":true,"switch.open":false},"changed":["diode.off"],"decided":[{"relation":"diode.s < 0","sign":-1,"by":"impulse"}]}

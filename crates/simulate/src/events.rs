@@ -12,6 +12,8 @@ use crate::machine::{Machine, Phase, Trouble};
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
+/// Iterations after which residues that are no more than rounding count as zero.
+const MOST_EXACT_ITERATIONS: u32 = 100;
 /// The last iterations, in which a cycle is looked for.
 const LONGEST_CYCLE: u32 = 40;
 
@@ -47,9 +49,24 @@ impl Names {
 
 /// Goes through the instant until nothing changes. Left limits must be in `pre`, flags of samples raised.
 pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+    let outcome = iterate_with_bands(machine, names, log);
+    turn_bands(machine, -1.0);
+    outcome
+}
+
+/// Gives bands their effect (1) or takes it from them (−1).
+fn turn_bands(machine: &mut Machine, sign: f64) {
+    for relation in machine.program.layout.relations.values() {
+        let band = &mut machine.memory.values[relation.band() as usize];
+        *band = sign * band.abs();
+    }
+}
+
+fn iterate_with_bands(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     let mut aftermath = Aftermath::default();
     let mut cycle = Vec::new();
+    let mut seen = log.is_active().then(|| Seen::new(machine));
     loop {
         aftermath.iterations += 1;
         machine.run(&program.sections.events, Phase::Live)?;
@@ -58,12 +75,12 @@ pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Resu
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
         let mut changed = false;
         let late = aftermath.iterations > MOST_ITERATIONS - LONGEST_CYCLE;
+        if let Some(seen) = &mut seen {
+            seen.tell(machine, log, aftermath.iterations);
+        }
         for slot in program.changed(&machine.memory) {
             if is_discrete(machine, names, slot) {
                 changed = true;
-                if log.is_active() {
-                    log_change(machine, names, log, aftermath.iterations, slot);
-                }
                 if late {
                     cycle.push((aftermath.iterations, slot, machine.memory.values[slot as usize]));
                 }
@@ -73,8 +90,61 @@ pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Resu
         if !changed && !reinitialised {
             return Ok(aftermath);
         }
+        if aftermath.iterations == MOST_EXACT_ITERATIONS {
+            turn_bands(machine, 1.0);
+        }
         if aftermath.iterations >= MOST_ITERATIONS {
             return Err(restless(machine, names, &cycle));
+        }
+    }
+}
+
+/// Signs of relations and values of discrete variables as the log knows them.
+struct Seen {
+    relations: Vec<f64>,
+    variables: Vec<(VarId, f64)>,
+}
+
+impl Seen {
+    fn new(machine: &Machine) -> Self {
+        let (model, schedule) = (machine.program.model(), &machine.program.schedule);
+        let is_discrete = |&variable: &VarId| {
+            let declared = &model.variables[variable];
+            let is_value = declared.ty != VariableType::Real || declared.variability <= dae::Variability::Discrete;
+            let role = schedule.roles.get(variable);
+            let is_own = !matches!(role, Some(transform::Role::Alias { .. })) && !declared.hidden;
+            is_own && (is_value || matches!(role, Some(transform::Role::Discrete)))
+        };
+        Self {
+            relations: Self::relations(machine).collect(),
+            variables: (model.variables.ids().filter(is_discrete).map(|id| (id, machine.value(id)))).collect(),
+        }
+    }
+
+    fn relations(machine: &Machine) -> impl Iterator<Item = f64> {
+        machine.program.layout.relations.values().map(|relation| machine.memory.values[relation.state as usize])
+    }
+
+    /// Writes what is different, and knows it from now on.
+    fn tell(&mut self, machine: &Machine, log: &mut EventLog, iteration: u32) {
+        let (model, time) = (machine.program.model(), machine.memory.time());
+        let relations = machine.program.layout.relations.values();
+        for ((relation, now), seen) in relations.zip(Self::relations(machine)).zip(&mut self.relations) {
+            let is_comparison = matches!(relation.kind, compile::RelationKind::Compare { .. });
+            if is_comparison && *seen != now {
+                let expression = model.expression_text(relation.expression);
+                log.write(&Entry::Flip { time, iteration, expression: &expression, sign: now as i8 });
+            }
+            *seen = now;
+        }
+        for (variable, seen) in &mut self.variables {
+            let now = machine.value(*variable);
+            if seen.to_bits() != now.to_bits() {
+                let name = model.variable_name(*variable);
+                let (from, to) = (shown(machine, *variable, *seen), shown(machine, *variable, now));
+                log.write(&Entry::Change { time, iteration, variable: &name, from: &from, to: &to });
+            }
+            *seen = now;
         }
     }
 }

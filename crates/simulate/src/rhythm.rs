@@ -1,6 +1,7 @@
 //! Events that come faster and faster, as those of a ball that comes to rest, or that chatter.
 
-use base::{Decimal, Diagnostic};
+use base::{Decimal, Diagnostic, IdVec};
+use dae::{ExprId, Model, Origin};
 use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
 
@@ -50,20 +51,45 @@ pub enum RestlessEvents {
 }
 
 impl RestlessEvents {
-    pub fn trouble(&self, time: f64, expression: &str) -> Trouble {
+    pub fn trouble(&self, time: f64, model: &Model, relation: ExprId) -> Trouble {
         let time = Decimal(time);
-        let diagnostic = match self {
+        let expression = model.expression_text(relation);
+        let rate = |gap: f64| format!("every {gap:.1e} s, {:.1e} times a second", 1.0 / gap);
+        let mut diagnostic = match self {
             RestlessEvents::Accumulate { gap } => Diagnostic::error(
                 "event-accumulation",
-                format!("events accumulate at time {time}: {expression} changes ever faster, {gap:.1e} s after the last"),
+                format!("events accumulate at time {time}: {expression} changes ever faster, now {}", rate(*gap)),
             )
             .hint("the model comes to rest through infinitely many events; add a condition that ends it"),
             RestlessEvents::Chatter { gap } => Diagnostic::error(
                 "chattering",
-                format!("{expression} chatters at time {time}: it changes every {gap:.1e} s"),
+                format!("{expression} chatters at time {time}: it changes {}", rate(*gap)),
             )
             .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
         };
+        if let Some(origin) = origin(model, relation) {
+            if let Some(span) = origin.span {
+                diagnostic = diagnostic.at(span, "in this equation");
+            }
+            let component = model.paths.text(origin.component);
+            if !component.is_empty() {
+                diagnostic = diagnostic.in_component(component);
+            }
+        }
         Trouble::Model(Box::new(diagnostic))
     }
+}
+
+/// Where the first equation or action stands that the relation is part of.
+fn origin(model: &Model, relation: ExprId) -> Option<&Origin> {
+    let mut holds: IdVec<ExprId, bool> = IdVec::with_capacity(model.exprs.len());
+    for id in model.exprs.ids() {
+        let mut found = id == relation;
+        model.exprs.for_each_child(id, |child| found |= holds.get(child).copied().unwrap_or(false));
+        holds.push(found);
+    }
+    let is_part = |expression: ExprId| holds.get(expression).copied().unwrap_or(false);
+    let equations = model.equations.values().filter(|equation| is_part(equation.left) || is_part(equation.right));
+    let actions = model.actions.iter().filter(|action| action.condition.is_some_and(is_part));
+    equations.map(|equation| &equation.origin).chain(actions.map(|action| &action.origin)).next()
 }

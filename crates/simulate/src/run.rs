@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::Program;
+use compile::{Class, Program};
 use results::{ResultError, ResultSink};
 use solve::roots::Crossing;
 use solve::{Method, OdeProblem, RootFinder, StepError};
@@ -200,6 +200,8 @@ impl<'p> Station<'p> {
         let mut roots = RootFinder::new(program.roots.len(), machine.size());
         // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
         roots.set_resolution(options.interval);
+        let is_signal = |&k: &usize| program.layout.relations[program.roots[k].relation].class == Class::Signal;
+        roots.set_unfollowed((0..program.roots.len()).filter(is_signal).collect());
         Self {
             integrator: method.integrator(machine.size(), settings(&machine, options)),
             roots,
@@ -355,6 +357,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.settle_after_event(&aftermath)?;
         }
         self.limits = Limits::new(&self.station.machine, self.options.tolerance);
+        self.log_first_signs();
         self.write_row()?;
         self.columns.forget_impulses();
         Ok(aftermath.terminated)
@@ -424,6 +427,8 @@ impl<'a, 'w> Run<'a, 'w> {
             self.meter.add(Part::Events, searched);
             let written = self.meter.now();
             self.write_outputs_until(time, eventful)?;
+            self.remember_until(time)?;
+            self.remembered = time;
             self.meter.add(Part::Output, written);
             let passed = self.meter.now();
             if eventful {
@@ -451,7 +456,6 @@ impl<'a, 'w> Run<'a, 'w> {
         if quiet && fixed {
             return Ok(());
         }
-        self.remember_until(time)?;
         self.station.integrator.interpolate(time, &mut self.x);
         self.station.machine.evaluate(time, &self.x)?;
         events::check_assertions(&mut self.station.machine, self.log)?;
@@ -463,20 +467,22 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Points inside of the last step for what delayed expressions need of the past: their values between recorded
-    /// points are interpolated less well than the states inside of a step.
+    /// points are interpolated less well than the states inside of a step. Rows inside of the step need them too, so this
+    /// goes on from row to row.
     fn remember_until(&mut self, time: f64) -> Result<(), Stop> {
-        const PARTS: u32 = 8;
-        let from = std::mem::replace(&mut self.remembered, time);
-        if self.station.machine.memory.delays.is_empty() || time <= from {
+        const PARTS: f64 = 8.0;
+        if self.station.machine.memory.delays.is_empty() {
             return Ok(());
         }
-        for part in 1..PARTS {
-            let inside = from + (time - from) * f64::from(part) / f64::from(PARTS);
+        let part = self.last_step / PARTS;
+        while part > 0.0 && self.remembered + 1.5 * part <= time {
+            let inside = self.remembered + part;
             self.station.integrator.interpolate(inside, &mut self.x);
             self.station.machine.evaluate(inside, &self.x)?;
             // Delayed expressions may be needed for output alone.
             self.station.machine.evaluate_outputs()?;
             self.program.record_delays(&mut self.station.machine.memory);
+            self.remembered = inside;
         }
         Ok(())
     }
@@ -569,7 +575,6 @@ impl<'a, 'w> Run<'a, 'w> {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.station.roots.crossings());
-        self.remember_until(time)?;
         self.evaluate_at(time)?;
         self.program.record_delays(&mut self.station.machine.memory);
         self.clockwork.remember_delayed(&mut self.station.machine);
@@ -632,6 +637,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn write_point(&mut self, time: f64) -> Result<(), Stop> {
+        self.remember_until(time)?;
         self.evaluate_at(time)?;
         self.write_row()
     }
@@ -653,11 +659,19 @@ impl<'a, 'w> Run<'a, 'w> {
     fn finish(&mut self, stop: f64) -> Result<(), Stop> {
         self.evaluate_at(stop)?;
         self.write_row()?;
+        let exprs = &self.program.model().exprs;
+        if !exprs.ids().any(|id| matches!(exprs.node(id), dae::Node::Builtin(dae::Builtin::Terminal, _))) {
+            return Ok(());
+        }
         self.station.machine.memory.set_terminal(true);
         self.program.save_pre(&mut self.station.machine.memory);
         let outcome = events::iterate(&mut self.station.machine, &self.station.names, self.log);
         self.station.machine.memory.set_terminal(false);
-        outcome?;
+        if outcome?.iterations > 1 {
+            self.station.machine.run(&self.program.sections.dynamics, Phase::Frozen)?;
+            self.station.machine.evaluate_outputs()?;
+            self.write_row()?;
+        }
         Ok(())
     }
 
@@ -679,8 +693,7 @@ impl<'a, 'w> Run<'a, 'w> {
         for crossing in self.crossings.iter() {
             if let Some(restless) = self.recent.note(crossing, time, span) {
                 let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
-                let expression = self.program.model().expression_text(relation.expression);
-                return Err(restless.trouble(time, &expression).into());
+                return Err(restless.trouble(time, self.program.model(), relation.expression).into());
             }
         }
         Ok(())
@@ -691,10 +704,28 @@ impl<'a, 'w> Run<'a, 'w> {
             return;
         }
         let model = self.program.model();
+        let mut residues = vec![0.0; self.program.roots.len()];
+        self.program.crossings(&mut self.station.machine.memory, &mut residues);
         for crossing in &self.crossings {
             let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
             let expression = model.expression_text(relation.expression);
-            self.log.write(&Entry::Crossing { time, expression: &expression, sign: crossing.to });
+            let residue = residues[crossing.function];
+            self.log.write(&Entry::Crossing { time, expression: &expression, sign: crossing.to, residue });
+        }
+    }
+
+    fn log_first_signs(&mut self) {
+        if !self.log.is_active() {
+            return;
+        }
+        let (model, time) = (self.program.model(), self.options.start_time);
+        for (function, root) in self.program.roots.iter().enumerate() {
+            let relation = &self.program.layout.relations[root.relation];
+            if let compile::RelationKind::Compare { .. } = relation.kind {
+                let expression = model.expression_text(relation.expression);
+                let (residue, sign) = self.station.bands.frozen(function);
+                self.log.write(&Entry::Initially { time, expression: &expression, sign, residue });
+            }
         }
     }
 

@@ -4,7 +4,8 @@
 //! matrix is, a nonlinear one a Newton iteration from the last solution. At an event the configuration, that is
 //! the states of the relations and the values of the discrete unknowns inside the system, is found with the continuous
 //! unknowns: the last configuration first, then the one that its solution asks for, then one change at a time, then
-//! combinations (Otter, *Objektorientierte Modellierung*, part 8); none is tried twice.
+//! combinations (Otter, *Objektorientierte Modellierung*, part 8); none is tried twice. Where no configuration agrees with
+//! itself, left limits of the discrete unknowns are let follow, as in the iteration of an event.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ const MOST_CONFIGURATIONS: usize = 4096;
 /// Rounding errors of residues relative to the largest unknown of the system, and at least.
 const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
+/// Of what one linear solve leaves.
+const LINEAR_ROUNDING: f64 = 1e-15;
 
 /// How many equations of a system a message shows.
 const SHOWN: usize = 4;
@@ -434,9 +437,68 @@ impl Workspace {
             self.drop_factors(found.kind);
             return self.solve_frozen(program, system, memory);
         }
+        let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
+        match asked_for {
+            Ok(solved) => return Ok(solved),
+            Err(Reason::NoConfiguration { .. }) => {
+                if let Some(solved) = self.follow_left_limits(program, system, memory) {
+                    return Ok(solved);
+                }
+            }
+            Err(_) => {}
+        }
+        self.find_configuration(program, system, memory, Reach::All)
+    }
+
+    /// Equations such as `start = a > peak or pre(start) and a > 0` may contradict themselves in one evaluation and agree
+    /// in the next one, in which the left limit is what this one gave. Left limits in memory stay as they are: the event
+    /// goes on until they agree too.
+    fn follow_left_limits(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        const MOST_ROUNDS: usize = 8;
+        let found = &program.systems[system];
+        let slots = found.discrete.iter().map(|&variable| program.layout.slot(variable));
+        let pairs: Vec<(usize, usize)> =
+            slots.filter_map(|slot| program.layout.pre(slot).map(|pre| (slot as usize, pre as usize))).collect();
+        let left: Vec<f64> = pairs.iter().map(|&(_, pre)| memory.values[pre]).collect();
+        let first = configuration(memory, &self.places);
+        let start: Vec<f64> = found.slots.iter().map(|&slot| memory.values[slot as usize]).collect();
+        let mut outcome = None;
+        for _ in 0..MOST_ROUNDS {
+            self.drop_factors(found.kind);
+            if self.solve_frozen(program, system, memory).is_err()
+                || self.consequences(program, system, memory).is_err()
+                || pairs.iter().all(|&(slot, pre)| memory.values[pre] == memory.values[slot])
+            {
+                break;
+            }
+            pairs.iter().for_each(|&(slot, pre)| memory.values[pre] = memory.values[slot]);
+            outcome = self.find_configuration(program, system, memory, Reach::AskedFor).ok();
+            if outcome.is_some() {
+                break;
+            }
+        }
+        pairs.iter().zip(&left).for_each(|(&(_, pre), &value)| memory.values[pre] = value);
+        if outcome.is_none() {
+            self.places.iter().zip(&first).for_each(|(place, &value)| memory.values[place.address] = value);
+            write(memory, &found.slots, &start);
+        }
+        outcome
+    }
+
+    fn find_configuration(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        reach: Reach,
+    ) -> Result<Solved, Reason> {
+        let found = &program.systems[system];
         let mut search = Search::new(memory, &self.places, found);
         loop {
             let next = search.next_queued();
+            if next.is_none() && reach == Reach::AskedFor {
+                break;
+            }
             if next.is_none()
                 && let Some(solved) = self.take_nearest(program, system, memory, &mut search)?
             {
@@ -551,6 +613,12 @@ fn largest(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
     values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
+/// How far rounding reaches in what is computed from the unknowns of a system.
+pub fn rounding(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
+    let relative = if found.kind.matrix().is_some() { LINEAR_ROUNDING } else { ROUNDING };
+    relative * largest(program, found, memory)
+}
+
 /// The state a relation takes at a residue; the one it has where rounding alone speaks against it.
 fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64 {
     if residue.is_nan() {
@@ -564,6 +632,15 @@ fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64
             if residue > lower - noise && residue < upper + noise { state } else { rounding.apply(residue) }
         }
     }
+}
+
+/// How far to look for a configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The present one and those that solutions ask for.
+    AskedFor,
+    /// Then the one that rounding alone speaks against, then every combination.
+    All,
 }
 
 /// The configurations of one system that were tried, and those to try next.

@@ -221,12 +221,30 @@ impl NewtonSolver {
                 return Ok(());
             }
         }
+        if matches!(first, NewtonError::Singular { .. }) && self.leave_flat_point(system, x) {
+            return Ok(());
+        }
         x.copy_from_slice(&stuck_at);
         // The residuals at the point that is handed back.
         if system.residual(x, &mut self.r).is_ok() {
             self.worst = first_worst;
         }
         Err(first)
+    }
+
+    /// Where a residual does not feel an unknown, as x·|x| at zero, no correction leads away, though beside it one does.
+    fn leave_flat_point(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
+        const NUDGE: f64 = 1e-3;
+        for nudge in [NUDGE, -NUDGE] {
+            x.copy_from_slice(&self.start);
+            self.set_scale(x);
+            x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x += nudge * scale);
+            self.clamp(x);
+            if self.evaluate_start(system, x).is_ok() && self.damped(system, x).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     fn evaluate_start(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {

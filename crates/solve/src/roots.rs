@@ -11,7 +11,9 @@
 //!
 //! A crossing and its return inside one step leave no sign change at the ends. So a step is also looked at in its
 //! middle, unless every function stays farther from zero than it has moved in this step and the one before; where the
-//! parabola through the three values comes near zero, the extreme is searched. Brackets are
+//! parabola through the three values comes near zero, the extreme is searched. Functions of time alone, which no
+//! integrator follows with its steps ([`RootFinder::set_unfollowed`]), are looked at in pieces that are halved until a
+//! parabola describes each of them. Brackets are
 //! shrunk by the ITP method (Oliveira and Takahashi, ACM Trans. Math. Software 47, 2020) applied to the earliest
 //! triggered function.
 
@@ -91,7 +93,11 @@ pub struct RootFinder {
     /// Values near both ends of the interval, from which slopes follow; evaluated only when asked for.
     near: [Vec<f64>; 2],
     near_is_known: [bool; 2],
+    middle_is_known: bool,
     resolution: f64,
+    /// Functions that no integrator follows, and the length of pieces that describes them.
+    unfollowed: Vec<usize>,
+    unfollowed_length: f64,
     crossings: Vec<Crossing>,
     evaluations: u64,
 }
@@ -113,7 +119,10 @@ impl RootFinder {
             previous_length: 0.0,
             near: [zeros(), zeros()],
             near_is_known: [false; 2],
+            middle_is_known: false,
             resolution: f64::INFINITY,
+            unfollowed: Vec::new(),
+            unfollowed_length: f64::INFINITY,
             crossings: Vec::with_capacity(functions),
             evaluations: 0,
         }
@@ -123,6 +132,13 @@ impl RootFinder {
     /// resolution than this, because no integrator adapts its steps to them.
     pub fn set_resolution(&mut self, length: f64) {
         self.resolution = if length > 0.0 { length } else { f64::INFINITY };
+    }
+
+    /// Functions that depend on time alone may change faster than any step tells: their own variation sets how closely
+    /// they are looked at.
+    pub fn set_unfollowed(&mut self, functions: Vec<usize>) {
+        self.unfollowed = functions;
+        self.unfollowed_length = f64::INFINITY;
     }
 
     /// Freezes the signs at `(t, x)`, at the beginning and after each event.
@@ -208,33 +224,90 @@ impl RootFinder {
         if self.status.is_empty() || t_new <= t_old {
             return Ok(None);
         }
-        let pieces = ((t_new - t_old) / self.resolution).ceil().clamp(1.0, 1e6);
-        let length = (t_new - t_old) / pieces;
-        for piece in 1..=pieces as u64 {
-            let a = t_old + (piece - 1) as f64 * length;
-            let b = if piece as f64 == pieces { t_new } else { t_old + piece as f64 * length };
-            if let Some(event) = self.search_piece(functions, solution, Interval { a, b })? {
+        let mut a = t_old;
+        while a < t_new {
+            let longest = self.resolution.min(self.unfollowed_length);
+            let pieces = ((t_new - a) / longest).ceil().clamp(1.0, 1e6);
+            let b = if pieces == 1.0 { t_new } else { a + (t_new - a) / pieces };
+            let piece = self.shorten(functions, solution, Interval { a, b })?;
+            if let Some(event) = self.search_piece(functions, solution, piece)? {
                 return Ok(Some(event));
             }
+            a = piece.b;
         }
         Ok(None)
     }
 
+    /// The first part of an interval in which parabolas describe the functions that no integrator follows; leaves the
+    /// values at its end.
+    fn shorten(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        solution: &dyn DenseOutput,
+        mut interval: Interval,
+    ) -> Result<Interval, EvalError> {
+        const MOST_HALVINGS: u32 = 24;
+        let whole = interval;
+        self.near_is_known = [false; 2];
+        self.middle_is_known = false;
+        self.evaluate_at(functions, solution, interval.b, Values::End)?;
+        for _ in 0..MOST_HALVINGS {
+            let length = interval.b - interval.a;
+            let is_long = length >= 0.75 * self.unfollowed_length;
+            if !self.unfollowed.iter().any(|&function| self.may_touch(function, length)) {
+                self.unfollowed_length *= if is_long { 1.2 } else { 1.0 };
+                return Ok(interval);
+            }
+            self.evaluate_at(functions, solution, interval.middle(), Values::Middle)?;
+            self.middle_is_known = true;
+            self.value_near_end(functions, solution, 0, interval.a + SLOPE_PROBE * length, 0)?;
+            let doubt = self.unfollowed.iter().map(|&function| self.doubt(function)).fold(0.0, f64::max);
+            if doubt < 0.15 && is_long {
+                self.unfollowed_length *= 2.0;
+            }
+            if doubt <= 0.5 {
+                return Ok(interval);
+            }
+            std::mem::swap(&mut self.end, &mut self.middle);
+            (self.near_is_known, self.middle_is_known) = ([false; 2], false);
+            interval.b = interval.middle();
+            self.unfollowed_length = interval.b - interval.a;
+        }
+        // What looks the same at every length is rounding, and no length describes it.
+        self.unfollowed_length = f64::INFINITY;
+        (self.near_is_known, self.middle_is_known) = ([false; 2], false);
+        self.evaluate_at(functions, solution, whole.b, Values::End)?;
+        Ok(whole)
+    }
+
+    /// How far a function is from what its values at three points and its slope at the first say; towards 1 it does more
+    /// than that in between.
+    fn doubt(&self, function: usize) -> f64 {
+        let (left, middle, end) = (self.left[function], self.middle[function], self.end[function]);
+        let climb = (self.near[0][function] - left) / SLOPE_PROBE;
+        let spread = left.max(middle).max(end) - left.min(middle).min(end);
+        let rounding = 1e-9 * left.abs().max(middle.abs()).max(end.abs());
+        let parabola = left + 0.5 * climb + 0.25 * (end - left - climb);
+        let off = (climb.abs() / 4.0).max(2.0 * (middle - parabola).abs());
+        if off <= rounding { 0.0 } else { off / spread.max(f64::MIN_POSITIVE) }
+    }
+
+    /// Searches an interval at whose end the values are known.
     fn search_piece(
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
         interval: Interval,
     ) -> Result<Option<Event>, EvalError> {
-        self.near_is_known = [false; 2];
-        self.evaluate_at(functions, solution, interval.b, Values::End)?;
         let mut found = None;
         if self.any_triggered(&self.end) {
             self.right.copy_from_slice(&self.end);
             found = Some(interval.b);
         }
         if (0..self.status.len()).any(|function| self.may_touch(function, interval.b - interval.a)) {
-            self.evaluate_at(functions, solution, interval.middle(), Values::Middle)?;
+            if !self.middle_is_known {
+                self.evaluate_at(functions, solution, interval.middle(), Values::Middle)?;
+            }
             if self.any_triggered(&self.middle) {
                 self.right.copy_from_slice(&self.middle);
                 found = Some(interval.middle());
@@ -702,6 +775,53 @@ mod tests {
             }
             assert!(if resolution == 0.0 { found <= 20 } else { found == expected }, "{found}");
         }
+    }
+
+    #[test]
+    fn functions_that_no_integrator_follows_set_their_own_resolution() {
+        // 3183 crossings in one step, and a function with two frequencies.
+        let fast = |t: f64, z: &mut [f64]| z[0] = (1000.0 * t + 0.1).sin();
+        let two = |t: f64, z: &mut [f64]| z[0] = (t + 0.3).sin() + 0.1 * (300.0 * t).sin();
+        let crossings = |function: &dyn Fn(f64, &mut [f64])| {
+            let mut functions = Functions(1, function);
+            let mut finder = RootFinder::new(1, 1);
+            finder.set_unfollowed(vec![0]);
+            finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+            let (mut t, mut found) = (0.0, 0);
+            while let Some(event) = finder.search(&mut functions, &Clock { t: 10.0 }, t, 10.0).unwrap() {
+                t = event.t;
+                found += 1;
+                finder.restart(&mut functions, t, &[t]).unwrap();
+            }
+            (found, finder.evaluations() / found)
+        };
+        let (found, effort) = crossings(&fast);
+        assert_eq!(found, 3183);
+        assert!(effort < 30, "{effort}");
+        // By sampling far more closely than its fastest part.
+        let mut z = [0.0];
+        let mut signs = (0..=1_000_000).map(|k| {
+            two(1e-5 * f64::from(k), &mut z);
+            z[0] > 0.0
+        });
+        let first = signs.next().unwrap();
+        let changes =
+            signs.scan(first, |last, sign| Some(std::mem::replace(last, sign) != sign)).filter(|&c| c).count();
+        assert_eq!(crossings(&two).0, changes as u64);
+    }
+
+    #[test]
+    fn rounding_is_no_oscillation() {
+        let noise = |t: f64| if (t * 1e9).fract() > 0.5 { 1e-16 } else { -1e-16 };
+        let mut functions = Functions(1, |t: f64, z: &mut [f64]| z[0] = 1e-12 + noise(t));
+        let mut finder = RootFinder::new(1, 1);
+        finder.set_unfollowed(vec![0]);
+        finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+        for k in 0..10 {
+            let t = 0.1 * f64::from(k);
+            assert_eq!(finder.search(&mut functions, &Clock { t: t + 0.1 }, t, t + 0.1).unwrap(), None);
+        }
+        assert!(finder.evaluations() < 200, "{}", finder.evaluations());
     }
 
     #[test]

@@ -156,3 +156,36 @@ fn most_starts_far_away_converge() {
     }
     assert!(failures.len() <= 4, "{failures:#?}");
 }
+
+#[test]
+fn a_point_at_which_a_residual_does_not_feel_its_unknown() {
+    /// x·|x| = right and y = −x.
+    struct Flat {
+        right: f64,
+    }
+    impl NonlinearSystem for Flat {
+        fn size(&self) -> usize {
+            2
+        }
+        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+            r[0] = x[0] * x[0].abs() - self.right;
+            r[1] = x[1] + x[0];
+            Ok(())
+        }
+        fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+            values.copy_from_slice(&[2.0 * x[0].abs(), 1.0, 0.0, 1.0]);
+            Ok(true)
+        }
+    }
+    for right in [0.02f64, -0.02, 1e4] {
+        let mut flat = Flat { right };
+        let mut solver = NewtonSolver::new(&flat, NewtonOptions::default()).unwrap();
+        let mut x = [0.0; 2];
+        solver.solve(&mut flat, &mut x).unwrap();
+        let expected = right.signum() * right.abs().sqrt();
+        assert!(
+            (x[0] - expected).abs() < 1e-8 * expected.abs() && (x[0] + x[1]).abs() < 1e-12 * expected.abs(),
+            "{x:?}"
+        );
+    }
+}

@@ -1,9 +1,11 @@
 //! Rules for when clauses (specification 8.3.5): a variable is assigned in one of them only, and no loop goes through
 //! clauses with different conditions.
 
+use std::sync::Arc;
+
 use base::Diagnostic;
-use dae::{EqId, EquationRole, Node, VarId, WhenClause};
-use rustc_hash::FxHashMap;
+use dae::{ActionKind, EqId, EquationRole, Node, StateSelect, VarId, WhenClause};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::work::Work;
 
@@ -29,6 +31,54 @@ pub fn conflicts(work: &Work) -> Vec<Diagnostic> {
         problems.push(work.at_equation(diagnostic, eq, "and again here"));
     }
     problems
+}
+
+/// What is set anew at events has to be a state (specification 8.3.6).
+pub fn wish_reinitialised_states(work: &mut Work) {
+    for action in &work.model.actions {
+        if let ActionKind::Reinit { state, .. } = action.kind {
+            let attributes = Arc::make_mut(&mut work.model.variables[state].attributes);
+            attributes.state_select = StateSelect::Always;
+        }
+    }
+}
+
+/// A variable that is set anew in two when clauses, or that is no state (specification 8.3.6).
+pub fn wrong_reinits(work: &Work, is_state: impl Fn(VarId) -> bool) -> Vec<Diagnostic> {
+    let mut first: FxHashMap<VarId, usize> = FxHashMap::default();
+    let mut problems = Vec::new();
+    for (index, action) in work.model.actions.iter().enumerate() {
+        let ActionKind::Reinit { state, .. } = action.kind else { continue };
+        let name = work.model.variable_name(state);
+        let earlier = *first.entry(state).or_insert(index);
+        let spans = [earlier, index].map(|index| work.model.actions[index].origin.span);
+        if !is_state(state) {
+            let message = format!("`{name}` is set by reinit, but it is not a state");
+            let hint = "reinit sets variables whose derivative is in the model; other variables follow from them";
+            let problem = Diagnostic::error("reinit-of-no-state", message).hint(hint).specification("8.3.6");
+            problems.push(spans[1].into_iter().fold(problem, |problem, span| problem.at(span, "set here")));
+        } else if earlier != index && !same_when(work, earlier, index) {
+            let message = format!("`{name}` is set by reinit in two when clauses");
+            let hint = "join them with elsewhen, so that it is clear which one is meant when both become true";
+            let mut problem = Diagnostic::error("conflicting-whens", message).hint(hint).specification("8.3.6");
+            for (span, text) in spans.into_iter().zip(["first here", "and again here"]) {
+                problem = span.into_iter().fold(problem, |problem, span| problem.at(span, text));
+            }
+            problems.push(problem);
+        }
+    }
+    problems
+}
+
+/// Whether two actions are branches of one when clause: the later branch asks for the conditions of the earlier one too.
+fn same_when(work: &Work, first: usize, second: usize) -> bool {
+    let conditions = |index: usize| {
+        let condition = work.model.actions[index].condition;
+        let leaves = work.model.exprs.dependencies(condition.as_slice());
+        leaves.variables.iter().chain(&leaves.pre).copied().collect::<FxHashSet<VarId>>()
+    };
+    let (first, second) = (conditions(first), conditions(second));
+    !first.is_disjoint(&second)
 }
 
 /// The equations of a component must not belong to when clauses with different conditions.

@@ -184,6 +184,7 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     if inlining == Inlining::BeforeReduction {
         derivatives::inline_all(work);
     }
+    discrete::wish_reinitialised_states(work);
     let reduced = derivatives::reduce(work)?;
     let (states, state_sets, projection) = match options.index_reduction {
         IndexReduction::DummyDerivatives => {
@@ -195,6 +196,12 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
             (states, Vec::new(), projection)
         }
     };
+    let is_candidate = |variable| state_sets.iter().any(|set| set.candidates.contains(&variable));
+    let is_state = |variable| matches!(work.roles[variable], Role::State { .. }) || is_candidate(variable);
+    let wrong_reinits = discrete::wrong_reinits(work, is_state);
+    if !wrong_reinits.is_empty() {
+        return Err(wrong_reinits);
+    }
     let (mut blocks, levels) = dynamic_blocks(work, options)?;
     output::mark(work, &states, &mut blocks);
     let (mut initial, initial_checks) = initial::problem(work, &state_sets)?;

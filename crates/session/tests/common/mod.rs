@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lang::{Files, Libraries, Overrides};
 use results::{MemorySink, NullSink, Trajectories};
-use session::{Ending, EventLog, Request, Session, Settings};
+use session::{Ending, EventLog, EventLogFormat, Request, Session, Settings};
 
 /// One file in memory.
 struct Text(String);
@@ -45,40 +45,125 @@ pub fn simulate_from(text: &str, start_time: f64, stop_time: f64) -> Trajectorie
     result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"))
 }
 
-/// All that a run says.
+/// A run, how it ended and what it cost.
 pub struct Run {
     pub result: Trajectories,
-    pub ending: Ending,
     pub statistics: simulate::RunStatistics,
     pub warnings: Vec<String>,
     pub log: String,
+    pub ending: Ending,
+    /// What was said, rendered.
+    pub said: String,
+}
+
+impl Run {
+    /// The value at a time, the right limit at an event.
+    pub fn at(&self, name: &str, time: f64) -> f64 {
+        self.result.at(name, time).unwrap_or_else(|| panic!("no `{name}` at {time}"))
+    }
+
+    /// The row nearest to a time: its own time and the value. Between rows there is no more than a straight line.
+    pub fn near(&self, name: &str, time: f64) -> (f64, f64) {
+        let after = self.result.time.partition_point(|&t| t < time).clamp(1, self.result.time.len() - 1);
+        let is_before = time - self.result.time[after - 1] < self.result.time[after] - time;
+        let row = if is_before { after - 1 } else { after };
+        (self.result.time[row], self.column(name)[row])
+    }
+
+    /// Compares rows near some times with a function of time.
+    #[track_caller]
+    pub fn assert_follows(&self, name: &str, times: &[f64], function: impl Fn(f64) -> f64, tolerance: f64) {
+        for &time in times {
+            let (time, value) = self.near(name, time);
+            let expected = function(time);
+            assert!((value - expected).abs() <= tolerance, "{name} is {value} instead of {expected} at {time}");
+        }
+    }
+
+    pub fn end(&self, name: &str) -> f64 {
+        self.result.last(name).unwrap_or_else(|| panic!("no `{name}`"))
+    }
+
+    pub fn column(&self, name: &str) -> &[f64] {
+        &self.result.get(name).unwrap_or_else(|| panic!("no `{name}`")).values
+    }
+
+    /// The times at which a variable jumped.
+    pub fn jumps(&self, name: &str) -> Vec<f64> {
+        let pairs = self.result.time.windows(2).zip(self.column(name).windows(2));
+        pairs.filter(|(time, values)| time[0] == time[1] && values[0] != values[1]).map(|(time, _)| time[0]).collect()
+    }
+
+    /// Message and notes of a run that failed, with their places.
+    pub fn failure(&self) -> String {
+        match &self.ending {
+            Ending::Failed { .. } | Ending::NotInitialised(_) => self.said.clone(),
+            ending => panic!("it should fail, not be {ending:?}"),
+        }
+    }
 }
 
 /// Runs the last model of a text from 0 on.
 pub fn run(text: &str, stop_time: f64) -> Run {
-    run_logged(text, stop_time, session::EventLogFormat::Text)
+    run_logged(text, stop_time, EventLogFormat::Text)
 }
 
-pub fn run_logged(text: &str, stop_time: f64, format: session::EventLogFormat) -> Run {
+pub fn run_logged(text: &str, stop_time: f64, format: EventLogFormat) -> Run {
+    run_as_told(text, Settings { stop_time: Some(stop_time), ..Settings::default() }, format)
+}
+
+/// Runs the last model of a text from 0 on, with a tolerance; it must be complete.
+pub fn complete(text: &str, stop_time: f64, tolerance: f64) -> Run {
+    let settings = Settings { stop_time: Some(stop_time), tolerance: Some(tolerance), ..Settings::default() };
+    let run = run_with(text, settings);
+    assert_eq!(run.ending, Ending::Complete, "{}\n{}", run.said, run.log);
+    run
+}
+
+pub fn run_with(text: &str, settings: Settings) -> Run {
+    run_as_told(text, settings, EventLogFormat::Text)
+}
+
+fn run_as_told(text: &str, settings: Settings, format: EventLogFormat) -> Run {
     let mut session = Session::new(Box::new(Text(text.to_owned())));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
-    let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
-    let (mut sink, mut bytes) = (MemorySink::default(), Vec::new());
+    let mut sink = MemorySink::default();
+    let mut bytes = Vec::new();
+    let mut log = EventLog::new(&mut bytes, format);
     let result = session.flatten(&request).and_then(|model| {
         let options = settings.resolve(&model.experiment).unwrap();
         let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
-        let mut log = EventLog::new(&mut bytes, format);
         session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true)
     });
-    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    drop(log);
+    let mut said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
     let outcome = result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"));
+    if let Ending::Failed { diagnostic, .. } | Ending::NotInitialised(diagnostic) = &outcome.ending {
+        said += &diagnostic.render(session.sources());
+    }
     Run {
         result: sink.trajectories,
-        ending: outcome.ending,
         statistics: outcome.statistics,
         warnings: outcome.warnings.iter().map(|warning| warning.message.clone()).collect(),
         log: String::from_utf8(bytes).unwrap(),
+        ending: outcome.ending,
+        said,
     }
+}
+
+#[track_caller]
+pub fn assert_near(value: f64, expected: f64, tolerance: f64) {
+    assert!((value - expected).abs() <= tolerance, "{value} instead of {expected}");
+}
+
+/// The zero of a function that changes its sign once between two points.
+pub fn zero_between(mut a: f64, mut b: f64, function: impl Fn(f64) -> f64) -> f64 {
+    let sign = function(a).signum();
+    for _ in 0..200 {
+        let middle = 0.5 * (a + b);
+        if function(middle).signum() == sign { a = middle } else { b = middle }
+    }
+    0.5 * (a + b)
 }
 
 /// How a run of the model `M` ends, from 0 to 1 s.
@@ -99,4 +184,13 @@ pub fn messages(text: &str) -> String {
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let _ = session.flatten(&request).and_then(|model| session.structure(model));
     session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect()
+}
+
+/// The sorted equations as text.
+pub fn equations(text: &str) -> String {
+    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    let schedule = session.flatten(&request).and_then(|model| session.structure(model));
+    let schedule = schedule.unwrap_or_else(|failed| panic!("{failed:?}"));
+    session::Listing::new(&schedule, session.sources(), session::Notation::Modelica).text()
 }

@@ -1,0 +1,255 @@
+//! Dry friction as a machine of modes (Otter, part 8; Elmqvist, Cellier and Otter 1993, "dry friction"): one block with and
+//! without a peak, two blocks on each other in all their regimes, and a chain of six.
+//!
+//! The reference is Moreau's time stepping: impulses of friction are found implicitly, step by step, with no regard to events.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Run, assert_near, complete, zero_between};
+use std::f64::consts::PI;
+
+/// The element as it is printed, with the peak.
+const ELEMENT: &str = "type Mode = enumeration(Backward, Stuck, Forward);
+  model Friction
+    parameter Real f0 = 1, f1 = 0, peak = 1;
+    Real a, v, f, sa;
+    Boolean startFor(start = false, fixed = true), startBack(start = false, fixed = true);
+    Mode mode(start = Mode.Stuck, fixed = true);
+  equation
+    startFor = pre(mode) == Mode.Stuck and (sa > peak or pre(startFor) and sa > 1);
+    startBack = pre(mode) == Mode.Stuck and (sa < -peak or pre(startBack) and sa < -1);
+    a = der(v);
+    a = if pre(mode) == Mode.Forward or startFor then sa - 1 else
+        if pre(mode) == Mode.Backward or startBack then sa + 1 else 0;
+    f = if pre(mode) == Mode.Forward or startFor then f0 + f1*v else
+        if pre(mode) == Mode.Backward or startBack then -f0 + f1*v else f0*sa;
+    mode = if (pre(mode) == Mode.Forward or startFor) and v > 0 then Mode.Forward else
+           if (pre(mode) == Mode.Backward or startBack) and v < 0 then Mode.Backward else Mode.Stuck;
+  end Friction;";
+
+fn package(model: &str) -> String {
+    format!("package P {ELEMENT} {model} end P;")
+}
+
+/// A chain of masses, each sliding on the one before, the first on the ground; relative velocities by steps of `h`, given to
+/// `watch` with the friction forces.
+fn time_stepping(
+    masses: &[f64],
+    slip: &[f64],
+    force: impl Fn(usize, f64) -> f64,
+    (end, h): (f64, f64),
+    mut watch: impl FnMut(f64, &[f64], &[f64]),
+) {
+    let n = masses.len();
+    let (mut velocity, mut impulse) = (vec![0.0; n], vec![0.0; n]);
+    for step in 1..=(end / h).round() as usize {
+        let time = step as f64 * h;
+        for k in 0..n {
+            let next = impulse.get(k + 1).copied().unwrap_or(0.0);
+            velocity[k] += (h * force(k, time - 0.5 * h) - impulse[k] + next) / masses[k];
+        }
+        // The impulses of the step before are a good first guess; each is corrected until its slip is zero or it is largest.
+        for _ in 0..200 {
+            let mut most = 0.0f64;
+            for k in 0..n {
+                let before = if k == 0 { 0.0 } else { velocity[k - 1] };
+                let inertia = 1.0 / masses[k] + if k == 0 { 0.0 } else { 1.0 / masses[k - 1] };
+                let wanted = (impulse[k] + (velocity[k] - before) / inertia).clamp(-h * slip[k], h * slip[k]);
+                let change = wanted - impulse[k];
+                impulse[k] = wanted;
+                velocity[k] -= change / masses[k];
+                if k > 0 {
+                    velocity[k - 1] += change / masses[k - 1];
+                }
+                most = most.max(change.abs());
+            }
+            if most < 1e-14 * h {
+                break;
+            }
+        }
+        let relative: Vec<f64> = (0..n).map(|k| velocity[k] - if k == 0 { 0.0 } else { velocity[k - 1] }).collect();
+        let forces: Vec<f64> = impulse.iter().map(|impulse| impulse / h).collect();
+        watch(time, &relative, &forces);
+    }
+}
+
+#[test]
+fn b14_one_block_sticks_slides_and_turns_back() {
+    let text = package(
+        "model One
+           Friction friction(v(start = 0, fixed = true));
+         equation
+           friction.a = 2*sin(time) - friction.f;
+         end One;",
+    );
+    let run = complete(&text, 12.0, 1e-9);
+    // It breaks loose where 2·sin t = 1 and stops where the integral of 2·sin t − 1 is used up.
+    let start = PI / 6.0;
+    let velocity = |time: f64| 2.0 * (start.cos() - time.cos()) - (time - start);
+    let stop = zero_between(2.5, 5.0, velocity);
+    run.assert_follows("friction.v", &[1.0, 2.0, 3.0], velocity, 1e-7);
+    let modes = run.jumps("friction.mode");
+    assert_near(modes[0], start, 1e-6);
+    // There the force pulls back with more than friction holds, so that it slides back at once.
+    assert!(2.0 * stop.sin() < -1.0);
+    assert_near(*modes.iter().find(|&&time| time > 2.0).unwrap(), stop, 1e-6);
+    let back = |time: f64| 2.0 * (stop.cos() - time.cos()) + (time - stop);
+    run.assert_follows("friction.v", &[4.0, 5.0, 6.0], back, 1e-6);
+    assert!(run.statistics.state_events < 40, "{}", run.log);
+}
+
+#[test]
+fn b14_it_stays_where_the_force_cannot_move_it() {
+    let text = package(
+        "model One
+           Friction friction(v(start = 1, fixed = true), mode(start = Mode.Forward));
+         equation
+           friction.a = 0.9*sin(time) - friction.f;
+         end One;",
+    );
+    let run = complete(&text, 20.0, 1e-9);
+    let stop = zero_between(0.5, 3.0, |time| 1.0 + 0.9 * (1.0 - time.cos()) - time);
+    assert_near(run.jumps("friction.mode")[0], stop, 1e-7);
+    run.assert_follows("friction.f", &[10.0, 15.0], |time| 0.9 * time.sin(), 1e-7);
+    assert_near(run.end("friction.v"), 0.0, 1e-7);
+}
+
+#[test]
+fn b14_stick_and_slip_with_a_peak() {
+    // A belt pulls a mass at a spring: it sticks until the spring pulls with the peak, then swings about the sliding force.
+    let text = package(
+        "model Slip
+           parameter Real c = 10, pull = 0.1;
+           Real s(start = 0, fixed = true), x(start = 0, fixed = true);
+           Friction friction(v(start = 0, fixed = true), peak = 1.5);
+         equation
+           der(x) = pull;
+           der(s) = friction.v;
+           friction.a = c*(x - s) - friction.f;
+         end Slip;",
+    );
+    let run = complete(&text, 20.0, 1e-10);
+    // Loose at c·0.1·t = 1.5. Then with z = x − s: z'' = −c·z + 1, z = 0.1 + 0.05·cos ωt + 0.1/ω·sin ωt, v = 0.1 − z'.
+    let omega = 10.0f64.sqrt();
+    let relative = |t: f64| 0.1 - (-0.05 * omega * (omega * t).sin() + 0.1 * (omega * t).cos());
+    let stop = zero_between(0.5, 2.0 * PI / omega - 1e-3, relative);
+    let times = [0.25, 0.5, 0.9].map(|part| 1.5 + part * stop);
+    run.assert_follows("friction.v", &times, |time| relative(time - 1.5), 1e-6);
+    // After that it sticks with the spring at z(stop) until that is 0.15 again.
+    let left = 0.1 + 0.05 * (omega * stop).cos() + 0.1 / omega * (omega * stop).sin();
+    let period = stop + (0.15 - left) / 0.1;
+    let starts: Vec<f64> = run.jumps("friction.startFor").into_iter().collect();
+    let first = |time: f64| starts.iter().copied().find(|start| *start > time - 1e-3).unwrap();
+    for n in 0..5 {
+        let expected = 1.5 + f64::from(n) * period;
+        assert_near(first(expected), expected, 1e-6);
+    }
+    assert!(run.statistics.state_events < 100, "{}", run.log);
+}
+
+#[test]
+fn b14_a_peak_with_a_mass_that_makes_the_printed_conditions_contradict() {
+    // At rest sa is the peak; sliding it would be 1 + (peak − 1)/m, below the peak for m > 1: neither agrees with itself
+    // until pre(startFor) has followed.
+    let text = package(
+        "model Heavy
+           parameter Real m = 4;
+           Friction friction(v(start = 0, fixed = true), peak = 1.5);
+         equation
+           m*friction.a = time - friction.f;
+         end Heavy;",
+    );
+    let run = complete(&text, 3.0, 1e-9);
+    let since = |time: f64| time - 1.5;
+    let velocity = |time: f64| (since(time).powi(2) / 2.0 + 0.5 * since(time)) / 4.0;
+    run.assert_follows("friction.v", &[1.6, 2.0, 3.0], velocity, 1e-7);
+    assert_near(run.at("friction.v", 1.4), 0.0, 1e-12);
+}
+
+/// Compares relative velocities with time stepping at every hundredth of a second.
+fn compare(run: &Run, names: &[String], slip: &[f64], force: impl Fn(usize, f64) -> f64, end: f64) {
+    let masses = vec![1.0; slip.len()];
+    let mut worst = 0.0f64;
+    let mut checked = 0;
+    let mut count = 0usize;
+    time_stepping(&masses, slip, force, (end, 1e-3), |time, velocities, _| {
+        count += 1;
+        if count.is_multiple_of(10) && time < end {
+            for (name, &velocity) in names.iter().zip(velocities) {
+                worst = worst.max((run.at(name, time) - velocity).abs());
+                checked += 1;
+            }
+        }
+    });
+    assert!(checked > 100 && worst < 0.02, "{worst} off");
+}
+
+#[test]
+fn b15_two_blocks_in_all_nine_regimes() {
+    let text = package(
+        "model Two
+           Friction e1(v(start = 0, fixed = true), f0 = 1), e2(v(start = 0, fixed = true), f0 = 0.6);
+           Real u1 = 3*sin(time), u2 = 2*sin(1.7*time);
+           Integer regime = 3*(Integer(e1.mode) - 1) + Integer(e2.mode);
+           Boolean seen[9](each start = false, each fixed = true);
+         equation
+           e1.a = u1 + e2.f - e1.f;
+           e1.a + e2.a = u2 - e2.f;
+           for k in 1:9 loop
+             seen[k] = pre(seen[k]) or regime == k;
+           end for;
+         end Two;",
+    );
+    let run = complete(&text, 20.0, 1e-8);
+    for k in 1..=9 {
+        assert_eq!(run.end(&format!("seen[{k}]")), 1.0, "regime {k}");
+    }
+    let force = |k: usize, time: f64| if k == 0 { 3.0 * time.sin() } else { 2.0 * (1.7 * time).sin() };
+    compare(&run, &["e1.v".into(), "e2.v".into()], &[1.0, 0.6], force, 20.0);
+    assert!(run.statistics.state_events < 150, "{}", run.statistics.state_events);
+}
+
+#[test]
+fn b15_six_blocks() {
+    const AMPLITUDES: [f64; 6] = [3.0, 2.5, 2.0, 1.5, 1.2, 1.0];
+    const FREQUENCIES: [f64; 6] = [1.0, 1.7, 2.3, 0.7, 3.1, 1.3];
+    const SLIP: [f64; 6] = [1.0, 0.8, 0.7, 0.6, 0.5, 0.3];
+    for peak in ["1", "1.2"] {
+        let text = package(&format!(
+            "model Six
+               parameter Integer n = 6;
+               Friction e[n](v(each start = 0, each fixed = true), f0 = {{1, 0.8, 0.7, 0.6, 0.5, 0.3}}, each peak = {peak});
+               Real u[n] = {{a[k]*sin(w[k]*time) for k in 1:n}}, acceleration[n];
+               parameter Real a[n] = {{3, 2.5, 2, 1.5, 1.2, 1}}, w[n] = {{1, 1.7, 2.3, 0.7, 3.1, 1.3}};
+             equation
+               acceleration[1] = e[1].a;
+               for k in 2:n loop
+                 acceleration[k] = acceleration[k - 1] + e[k].a;
+               end for;
+               for k in 1:n - 1 loop
+                 acceleration[k] = u[k] + e[k + 1].f - e[k].f;
+               end for;
+               acceleration[n] = u[n] - e[n].f;
+             end Six;"
+        ));
+        let run = complete(&text, 10.0, 1e-8);
+        if peak == "1" {
+            let names: Vec<String> = (1..=6).map(|k| format!("e[{k}].v")).collect();
+            let force = |k: usize, time: f64| AMPLITUDES[k] * (FREQUENCIES[k] * time).sin();
+            compare(&run, &names, &SLIP, force, 10.0);
+        }
+        // Newton's laws and the limits of friction hold at every point.
+        for (row, &time) in run.result.time.iter().enumerate() {
+            let (mut acceleration, of) = (0.0, |name: &str, k: usize| run.column(&format!("e[{k}].{name}"))[row]);
+            for k in 1..=6 {
+                acceleration += of("a", k);
+                let next = if k < 6 { of("f", k + 1) } else { 0.0 };
+                let force = AMPLITUDES[k - 1] * (FREQUENCIES[k - 1] * time).sin();
+                assert_near(acceleration, force + next - of("f", k), 1e-7);
+                let most: f64 = SLIP[k - 1] * peak.parse::<f64>().unwrap();
+                assert!(of("f", k).abs() <= most + 1e-6, "{} at {time}", of("f", k));
+            }
+        }
+    }
+}
