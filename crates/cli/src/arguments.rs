@@ -233,6 +233,10 @@ pub struct Simulate {
     #[arg(long, value_name = "NAMES", num_args = 0..=1, default_missing_value = "")]
     pub plot: Option<String>,
 
+    /// Let time pass as on the wall, and count the steps that are late
+    #[arg(long)]
+    pub realtime: bool,
+
     /// Print the effort of the run: counts, times of its parts, the worst step, the slowest systems
     #[arg(long)]
     pub stats: bool,

@@ -3,9 +3,6 @@
 
 mod common;
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use common::{Folder, gyrator};
 use expect_test::expect;
 use serde_json::Value;
@@ -281,43 +278,6 @@ fn wrong_calls() {
         For more information, try '--help'.
     "#]]
     .assert_eq(&said(&["check", "decay.mo", "--set", "k"]));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_full_disk_is_told() {
-    let folder = folder("full");
-    if std::os::unix::fs::symlink("/dev/full", folder.path("out.csv")).is_err() {
-        return;
-    }
-    let run = gyrator(&folder, &["simulate", "decay.mo", "--output", "out.csv"]);
-    assert_eq!(run.status, 3);
-    expect![[r#"
-        error: cannot write `out.csv`: the disk is full
-    "#]]
-    .assert_eq(&run.stderr);
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_leaves_a_readable_file() {
-    let folder = folder("interrupt");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
-        .args(["simulate", "decay.mo", "--stop-time", "1e9", "--interval", "0.001", "--output", "out.csv"])
-        .current_dir(folder.path(""))
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    while !folder.path("out.csv").exists() && begin.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(3));
-    let text = folder.read("out.csv");
-    assert!(text.ends_with('\n') && text.lines().count() > 10);
-    assert!(results::read(&folder.path("out.csv")).is_ok());
 }
 
 #[test]

@@ -141,3 +141,31 @@ fn nothing_is_measured_without_being_asked_for() {
     assert!(summary["statistics"]["steps"].as_u64().unwrap() > 0);
     assert_eq!(summary["statistics"].get("worst_step_seconds"), None);
 }
+
+/// Half a second takes half a second. On a busy machine steps may be late, which is told.
+#[test]
+fn in_real_time() {
+    let folder = folder("stats-real-time");
+    let begun = std::time::Instant::now();
+    let run = gyrator(
+        &folder,
+        &[
+            "simulate",
+            "--realtime",
+            "--json",
+            "--solver",
+            "inline-euler",
+            "--step",
+            "0.01",
+            "--stop-time",
+            "0.5",
+            "drive.mo",
+        ],
+    );
+    assert!(begun.elapsed().as_secs_f64() >= 0.5);
+    let summary: Value = serde_json::from_str(&run.stdout).unwrap();
+    let (late, steps) = (&summary["statistics"]["overruns"], &summary["statistics"]["steps"]);
+    assert!(late.as_u64().unwrap() <= steps.as_u64().unwrap());
+    let told = run.stderr.contains("late steps: ");
+    assert_eq!(told, late.as_u64().unwrap() > 0, "{}", run.stderr);
+}

@@ -27,13 +27,14 @@ impl OutputFile {
         Ok(Self { file, path: path.to_owned(), length: 0, last_append: Instant::now() })
     }
 
-    pub fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Whether rows have been kept back long enough.
     pub fn is_stale(&self) -> bool {
-        self.last_append.elapsed() > PATIENCE
+        self.is_stale_by(1)
+    }
+
+    /// The same for several times the usual patience.
+    pub fn is_stale_by(&self, times: u32) -> bool {
+        self.last_append.elapsed() > PATIENCE * times
     }
 
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), ResultError> {
@@ -58,11 +59,35 @@ impl OutputFile {
         write(&mut self.file).map(drop).map_err(|error| ResultError::io(&self.path, "write", error))
     }
 
-    /// Cuts the file; what follows is appended there.
-    pub fn truncate(&mut self, length: u64) -> Result<(), ResultError> {
+    /// Replaces the end of the file, which begins at `at`, by data of the given size and a new end. The file has one of the
+    /// two ends at every moment: the old one is moved to where the new one will be, the data are written before it, then
+    /// the new end takes its place. When that fails, the file is as it was before.
+    pub fn insert(
+        &mut self,
+        at: u64,
+        size: u64,
+        data: impl Iterator<Item = Vec<u8>>,
+        old_end: &[u8],
+        new_end: &[u8],
+    ) -> Result<(), ResultError> {
+        self.last_append = Instant::now();
+        let length = at + size + new_end.len() as u64;
+        let write = |file: &mut File| {
+            file.seek(SeekFrom::Start(length - old_end.len() as u64))?;
+            file.write_all(old_end)?;
+            file.seek(SeekFrom::Start(at))?;
+            for piece in data {
+                file.write_all(&piece)?;
+            }
+            file.write_all(new_end)
+        };
+        if let Err(error) = write(&mut self.file) {
+            let _ = self.file.set_len(at);
+            let _ = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(old_end));
+            return Err(ResultError::io(&self.path, "write", error));
+        }
         self.length = length;
-        let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        cut.map(drop).map_err(|error| ResultError::io(&self.path, "write", error))
+        Ok(())
     }
 }
 

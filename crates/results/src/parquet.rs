@@ -1,8 +1,9 @@
 //! Results as Apache Parquet: one required `DOUBLE` column a variable, plain encoding, no compression.
 //!
-//! Rows are gathered into groups of bounded size. After every write the file ends in a footer, so that it can be read
-//! while the run goes on; the next write replaces the footer, and the last group as long as it is not full. Units and
-//! the like are key-value pairs of the file (`unit:R1.v` …). Layout: Apache Parquet format 2.9, `parquet.thrift`.
+//! Rows are gathered into groups of bounded size. The file ends in a footer at every moment, so that it can be read while
+//! the run goes on and whatever ends it: a group is put before the footer, which then is replaced by one that knows the
+//! group. Units and the like are key-value pairs of the file (`unit:R1.v` …). Layout: Apache Parquet format 2.9,
+//! `parquet.thrift`.
 
 mod reader;
 mod thrift;
@@ -17,8 +18,11 @@ use crate::output::OutputFile;
 use crate::{Column, Kind, ResultError, ResultSink};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-/// A row group is closed when its pages reach about this size.
-const GROUP_BYTES: usize = 32 << 20;
+/// A row group is written when its pages reach about this size.
+const GROUP_BYTES: usize = 4 << 20;
+/// Each group costs a place in the footer: the more of them were written early so that the file can be watched, the longer
+/// rows are kept back.
+const GROUPS_OF_PATIENCE: usize = 64;
 
 /// The enumerations of `parquet.thrift` that are used here.
 mod code {
@@ -40,11 +44,11 @@ pub struct ParquetSink {
     output: OutputFile,
     columns: Vec<Column>,
     expansion: Expansion,
-    /// Closed groups; the open one starts where they end.
     groups: Vec<Group>,
     end_of_groups: u64,
     rows_per_group: usize,
-    /// The open group: its times, and its values row after row.
+    footer: Vec<u8>,
+    /// The rows that are kept back: their times, and their values row after row.
     times: Vec<f64>,
     values: Vec<f64>,
 }
@@ -58,44 +62,56 @@ impl ParquetSink {
             groups: Vec::new(),
             end_of_groups: MAGIC.len() as u64,
             rows_per_group: 1,
+            footer: Vec::new(),
             times: Vec::new(),
             values: Vec::new(),
         })
     }
 
-    /// Writes the open group and the footer over the old footer. When that fails, the closed groups stay readable.
+    /// Writes the rows that were kept back as a group. Where they do not fit on the disk, as many as do.
     fn write(&mut self) -> Result<(), ResultError> {
-        self.output.truncate(self.end_of_groups)?;
-        let written = self.write_group();
+        let rows = self.times.len();
+        let written = self.write_group(0, rows);
         if written.is_err() {
-            self.output.truncate(self.end_of_groups)?;
-            let footer = self.footer(&self.groups);
-            self.output.append(&footer)?;
+            let (mut from, mut count) = (0, rows / 2);
+            while count > 0 && from < rows {
+                match self.write_group(from, (from + count).min(rows)) {
+                    Ok(()) => from += count,
+                    Err(_) => count /= 2,
+                }
+            }
         }
+        self.times.clear();
+        self.values.clear();
         written
     }
 
-    fn write_group(&mut self) -> Result<(), ResultError> {
-        let mut groups = self.groups.clone();
-        if !self.times.is_empty() {
-            groups.push(Group { start: self.end_of_groups, rows: self.times.len() });
-            self.output.append(&page(self.times.iter().copied(), self.times.len()))?;
-            let width = self.expansion.width;
-            for source in &self.expansion.sources {
-                let column = self.values.chunks_exact(width.max(1)).map(|row| source.of(row));
-                self.output.append(&page(column, self.times.len()))?;
+    fn write_group(&mut self, from: usize, to: usize) -> Result<(), ResultError> {
+        let rows = to.saturating_sub(from);
+        if rows == 0 {
+            return Ok(());
+        }
+        self.groups.push(Group { start: self.end_of_groups, rows });
+        let footer = self.footer(&self.groups);
+        let size = (chunk_size(rows) * (self.columns.len() + 1)) as u64;
+        let width = self.expansion.width;
+        let (times, values) = (&self.times[from..to], &self.values[from * width..to * width]);
+        let columns = self.expansion.sources.iter().map(|source| {
+            let column = values.chunks_exact(width.max(1)).map(|row| source.of(row));
+            page(column, rows)
+        });
+        let pages = std::iter::once_with(|| page(times.iter().copied(), rows)).chain(columns);
+        match self.output.insert(self.end_of_groups, size, pages, &self.footer, &footer) {
+            Ok(()) => {
+                self.end_of_groups += size;
+                self.footer = footer;
+                Ok(())
+            }
+            Err(error) => {
+                self.groups.pop();
+                Err(error)
             }
         }
-        let footer = self.footer(&groups);
-        self.output.append(&footer)
-    }
-
-    fn close_group(&mut self) {
-        let rows = self.times.len();
-        self.groups.push(Group { start: self.end_of_groups, rows });
-        self.end_of_groups += (chunk_size(rows) * (self.columns.len() + 1)) as u64;
-        self.times.clear();
-        self.values.clear();
     }
 
     fn footer(&self, groups: &[Group]) -> Vec<u8> {
@@ -146,19 +162,17 @@ impl ResultSink for ParquetSink {
         self.expansion = Expansion::new(columns)?;
         self.rows_per_group = (GROUP_BYTES / 8 / (columns.len() + 1)).max(1);
         self.output.append(MAGIC)?;
-        self.write()
+        self.footer = self.footer(&[]);
+        self.output.append(&self.footer)
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
         self.expansion.check(values)?;
         self.times.push(time);
         self.values.extend_from_slice(values);
-        let full = self.times.len() >= self.rows_per_group;
-        if full || self.output.is_stale() {
+        let patience = 1 + self.groups.len() / GROUPS_OF_PATIENCE;
+        if self.times.len() >= self.rows_per_group || self.output.is_stale_by(patience as u32) {
             self.write()?;
-        }
-        if full {
-            self.close_group();
         }
         Ok(())
     }
@@ -170,9 +184,7 @@ impl ResultSink for ParquetSink {
 
 impl Drop for ParquetSink {
     fn drop(&mut self) {
-        if self.output.length() > 0 {
-            let _ = self.write();
-        }
+        let _ = self.write();
     }
 }
 

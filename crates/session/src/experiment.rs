@@ -15,6 +15,8 @@ pub struct Settings {
     pub step: Option<f64>,
     /// Measure where the time goes.
     pub measure: bool,
+    /// Let time pass as on the wall.
+    pub real_time: bool,
 }
 
 const INTERVALS: f64 = 500.0;
@@ -60,6 +62,7 @@ impl Settings {
             solver,
             step: self.step,
             measure: self.measure,
+            real_time: self.real_time,
         })
     }
 }

@@ -30,6 +30,11 @@ pub struct Statistics {
     pub modes_made: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode_seconds: Option<f64>,
+    /// Of a run in real time: steps that were late, and by how many seconds at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overruns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latest_seconds: Option<f64>,
     /// Where it was asked for.
     #[serde(flatten)]
     pub measured: Option<Measured>,
@@ -93,6 +98,8 @@ impl Statistics {
             modes: run.modes,
             modes_made: made.then_some(run.modes_made),
             mode_seconds: made.then_some(run.mode_seconds),
+            overruns: outcome.punctuality.map(|punctuality| punctuality.overruns),
+            latest_seconds: outcome.punctuality.map(|punctuality| punctuality.latest),
             measured: outcome.profile.as_ref().map(|profile| Measured::of(profile, sources)),
         }
     }
@@ -114,6 +121,10 @@ impl Statistics {
         table.count("modes", self.modes);
         if let (Some(made), Some(seconds)) = (self.modes_made, self.mode_seconds) {
             table.time("  making one", seconds / made as f64);
+        }
+        if let (Some(overruns), Some(latest)) = (self.overruns, self.latest_seconds) {
+            table.count("late steps", overruns);
+            table.time("  the latest by", latest);
         }
         table.gap();
         for (stage, seconds) in seconds.iter() {

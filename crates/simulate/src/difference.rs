@@ -51,7 +51,15 @@ pub fn run(
     sink.finish()?;
     let integrate_seconds = begin.elapsed().as_secs_f64() - initialise_seconds;
     let statistics = run.statistics;
-    Ok(Outcome { ending, statistics, warnings: Vec::new(), initialise_seconds, integrate_seconds, profile: None })
+    Ok(Outcome {
+        ending,
+        statistics,
+        warnings: Vec::new(),
+        initialise_seconds,
+        integrate_seconds,
+        profile: None,
+        punctuality: None,
+    })
 }
 
 struct Steps<'a> {

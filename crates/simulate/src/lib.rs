@@ -18,10 +18,12 @@ mod machine;
 mod modes;
 mod profile;
 mod projection;
+mod real_time;
 mod rhythm;
 mod run;
 mod systems;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
+pub use real_time::Punctuality;
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

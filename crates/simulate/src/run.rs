@@ -21,6 +21,7 @@ use crate::machine::{Machine, Phase, Trouble};
 use crate::modes::{Left, Shelf, Station, Switching};
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
+use crate::real_time::{Pace, Punctuality};
 use crate::rhythm::RecentEvents;
 use crate::systems::Systems;
 
@@ -40,6 +41,8 @@ pub struct Options {
     pub step: Option<f64>,
     /// Measure where the time goes.
     pub measure: bool,
+    /// Let time pass as on the wall.
+    pub real_time: bool,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             solver: "auto".into(),
             step: None,
             measure: false,
+            real_time: false,
         }
     }
 }
@@ -108,6 +112,7 @@ pub struct Outcome {
     pub integrate_seconds: f64,
     /// Where it was asked for.
     pub profile: Option<Profile>,
+    pub punctuality: Option<Punctuality>,
 }
 
 impl Outcome {
@@ -119,6 +124,7 @@ impl Outcome {
             initialise_seconds: 0.0,
             integrate_seconds: 0.0,
             profile: None,
+            punctuality: None,
         }
     }
 }
@@ -170,8 +176,9 @@ pub fn simulate(
     let integrate_seconds = started.elapsed().as_secs_f64() - initialise_seconds;
     run.count();
     let (statistics, warnings, profile) = (run.statistics, run.warnings(), run.profile());
+    let punctuality = run.pace.as_ref().map(|pace| pace.punctuality);
     run.sink.finish()?;
-    Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds, profile })
+    Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds, profile, punctuality })
 }
 
 fn method(name: &str, states: usize) -> Result<Method, Box<Diagnostic>> {
@@ -300,6 +307,7 @@ struct Run<'a, 'w> {
     projector: Option<Projector<'a>>,
     limits: Limits,
     meter: Meter,
+    pace: Option<Pace>,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -333,6 +341,7 @@ impl<'a, 'w> Run<'a, 'w> {
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
+            pace: None,
             station,
         }
     }
@@ -393,6 +402,10 @@ impl<'a, 'w> Run<'a, 'w> {
             // Steps are to cost the same from the beginning.
             self.make_machine_code();
         }
+        if self.options.real_time {
+            self.program.compile();
+            self.pace = Some(Pace::new(start));
+        }
         while time < stop && !same_instant(time, stop) {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
@@ -442,6 +455,9 @@ impl<'a, 'w> Run<'a, 'w> {
             self.meter.add(Part::Events, passed);
             self.meter.finish_step(begun, time);
             self.speed_up();
+            if self.pace.as_mut().is_some_and(|pace| !pace.keep(time, watcher)) {
+                return Ok(Ending::Interrupted { time });
+            }
         }
         self.finish(stop)?;
         Ok(Ending::Complete)

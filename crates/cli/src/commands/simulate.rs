@@ -111,6 +111,7 @@ impl Run<'_> {
             solver: arguments.solver.clone(),
             step: arguments.step,
             measure: arguments.stats,
+            real_time: arguments.realtime,
         }
     }
 
@@ -163,6 +164,10 @@ impl Run<'_> {
         call.tell_times();
         let output = self.output.display();
         let rows = outcome.statistics.rows;
+        if let Some(late) = outcome.punctuality.filter(|punctuality| punctuality.overruns > 0 && !subject.quiet) {
+            let (steps, latest) = (late.overruns, late.latest * 1e3);
+            eprintln!("late steps: {steps}, by {latest:.3} ms at most (at time {})", Decimal(late.latest_at));
+        }
         match &outcome.ending {
             Ending::Complete => {
                 if !subject.quiet && !subject.json {
