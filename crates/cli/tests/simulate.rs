@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::process::Command;
+
 use common::{Folder, gyrator};
 use expect_test::expect;
 use serde_json::Value;
