@@ -398,3 +398,89 @@ end Heater;
         told("units-off", &["check", silent], model, 0, expect![""]);
     }
 }
+
+#[test]
+fn nonlinear_equations_without_a_solution() {
+    told(
+        "no-solution",
+        &["simulate", "-q"],
+        "model Pipes
+  model Pipe
+    parameter Real k = 2;
+    Real dp, q;
+  equation
+    dp = k*q^2 + q;
+  end Pipe;
+  Pipe supply(k = 3), drain;
+equation
+  supply.q = drain.q;
+  supply.dp + drain.dp = -5;
+end Pipes;
+",
+        1,
+        expect![[r#"
+            error[no-convergence]: no solution was found for the 3 equations for supply.q, supply.dp, drain.dp at time 0
+              --> model.mo:6:5
+               |
+             6 |     dp = k*q^2 + q;
+               |     ^^^^^^^^^^^^^^ off by -4.8 in component `drain`: drain.dp = drain.k*supply.q^2 + supply.q
+               = the iteration ended at supply.q = -0.2 (no start value)
+               = help: if there is a solution, start values near it help: give `start = …` to supply.q; if there is none, look for a wrong parameter or sign in the equations
+        "#]],
+    );
+}
+
+#[test]
+fn a_start_value_far_from_the_solution() {
+    told(
+        "far-start",
+        &["simulate", "-q"],
+        "model Lamp
+  parameter Real Is = 1e-12, Vt = 0.025;
+  Real v(start = 60), i;
+equation
+  i = Is*(exp(v/Vt) - 1);
+  10 - v = 100*i;
+end Lamp;
+",
+        1,
+        expect![[r#"
+            error[evaluation-failed]: exp(2400) has no finite value, when i was computed
+              --> model.mo:5:3
+               |
+             5 |   i = Is*(exp(v/Vt) - 1);
+               |   ^^^^^^^^^^^^^^^^^^^^^^ in this equation
+               = the iteration ended at v = 60 (start = 60)
+               = help: if there is a solution, start values near it help: give `start = …` to v; if there is none, look for a wrong parameter or sign in the equations
+        "#]],
+    );
+}
+
+/// The parabola is left at its top, where x has two values and then none.
+#[test]
+fn nonlinear_equations_whose_solution_ends() {
+    told(
+        "solution-ends",
+        &["simulate", "-q", "--solver", "rk4", "--step", "0.03125"],
+        "model Melting
+  Real x(start = 1), y, heat(start = 0, fixed = true);
+equation
+  der(heat) = 1;
+  x^2 + y = 1 - heat;
+  y = 0.5*x;
+  annotation(experiment(StopTime = 2));
+end Melting;
+",
+        3,
+        expect![[r#"
+            error[singular-system]: the 2 nonlinear equations for x, y do not determine x near time 1.064
+              --> model.mo:6:3
+               |
+             6 |   y = 0.5*x;
+               |   ^^^^^^^^^ one of these equations
+               = the iteration ended at x = -0.25 (start = 1)
+               = help: the solution may end or branch here, such as at the top of a characteristic; other start values may lead to another branch
+            error: the run stopped at time 1.064; `Melting.csv` holds what was computed until then
+        "#]],
+    );
+}

@@ -21,6 +21,7 @@ mod projection;
 mod real_time;
 mod rhythm;
 mod run;
+mod system_failure;
 mod systems;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};

@@ -7,7 +7,8 @@ use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, EvalError, OdeProblem, Pattern};
 
 use crate::profile::Evaluations;
-use crate::systems::{self, SystemFailure, Systems};
+use crate::system_failure::SystemFailure;
+use crate::systems::{self, Systems};
 
 /// Why a point could not be evaluated.
 #[derive(Clone, Debug)]

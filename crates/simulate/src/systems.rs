@@ -10,15 +10,15 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use base::{Decimal, Diagnostic, IdVec};
+use base::IdVec;
 use compile::{Failure, Memory, Program, RelationKind, SystemId};
-use dae::Model;
 use rustc_hash::FxHashSet;
 use solve::newton::NewtonOptions;
 use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
 use transform::{Matrix, SystemKind};
 
 use crate::machine::{Phase, Trouble, nominal};
+use crate::system_failure::{Reason, SystemFailure};
 
 /// Configurations tried before an event is given up.
 const MOST_CONFIGURATIONS: usize = 4096;
@@ -28,102 +28,6 @@ const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
 /// Of what one linear solve leaves.
 const LINEAR_ROUNDING: f64 = 1e-15;
-
-/// How many equations of a system a message shows.
-const SHOWN: usize = 4;
-
-/// Why a system has no solution, by name.
-#[derive(Clone, Debug)]
-pub struct SystemFailure {
-    pub unknowns: Vec<dae::VarId>,
-    pub equations: Vec<dae::EqId>,
-    pub reason: Reason,
-    pub time: f64,
-}
-
-#[derive(Clone, Debug)]
-pub enum Reason {
-    /// No equation is left for this unknown.
-    Singular(dae::VarId),
-    /// The residuals that are still largest.
-    NoConvergence(Vec<(dae::EqId, f64)>),
-    Evaluation(Failure),
-    /// No configuration of relations and discrete unknowns agrees with itself.
-    NoConfiguration {
-        tried: usize,
-    },
-}
-
-impl SystemFailure {
-    pub fn is_singular(&self) -> bool {
-        matches!(self.reason, Reason::Singular(_) | Reason::NoConfiguration { .. })
-    }
-
-    /// Whether it may be another structure that is needed, and not other numbers.
-    pub fn is_structural(&self) -> bool {
-        self.is_singular() || matches!(self.reason, Reason::NoConvergence(_))
-    }
-
-    pub fn diagnostic(&self, model: &Model) -> Diagnostic {
-        let names = |ids: &[dae::VarId]| {
-            let shown: Vec<String> = ids.iter().take(8).map(|&id| model.variable_name(id)).collect();
-            let more = if ids.len() > 8 { format!(" and {} more", ids.len() - 8) } else { String::new() };
-            format!("{}{more}", shown.join(", "))
-        };
-        let size = self.unknowns.len();
-        let time = Decimal(self.time);
-        let mut diagnostic = match &self.reason {
-            Reason::Singular(unknown) => Diagnostic::error(
-                "singular-system",
-                format!(
-                    "the {size} simultaneous equations for {} do not determine {} at time {time}",
-                    names(&self.unknowns),
-                    model.variable_name(*unknown)
-                ),
-            )
-            .hint("look for a part without a reference (a missing ground), or for ideal elements in a loop"),
-            Reason::NoConvergence(_) => Diagnostic::error(
-                "no-convergence",
-                format!(
-                    "no solution was found for the {size} nonlinear equations for {} at time {time}",
-                    names(&self.unknowns)
-                ),
-            )
-            .hint("give start values (`start = …`) near the solution, or nominal values, to these variables"),
-            Reason::Evaluation(failure) => return failure.diagnostic(model),
-            Reason::NoConfiguration { tried } => Diagnostic::error(
-                "no-consistent-configuration",
-                format!(
-                    "no combination of conditions is consistent for {} at time {time} ({tried} were tried)",
-                    names(&self.unknowns)
-                ),
-            ),
-        };
-        if let Reason::NoConvergence(worst) = &self.reason {
-            for (equation, residual) in worst.iter().take(4) {
-                let Some(equation) = model.equations.get(*equation) else { continue };
-                let component = model.paths.text(equation.origin.component);
-                let text = format!("is off by {residual:.3e}, in component `{component}`");
-                diagnostic = match equation.origin.span {
-                    Some(span) => diagnostic.at(span, text),
-                    None => diagnostic.note(text),
-                };
-            }
-            return diagnostic;
-        }
-        let equations = self.equations.iter().filter_map(|&equation| model.equations.get(equation));
-        if let Some(equation) = equations.clone().next() {
-            diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
-        }
-        for span in equations.take(SHOWN).filter_map(|equation| equation.origin.span) {
-            diagnostic = diagnostic.at(span, "one of these equations");
-        }
-        if self.equations.len() > SHOWN {
-            diagnostic = diagnostic.note(format!("and {} more equations", self.equations.len() - SHOWN));
-        }
-        diagnostic
-    }
-}
 
 enum Method {
     Linear { solver: Box<LinearSolver>, factored: bool },
@@ -251,6 +155,7 @@ impl Systems {
                     Trouble::System(SystemFailure {
                         unknowns: found.unknowns.clone(),
                         equations: found.equations.clone(),
+                        iteration: Vec::new(),
                         reason: Reason::Singular(found.iteration[column]),
                         time: memory.time(),
                     })
@@ -294,6 +199,7 @@ impl Systems {
                 Err(Trouble::System(SystemFailure {
                     unknowns: found.unknowns.clone(),
                     equations: found.equations.clone(),
+                    iteration: workspace.last_guesses(found),
                     reason,
                     time: memory.time(),
                 }))
@@ -317,6 +223,7 @@ impl Workspace {
             Trouble::System(SystemFailure {
                 unknowns: found.unknowns.clone(),
                 equations: found.equations.clone(),
+                iteration: Vec::new(),
                 reason: Reason::Singular(found.iteration[singular.column]),
                 time: memory.time(),
             })
@@ -361,6 +268,14 @@ impl Workspace {
                 let (iterations, factorisations) = (statistics.iterations, statistics.factorisations);
                 Effort { iterations, factorisations, ..self.effort }
             }
+        }
+    }
+
+    /// Where Newton's method ended.
+    fn last_guesses(&self, found: &compile::System) -> Vec<(dae::VarId, f64)> {
+        match self.method {
+            Method::Linear { .. } => Vec::new(),
+            Method::Newton(_) => found.iteration.iter().copied().zip(self.x.iter().copied()).collect(),
         }
     }
 
