@@ -9,6 +9,9 @@ use crate::layout::RelationKind;
 use crate::memory::Memory;
 use crate::program::{JacobianCode, Program, Step, SystemId, bounds};
 
+/// Instants that rounding may exchange, relative to their size.
+const NEAR: f64 = 1e-14;
+
 impl Program {
     /// Evaluates the Jacobian of a system's residuals: the entries of `System::pattern`, at the point at which
     /// `residuals` was evaluated last.
@@ -171,12 +174,34 @@ impl Program {
                 RelationKind::Round { rounding, .. } => {
                     let (lower, upper) = bounds(rounding, memory.values[relation.state as usize]);
                     let bound = if slope > 0.0 { upper } else { lower };
-                    self.after_rounding(memory, k, rounding, (bound - offset) / slope)
+                    (bound - offset) / slope
                 }
             };
-            out[k] = if slope != 0.0 && instant > now { instant } else { f64::INFINITY };
+            // A rounding may change within the rounding errors of now.
+            let nearly = now - NEAR * now.abs();
+            let later = instant > now || instant > nearly && matches!(relation.kind, RelationKind::Round { .. });
+            out[k] = if slope != 0.0 && later { instant } else { f64::INFINITY };
+        }
+        // What comes first has to be exact; the others will be looked at when they do.
+        while let Some(k) = self.first_rounding(out, &slopes) {
+            let RelationKind::Round { rounding, .. } = self.layout.relations[self.time_relations[k]].kind else {
+                break;
+            };
+            let instant = self.after_rounding(memory, k, rounding, out[k]);
+            out[k] = if instant > now { instant } else { f64::INFINITY };
+            slopes[k] = 0.0;
         }
         memory.set_time(now);
+    }
+
+    /// A rounding among the earliest of `instants` that has not been looked at yet: those that have, have no slope any more.
+    fn first_rounding(&self, instants: &[f64], slopes: &[f64]) -> Option<usize> {
+        let first = instants.iter().copied().fold(f64::INFINITY, f64::min);
+        let rounds =
+            |k: usize| matches!(self.layout.relations[self.time_relations[k]].kind, RelationKind::Round { .. });
+        (0..instants.len()).find(|&k| {
+            instants[k].is_finite() && instants[k] <= first + NEAR * first.abs() && slopes[k] != 0.0 && rounds(k)
+        })
     }
 
     /// The first number at or behind `instant` at which the rounded argument differs from its frozen state.
