@@ -70,7 +70,9 @@ impl Run<'_> {
                     .sinks
                     .push(Box::new(SelectSink::new(&mut memory, |column: &Column| names.contains(&column.name))));
             }
-            self.watched(call, &program, &options, &mut sinks, &mut log)?
+            let wanted =
+                |name: &str| keep(name) || drawn.as_ref().is_some_and(|names| names.iter().any(|drawn| drawn == name));
+            self.watched(call, &program, &options, &wanted, &mut sinks, &mut log)?
         };
         log.finish().map_err(|error| Failed::Call(format!("cannot write the event log: {error}")))?;
         if let Some(names) = drawn {
@@ -86,6 +88,7 @@ impl Run<'_> {
         call: &mut Call,
         program: &compile::Program,
         options: &RunOptions,
+        keep: &dyn Fn(&str) -> bool,
         sink: &mut dyn ResultSink,
         log: &mut EventLog,
     ) -> Result<Outcome, Failed> {
@@ -95,7 +98,7 @@ impl Run<'_> {
             progress.at(time);
             !stop.load(Ordering::Relaxed)
         };
-        let outcome = call.session.simulate(program, options, &|_| true, sink, log, &mut watcher);
+        let outcome = call.session.simulate(program, options, keep, sink, log, &mut watcher);
         progress.end();
         outcome
     }
