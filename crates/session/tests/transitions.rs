@@ -168,6 +168,37 @@ fn two_switches_at_once_discharge_two_capacitors() {
     assert_close(run.right("impulse(iB)", 0.2), 15.0, 1e-13);
 }
 
+/// A diode short-circuits the capacitor at the instant at which the other one interrupts the inductor: currents cancel at a
+/// node, so that one constraint shows only after another was differentiated.
+#[test]
+fn impulses_of_voltage_and_of_current_in_one_instant() {
+    let run = run(
+        "model Diodes
+          Real iL(start = 0.3), vC(start = 0.5), iC, vD, iD, sD, vE, iE, sE, u1, u2, u3;
+          Boolean offD = sD < 0, offE = sE < 0;
+        equation
+          u1 = 10*sin(6*time + 0.3);
+          -u2 = 0.5*der(iL);
+          iC = 0.2*der(vC);
+          vD = if offD then sD else 0;
+          iD = if offD then 0 else sD;
+          vE = if offE then sE else 0;
+          iE = if offE then 0 else sE;
+          vC = u2 - u3;
+          vD = u1 - u2;
+          vE = u2 - u3;
+          0 = -iL + iC - iD + iE;
+          0 = -iC - iE;
+        end Diodes;",
+        0.5,
+    );
+    assert_eq!((run.right("iL", 0.0), run.right("vC", 0.0)), (0.0, 0.0));
+    assert_close(run.right("impulse(vD)", 0.0), -0.15, 1e-14);
+    assert_close(run.right("impulse(iE)", 0.0), 0.1, 1e-14);
+    // Then the first conducts at once: 0.5·iL' = −10·sin(6t + 0.3).
+    assert_close(run.right("iL", 0.5), (10.0 / 3.0) * (3.3f64.cos() - 0.3f64.cos()), 1e-4);
+}
+
 const JOINED: &str = "2*der(v1) = -i; 3*der(v2) = i; if closed then v1 = v2; else i = 0; end if;";
 
 #[test]
@@ -339,7 +370,7 @@ fn the_log_for_programs_tells_modes_jumps_and_impulses() {
     );
     expect![[r#"
         {"event":"initialised","time":0}
-        {"event":"mode","time":0.5,"left":1,"entered":2,"conditions":{"closed":true},"changed":["closed"],"decided":[{"relation":"time >= 0.5","sign":1,"by":"direction"}]}
+        {"event":"mode","time":0.5,"left":1,"entered":2,"conditions":{"closed":true},"changed":["closed"],"decided":[{"relation":"time >= 0.5","sign":1,"by":"value"}]}
         {"event":"jump","time":0.5,"variable":"v1","from":10,"to":6.4}
         {"event":"jump","time":0.5,"variable":"v2","from":4,"to":6.4}
         {"event":"impulse","time":0.5,"variable":"i","value":7.2}

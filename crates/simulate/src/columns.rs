@@ -13,6 +13,8 @@ pub struct Columns {
     sources: Vec<Option<VarId>>,
     /// Which sources are derivatives, of what and of which order; another structure has other variables for them.
     derivatives: Vec<(usize, (VarId, u32))>,
+    /// What the derivatives are in the structures met so far, by the address of the program.
+    known: FxHashMap<usize, Vec<Option<VarId>>>,
     row: Vec<f64>,
     /// The impulses of variables in the instant at hand.
     pub impulses: Vec<(VarId, f64)>,
@@ -81,18 +83,23 @@ impl Columns {
                 impulses.push((variable, 0.0));
             }
         }
-        Self { columns, row: vec![0.0; sources.len() + impulses.len()], sources, derivatives, impulses }
+        let row = vec![0.0; sources.len() + impulses.len()];
+        Self { columns, row, sources, derivatives, known: FxHashMap::default(), impulses }
     }
 
     /// From now on rows are read from another structure of the model.
     pub fn read_from(&mut self, program: &Program) {
-        let model = program.model();
-        let known: FxHashMap<(VarId, u32), VarId> = (model.variables.iter())
-            .filter(|(_, declared)| declared.derivative_of.is_some())
-            .map(|(variable, _)| (root_of(model, variable), variable))
-            .collect();
-        for (place, derivative) in &self.derivatives {
-            self.sources[*place] = known.get(derivative).copied();
+        let derivatives = &self.derivatives;
+        let found = self.known.entry(std::ptr::from_ref(program) as usize).or_insert_with(|| {
+            let model = program.model();
+            let known: FxHashMap<(VarId, u32), VarId> = (model.variables.iter())
+                .filter(|(_, declared)| declared.derivative_of.is_some())
+                .map(|(variable, _)| (root_of(model, variable), variable))
+                .collect();
+            derivatives.iter().map(|(_, derivative)| known.get(derivative).copied()).collect()
+        });
+        for ((place, _), &variable) in derivatives.iter().zip(found.iter()) {
+            self.sources[*place] = variable;
         }
     }
 

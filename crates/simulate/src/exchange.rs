@@ -41,4 +41,5 @@ pub fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[
         let value = machine.value(set.candidates[candidate]);
         program.set_value(&mut machine.memory, state, value);
     }
+    machine.unsettle();
 }

@@ -57,8 +57,8 @@ pub struct Machine<'p> {
     pattern: Pattern,
     /// The step that the factorisations of inline integration were made with.
     inline_step: f64,
-    /// Memory holds the evaluation at its time and states.
-    settled: bool,
+    /// Memory holds the evaluation at this time and its states.
+    settled: Option<f64>,
     /// What evaluations take, where that is measured.
     evaluations: Option<Evaluations>,
     /// The last trouble of an evaluation that an integrator asked for.
@@ -74,7 +74,7 @@ impl<'p> Machine<'p> {
             systems: Systems::new(program),
             pattern,
             inline_step: 0.0,
-            settled: false,
+            settled: None,
             evaluations: None,
             trouble: None,
         }
@@ -97,7 +97,7 @@ impl<'p> Machine<'p> {
 
     /// Runs a section; simultaneous systems are solved on the way.
     pub fn run(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
-        self.settled = false;
+        self.settled = None;
         let Machine { program, memory, systems, .. } = self;
         memory.set_live(phase == Phase::Live);
         let outcome = program.run(section, memory, &mut |system, memory| systems.solve(program, system, memory, phase));
@@ -108,20 +108,33 @@ impl<'p> Machine<'p> {
     /// Everything that changes between events, at `(t, x)`.
     pub fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
         // The end of a step is asked for by the integrator, by the search for events and by the output.
-        if self.settled && self.memory.time() == t && self.program.has_states(&self.memory, x) {
+        if self.settled == Some(t) && self.memory.time() == t && self.program.has_states(&self.memory, x) {
             return Ok(());
         }
         self.memory.set_time(t);
         self.program.write_states(&mut self.memory, x);
+        self.refresh()
+    }
+
+    /// Everything that changes between events, at the time and the states in memory.
+    pub fn refresh(&mut self) -> Result<(), Trouble> {
         self.run(&self.program.sections.dynamics, Phase::Frozen)?;
         // What a delay gives may depend on what it was told since.
-        self.settled = self.memory.delays.is_empty();
+        self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
+    }
+
+    /// Memory was changed from outside: what it holds has to be evaluated again.
+    pub fn unsettle(&mut self) {
+        self.settled = None;
     }
 
     /// What only results need, after `evaluate`.
     pub fn evaluate_outputs(&mut self) -> Result<(), Trouble> {
-        self.run(&self.program.sections.outputs, Phase::Frozen)
+        let settled = self.settled;
+        let outcome = self.run(&self.program.sections.outputs, Phase::Frozen);
+        self.settled = settled;
+        outcome
     }
 
     pub fn value(&self, variable: VarId) -> f64 {
@@ -146,7 +159,7 @@ impl<'p> Machine<'p> {
             self.memory.values[slot as usize] = value;
         }
         self.run(&program.sections.inline, Phase::Frozen)?;
-        self.settled = self.memory.delays.is_empty();
+        self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
     }
 

@@ -218,6 +218,7 @@ impl<'p> Station<'p> {
             switch: None,
             carried: None,
             started: false,
+            rounds: 0,
         }
     }
 }
@@ -240,14 +241,13 @@ const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis
 /// What a run has taken so far.
 struct Effort {
     since: std::time::Instant,
-    rounds: u32,
     /// The programs, by address, that get or have machine code.
     compiling: Vec<usize>,
 }
 
 impl Effort {
     fn new() -> Self {
-        Self { since: std::time::Instant::now(), rounds: 0, compiling: Vec::new() }
+        Self { since: std::time::Instant::now(), compiling: Vec::new() }
     }
 }
 
@@ -569,8 +569,9 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Machine code pays off in runs that take longer than making it.
     fn speed_up(&mut self) {
-        self.effort.rounds += 1;
-        if self.effort.rounds.is_multiple_of(32) && self.effort.since.elapsed() > WORTH_MACHINE_CODE {
+        // A mode that is seldom in use does without.
+        self.station.rounds = self.station.rounds.wrapping_add(1);
+        if self.station.rounds.is_multiple_of(32) && self.effort.since.elapsed() > WORTH_MACHINE_CODE {
             self.make_machine_code();
         }
     }
@@ -626,7 +627,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
     fn settle_after_event(&mut self, _aftermath: &Aftermath) -> Result<(), Stop> {
         self.station.machine.systems.forget_factors(self.program);
-        self.station.machine.run(&self.program.sections.dynamics, Phase::Frozen)?;
+        self.station.machine.refresh()?;
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
         let Station { machine, roots, bands, .. } = &mut self.station;
@@ -655,14 +656,14 @@ impl<'a, 'w> Run<'a, 'w> {
     fn write_point(&mut self, time: f64) -> Result<(), Stop> {
         self.remember_until(time)?;
         self.evaluate_at(time)?;
+        if let Some(modes) = &mut self.modes {
+            modes.note_sizes(&mut self.station);
+        }
         self.write_row()
     }
 
     fn write_row(&mut self) -> Result<(), Stop> {
         let time = self.station.machine.memory.time();
-        if let Some(modes) = &mut self.modes {
-            modes.note_sizes(&mut self.station);
-        }
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);
         let begun = self.meter.now();

@@ -50,6 +50,8 @@ struct Workspace {
     residues: Vec<f64>,
     x: Vec<f64>,
     residuals: Vec<f64>,
+    /// The rounding errors in the residuals of a linear system, relative to its unknowns.
+    noise: f64,
     matrix: Vec<f64>,
     /// The factorisation for tangents of the right-hand side.
     tangent: Option<LinearSolver>,
@@ -253,6 +255,7 @@ impl Workspace {
             residues: vec![0.0; found.relations.len()],
             x: vec![0.0; size],
             residuals: vec![0.0; size],
+            noise: 0.0,
             matrix: vec![0.0; entries],
             tangent: None,
             tangent_factored: false,
@@ -331,8 +334,12 @@ impl Workspace {
             self.x.iter_mut().zip(&self.residuals).for_each(|(x, step)| *x -= step);
             write(memory, &found.slots, &self.x);
             program.residuals(system, memory, &mut self.residuals).map_err(Reason::Evaluation)?;
-            // A first step over a long distance leaves rounding errors of the old point; one more removes them.
-            if round == 0 && scale(&self.residuals) <= 1e-12 * before {
+            // A first step over a long distance leaves rounding errors of the old point; one more removes them, unless
+            // they are those that the last one left.
+            let (left, size) = (scale(&self.residuals), scale(&self.x));
+            if round > 0 {
+                self.noise = left / size.max(f64::MIN_POSITIVE);
+            } else if left <= 1e-12 * before || left <= 2.0 * self.noise * size {
                 break;
             }
         }

@@ -111,12 +111,16 @@ impl<'p> Instant<'_, 'p, '_> {
 
     fn iterate(&mut self, left: &mut Left, mut first: transform::modes::Key) -> Result<Aftermath, Trouble> {
         let mut aftermath = Aftermath::default();
+        let mut transition = None;
         loop {
             aftermath.iterations += 1;
             let before = self.station.machine.program;
-            let number = self.switching.number();
+            let (number, place) = (self.switching.number(), self.switching.place());
             self.switching.choose(self.station, left, first, self.last_step)?;
             let program = self.program();
+            if let Some(transition) = transition.take() {
+                self.switching.note_proof(transition, self.station, std::ptr::eq(before, program));
+            }
             let moved = !std::ptr::eq(before, program);
             if moved && self.log.is_active() {
                 self.log.write(&Entry::Mode(&self.switching.change(self.station, number, left)));
@@ -136,9 +140,10 @@ impl<'p> Instant<'_, 'p, '_> {
                 return Err(self.endless());
             }
             self.take_left(left);
-            if !reinitialised && !jumped && self.switching.is_decided() && self.is_at_rest(&mut aftermath)? {
+            if !reinitialised && !jumped && self.switching.is_decided(place) && self.is_at_rest(&mut aftermath)? {
                 return Ok(aftermath);
             }
+            transition = (moved && !jumped).then_some((place, self.switching.place()));
             first = self.station.found_key();
         }
     }
@@ -195,13 +200,10 @@ impl<'p> Instant<'_, 'p, '_> {
         let columns = &switch.restart.chains().columns;
         let model = program.model();
         let time = self.time;
-        let by_slot: rustc_hash::FxHashMap<u32, f64> = columns
-            .iter()
-            .zip(&jump.sizes)
-            .filter(|(chain, _)| chain.len() == 1)
-            .map(|(chain, &size)| (program.layout.slot(chain[0]), size))
-            .collect();
-        let largest = jump.sizes.iter().fold(0.0f64, |most, size| most.max(size.abs()));
+        let plain = jump.pulses.iter().filter(|pulse| pulse.plain);
+        let by_slot: rustc_hash::FxHashMap<u32, f64> =
+            plain.map(|pulse| (program.layout.slot(pulse.variable), pulse.size)).collect();
+        let largest = jump.pulses.iter().fold(0.0f64, |most, pulse| most.max(pulse.size.abs()));
         let impulse = |variable: dae::VarId| {
             let place = program.layout.place(variable);
             let size = by_slot.get(&place.slot).copied().filter(|size| size.abs() > 1e-12 * largest)?;

@@ -3,6 +3,7 @@
 use base::Id;
 use compile::{Memory, Program};
 use dae::{VarId, VariableType};
+use transform::Role;
 
 use super::station::{RelationNumbers, Station};
 use crate::clockwork::same_instant;
@@ -15,8 +16,13 @@ pub type Derivative = (VarId, u32);
 pub struct Carried {
     /// By the variables of the model in which nothing is decided.
     values: Vec<Place>,
-    /// The variables that are put into memory, and where.
+    /// Those of them that change during the run.
+    moving: Vec<u32>,
+    /// The variables that are put into memory, and where; those that change come first.
     puts: Vec<(u32, u32)>,
+    moving_puts: usize,
+    /// The others have been put there.
+    complete: bool,
     previous: Vec<(VarId, u32)>,
     /// In the order of the first part.
     derivatives: Vec<(Derivative, Place)>,
@@ -83,9 +89,25 @@ impl Carried {
             .map(|(variable, _)| (root_of(model, variable), Place::of(program, variable)))
             .collect();
         derivatives.sort_by_key(|&(derivative, _)| derivative);
+        let moves = |variable: &VarId| {
+            let mut variable = *variable;
+            for _ in 0..model.variables.len() {
+                match program.schedule.roles[variable] {
+                    Role::Alias { of, .. } => variable = of,
+                    role => return !matches!(role, Role::Constant | Role::Parameter),
+                }
+            }
+            true
+        };
+        let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).partition(moves);
+        let moving_puts = puts.iter().filter_map(|&variable| put(variable)).count();
+        puts.extend(resting);
         Self {
             values: ids().map(|variable| Place::of(program, variable)).collect(),
-            puts: ids().filter(is_number).filter_map(put).collect(),
+            moving: ids().filter(moves).map(|variable| variable.index() as u32).collect(),
+            puts: puts.into_iter().filter_map(put).collect(),
+            moving_puts,
+            complete: false,
             previous: ids().filter_map(previous).collect(),
             derivatives,
         }
@@ -121,8 +143,10 @@ impl Sizes {
     pub fn note(&mut self, station: &mut Station) {
         station.carried(self.values.len());
         let Some(carried) = &station.carried else { return };
-        for (size, place) in self.values.iter_mut().zip(&carried.values) {
-            let value = place.get(&station.machine.memory).abs();
+        for &variable in &carried.moving {
+            let place = carried.values[variable as usize];
+            let value = station.machine.memory.values[place.address as usize].abs();
+            let size = &mut self.values[variable as usize];
             if value > *size && value.is_finite() {
                 *size = value;
                 self.largest = self.largest.max(value);
@@ -166,8 +190,12 @@ impl Left {
         let Some(carried) = &station.carried else { return };
         let memory = &station.machine.memory;
         (self.time, self.after) = (memory.time(), memory.time());
-        self.values.clear();
-        self.values.extend(carried.values.iter().map(|place| place.get(memory)));
+        if self.values.len() == carried.values.len() {
+            carried.moving.iter().for_each(|&k| self.values[k as usize] = carried.values[k as usize].get(memory));
+        } else {
+            self.values.clear();
+            self.values.extend(carried.values.iter().map(|place| place.get(memory)));
+        }
         let previous = |&(variable, address): &(VarId, u32)| (variable, memory.values[address as usize]);
         self.previous.clear();
         self.previous.extend(carried.previous.iter().map(previous));
@@ -226,10 +254,12 @@ impl Left {
     pub fn put(&self, station: &mut Station) {
         let program = station.machine.program;
         station.carried(self.values.len());
-        let Some(carried) = &station.carried else { return };
+        let Some(carried) = &mut station.carried else { return };
         let memory = &mut station.machine.memory;
         memory.set_time(self.time);
-        for &(variable, address) in &carried.puts {
+        let count = if carried.complete { carried.moving_puts } else { carried.puts.len() };
+        carried.complete = true;
+        for &(variable, address) in &carried.puts[..count] {
             memory.values[address as usize] = self.values[variable as usize];
         }
         for (variable, value) in &self.previous {

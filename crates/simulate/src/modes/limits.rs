@@ -144,7 +144,7 @@ fn settle_after(
         for k in 0..count {
             if impulses[k].abs() > 1e-9 * largest_impulse && impulses[k] != 0.0 {
                 (wanted[k], reasons[k]) = (Some(impulses[k].signum()), Reason::Impulse);
-            } else if residues[k].abs() > horizon.zero * scales[k] {
+            } else if residues[k].abs() > horizon.zero * scales[k] || residues[k] != 0.0 && is_timed(station, left, k) {
                 (wanted[k], reasons[k]) = (Some(residues[k].signum()), Reason::Value);
             } else if residues[k].is_finite() {
                 let number = station.switch.as_ref().map(|switch| switch.shared[k]);
@@ -175,6 +175,13 @@ fn settle_after(
         station.run_events(Phase::Frozen)?;
     }
     Ok(found)
+}
+
+/// Whether a relation depends on time alone, which is taken just after the instant: its residue has no errors.
+fn is_timed(station: &Station, left: &Left, place: usize) -> bool {
+    let Some(switch) = &station.switch else { return false };
+    let relation = &station.machine.program.layout.relations[switch.relations[place]];
+    left.after > left.time && relation.class == compile::Class::Time
 }
 
 /// Sets the states of relations; whether any changed.
@@ -226,14 +233,9 @@ fn impulses(station: &mut Station, jump: &Jump, residues: &[f64], impulses: &mut
     }
     let program = station.machine.program;
     let mut memory = station.machine.memory.clone();
-    if let Some(switch) = &station.switch {
-        // Unbounded are all derivatives above the one that jumps.
-        for (chain, &size) in switch.restart.chains().columns.iter().zip(&jump.sizes) {
-            if let Some(&highest) = chain.last() {
-                let value = program.value(&memory, highest) + size;
-                program.set_value(&mut memory, highest, value);
-            }
-        }
+    for pulse in &jump.pulses {
+        let value = program.value(&memory, pulse.variable) + pulse.size;
+        program.set_value(&mut memory, pulse.variable, value);
     }
     let mut with = Vec::new();
     evaluate(station, Some(&mut memory), &mut with);

@@ -57,6 +57,8 @@ pub struct Switching<'p> {
     sizes: Sizes,
     /// The mode in which the search ended that began in this mode with this candidate.
     successors: FxHashMap<(usize, Key), Key>,
+    /// What is known of transitions between two stations.
+    passages: FxHashMap<(usize, usize), Passage>,
     /// Working space of instants.
     left: Left,
     /// The relations at zero that called for another mode in the last trial, and what they become.
@@ -71,11 +73,29 @@ pub struct Switching<'p> {
     warnings: Vec<Diagnostic>,
 }
 
+/// A transition from one station to another.
+#[derive(Default)]
+struct Passage {
+    /// How often it was right when it was looked at a second time, since it was wrong.
+    times: u32,
+    /// What the relations at zero became then, by their numbers.
+    signs: Vec<(usize, f64)>,
+}
+
+impl Passage {
+    /// Relations that are at zero then can be expected to go the same way again. Should one not do so, it makes an event.
+    fn is_proven(&self) -> bool {
+        self.times >= 3
+    }
+}
+
 /// What a trial left behind.
 #[derive(Default)]
 struct Outcome {
     jump: Jump,
     at_zero: Vec<(usize, f64)>,
+    /// How many relations stay at zero.
+    open: usize,
     /// Of a trial at the start of the run.
     start: Option<(Clockwork, Aftermath)>,
 }
@@ -102,6 +122,7 @@ impl<'p> Switching<'p> {
             numbers: RelationNumbers::default(),
             sizes: Sizes::new(variables),
             successors: FxHashMap::default(),
+            passages: FxHashMap::default(),
             left: Left::default(),
             callers: Vec::new(),
             seconds: 0.0,
@@ -235,9 +256,25 @@ impl<'p> Switching<'p> {
         }
     }
 
-    /// Whether all relations of the mode in use are away from zero.
-    pub fn is_decided(&self) -> bool {
-        self.last[self.active].at_zero.is_empty()
+    /// Whether all relations of the mode in use are away from zero, or the way from the station `before` is proven.
+    pub fn is_decided(&self, before: usize) -> bool {
+        let outcome = &self.last[self.active];
+        let proven = || self.passages.get(&(before, self.active)).is_some_and(Passage::is_proven);
+        outcome.at_zero.is_empty() || outcome.open == 0 && proven()
+    }
+
+    /// The transition between two stations was right, or not, when it was looked at a second time.
+    pub fn note_proof(&mut self, stations: (usize, usize), station: &Station, right: bool) {
+        let passage = self.passages.entry(stations).or_default();
+        passage.times = if right { passage.times.saturating_add(1) } else { 0 };
+        passage.signs.clear();
+        let signs = station.switch.iter().flat_map(|switch| switch.at_zero(&station.machine));
+        passage.signs.extend(signs);
+    }
+
+    /// The place of the station in use.
+    pub fn place(&self) -> usize {
+        self.active
     }
 
     /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
@@ -320,7 +357,8 @@ impl<'p> Switching<'p> {
         };
         let confirms = station.agrees(key) || confirm_open(station, key, &limits.open);
         let wanted = station.found_key();
-        self.last[index] = Outcome { jump: Jump::default(), at_zero: limits.at_zero, start: Some(first) };
+        self.last[index] =
+            Outcome { jump: Jump::default(), open: limits.open.len(), at_zero: limits.at_zero, start: Some(first) };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
     }
 
@@ -368,8 +406,11 @@ impl<'p> Switching<'p> {
     }
 
     fn settle_in(&mut self, station: &mut Station<'p>, key: &Key, time: f64) {
+        let visited = self.visited.len();
         self.activate(station, key);
-        self.sizes.note(station);
+        if self.visited.len() > visited || self.jump().depth > 0 {
+            self.sizes.note(station);
+        }
         self.warn(station, time);
     }
 
@@ -421,7 +462,10 @@ impl<'p> Switching<'p> {
         };
         station.choose_states();
         let mut outcome = Ok(Found::default());
-        for assumption in assumptions(left, &self.callers, jump.depth > 0).into_iter().flatten() {
+        let passage = self.passages.get(&(self.active, index)).filter(|passage| passage.is_proven());
+        let as_before = passage.map(|passage| Assumption { triggers: &passage.signs, follow: true });
+        let others = assumptions(left, &self.callers, jump.depth > 0);
+        for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
             outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
             if outcome.is_ok() && station.agrees(key) {
                 break;
@@ -436,9 +480,10 @@ impl<'p> Switching<'p> {
         let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(station.found_key()) };
         self.callers.clear();
         if !confirms && let Some(switch) = &station.switch {
-            self.callers.extend(switch.about_to_change(&station.machine, left));
+            let changes = |&(number, state): &(usize, f64)| left.relation(number) != Some(state);
+            self.callers.extend(switch.at_zero(&station.machine).filter(changes));
         }
-        self.last[index] = Outcome { jump, at_zero: found.at_zero, start: None };
+        self.last[index] = Outcome { jump, open: found.open.len(), at_zero: found.at_zero, start: None };
         trial
     }
 
@@ -541,7 +586,7 @@ impl<'p> Switching<'p> {
     }
 
     fn warn(&mut self, station: &Station, time: f64) {
-        if self.last[self.active].jump.depth > 1 {
+        if self.last[self.active].jump.higher {
             let description = self.modes.describe(&station.key());
             let message =
                 format!("values jump that are derived more than once on entering {description} at time {time}");

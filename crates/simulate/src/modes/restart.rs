@@ -10,7 +10,8 @@
 //! - one that is: its next lower derivative holds on the right.
 //!
 //! So charge, flux and momentum are conserved to rounding. A constraint that is violated further down (a position that
-//! has to jump) is met first, in the same way; what lies above then has impulses of higher order.
+//! has to jump, or one that index reduction differentiated more often than necessary) is met first, in the same way. What
+//! lies above then has impulses, which the equations that are not differentiated pass on to others.
 
 use compile::{Memory, Probe, Program};
 use dae::VarId;
@@ -31,14 +32,23 @@ const LARGEST_LEAST_SQUARES: usize = 400;
 /// What jumps in an instant.
 #[derive(Clone, Debug, Default)]
 pub struct Jump {
-    /// By column: the jump of the derivative below the highest, or the impulse where there is none. Empty where nothing
-    /// jumps.
-    pub sizes: Vec<f64>,
-    /// How many levels below the highest derivatives the deepest jump is: 0 where nothing jumps, 1 for impulses, 2 for
-    /// those of higher order.
+    /// The variables and derivatives that are unbounded for the instant.
+    pub pulses: Vec<Pulse>,
+    /// How many levels below the highest derivatives the deepest jump is: 0 where nothing jumps.
     pub depth: usize,
+    /// Derivatives that the model names have impulses of higher order.
+    pub higher: bool,
     /// The matrix was singular, and the solution of least norm was taken.
     pub shared: bool,
+}
+
+/// What a variable or derivative adds up to in an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Pulse {
+    pub variable: VarId,
+    pub size: f64,
+    /// It is no derivative.
+    pub plain: bool,
 }
 
 /// Why there is no jump that leads into a mode.
@@ -56,6 +66,8 @@ pub struct Restart {
     /// Level l at place l − 1: the rows that are differentiated at least l times, and their residuals l levels below the
     /// highest.
     levels: Vec<(Vec<usize>, Probe)>,
+    /// The rows that are not differentiated; made when something below the highest derivatives jumps.
+    plain: Option<(Vec<usize>, Probe)>,
     jacobian: Probe,
     pattern: Pattern,
     /// Where each entry of the chains' matrix goes in the values of the pattern.
@@ -107,6 +119,7 @@ impl Restart {
         };
         Ok(Self {
             levels,
+            plain: None,
             jacobian,
             pattern,
             places,
@@ -132,15 +145,65 @@ impl Restart {
         let mut jump = Jump::default();
         for level in (1..=self.levels.len()).rev() {
             let violation = self.violation(program, memory, level, sizes)?;
-            if violation <= HOLDS {
+            let passed_on = if level == 1 { self.passed_on(program, memory, &jump.pulses)? } else { Vec::new() };
+            if violation <= HOLDS && passed_on.is_empty() {
                 continue;
             }
-            let moved = self.meet(program, memory, level, &mut jump.shared)?;
-            if violation > drift && jump.depth == 0 {
-                (jump.depth, jump.sizes) = (level, moved);
+            let moved = self.meet(program, memory, level, &passed_on, &mut jump.shared)?;
+            if violation > drift || !passed_on.is_empty() {
+                jump.depth = jump.depth.max(level);
+                self.note(program, level, &moved, &mut jump);
             }
         }
         Ok(jump)
+    }
+
+    /// Notes what is unbounded where the variables of a level jump.
+    fn note(&self, program: &Program, level: usize, moved: &[f64], jump: &mut Jump) {
+        let model = program.model();
+        let modes = program.schedule.mode.as_ref().map(|mode| &mode.modes);
+        let is_named = |variable: &VarId| {
+            modes.is_some_and(|modes| modes.has(*variable, model.variables[*variable].derivative_of))
+        };
+        for (chain, &size) in self.chains.columns.iter().zip(moved).filter(|(_, size)| **size != 0.0) {
+            let Some(place) = chain.len().checked_sub(level) else {
+                jump.higher = true;
+                continue;
+            };
+            jump.pulses.push(Pulse { variable: chain[place], size, plain: place == 0 });
+            jump.higher |= chain.get(place + 1).is_some_and(is_named);
+        }
+    }
+
+    /// What impulses below the highest derivatives add to the rows that are not differentiated: row and sum.
+    fn passed_on(
+        &mut self,
+        program: &Program,
+        memory: &mut Memory,
+        pulses: &[Pulse],
+    ) -> Result<Vec<(usize, f64)>, NoJump> {
+        if pulses.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.plain.is_none() {
+            let rows: Vec<usize> = (0..self.chains.rows.len()).filter(|&k| self.chains.rows[k].times() == 0).collect();
+            let residuals: Vec<_> = rows.iter().map(|&row| self.chains.rows[row].residuals[0]).collect();
+            let probe = Probe::new(program, &residuals, memory).map_err(|_| NoJump::NoConvergence)?;
+            self.plain = Some((rows, probe));
+        }
+        let Some((rows, probe)) = &self.plain else { return Ok(Vec::new()) };
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        probe.run(program, memory, &mut without);
+        let before: Vec<f64> = pulses.iter().map(|pulse| program.value(memory, pulse.variable)).collect();
+        for (pulse, value) in pulses.iter().zip(&before) {
+            program.set_value(memory, pulse.variable, value + pulse.size);
+        }
+        probe.run(program, memory, &mut with);
+        for (pulse, &value) in pulses.iter().zip(&before) {
+            program.set_value(memory, pulse.variable, value);
+        }
+        let sums = rows.iter().zip(with.iter().zip(&without)).map(|(&row, (with, without))| (row, with - without));
+        Ok(sums.filter(|(_, sum)| sum.is_finite() && *sum != 0.0).collect())
     }
 
     /// The largest violation of the constraints of a level, relative to their terms.
@@ -182,6 +245,7 @@ impl Restart {
         program: &Program,
         memory: &mut Memory,
         level: usize,
+        passed_on: &[(usize, f64)],
         shared: &mut bool,
     ) -> Result<Vec<f64>, NoJump> {
         let count = self.chains.columns.len();
@@ -194,6 +258,7 @@ impl Restart {
             for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
                 right[row as usize] -= entry * jumps[column as usize];
             }
+            passed_on.iter().for_each(|&(row, sum)| right[row] -= sum);
             let (rows, probe) = &self.levels[level - 1];
             probe.run(program, memory, &mut residuals);
             for (&row, &residual) in rows.iter().zip(&residuals) {

@@ -5,7 +5,7 @@ use dae::VarId;
 use rustc_hash::FxHashMap;
 use solve::{Integrator, RootFinder};
 
-use super::left::{Carried, Left};
+use super::left::Carried;
 use super::limits::{Reason, Scratch};
 use super::restart::Restart;
 use crate::bands::Bands;
@@ -25,6 +25,8 @@ pub struct Station<'p> {
     pub carried: Option<Box<Carried>>,
     /// Its integrator has been at work.
     pub started: bool,
+    /// The steps and rows made with it.
+    pub rounds: u32,
 }
 
 /// What a station has besides if it is one of several.
@@ -82,19 +84,14 @@ impl Switch {
 }
 
 impl Switch {
-    /// The relations at zero that go to another side than they were on: their numbers and their new states.
-    pub fn about_to_change<'a>(
-        &'a self,
-        machine: &'a Machine,
-        left: &'a Left,
-    ) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let changed = |k: usize| {
+    /// The relations at zero that leave it: their numbers and their states.
+    pub fn at_zero<'a>(&'a self, machine: &'a Machine) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let state = |k: usize| {
             let relation = &machine.program.layout.relations[self.relations[k]];
-            let state = machine.memory.values[relation.state as usize];
-            let leaves = self.scratch.reasons.get(k) == Some(&Reason::Future);
-            (leaves && left.relation(self.shared[k]) != Some(state)).then_some((self.shared[k], state))
+            (self.shared[k], machine.memory.values[relation.state as usize])
         };
-        (0..self.relations.len()).filter_map(changed)
+        let leaves = |k: &usize| self.scratch.reasons.get(*k) == Some(&Reason::Future);
+        (0..self.relations.len()).filter(leaves).map(state)
     }
 }
 
