@@ -7,7 +7,7 @@ use crate::lower::Strings;
 use crate::math::truth;
 use crate::profile::Profile;
 use crate::runtime::SharedNative;
-use crate::smooth::smooth;
+use crate::smooth::{smooth, smooth_before};
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -107,11 +107,8 @@ impl DelayBuffer {
         if wanted <= first.0 {
             return first.1;
         }
-        let between = |a: (f64, f64), b: (f64, f64)| {
-            if b.0 > a.0 { a.1 + (b.1 - a.1) * ((wanted - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { b.1 }
-        };
         if wanted + side >= last.0 {
-            return if time > last.0 { between(last, (time, value)) } else { value };
+            return if time > last.0 { smooth_before(&self.points, (time, value), wanted) } else { value };
         }
         let after = self.points.partition_point(|point| point.0 <= wanted + side);
         if after == 0 { first.1 } else { smooth(&self.points, after, wanted) }
@@ -134,7 +131,8 @@ mod tests {
         buffer.pass_event(2.5);
         assert_eq!(buffer.at(2.5, 7.0, 1.5), 5.0);
         assert_eq!(buffer.at(2.5, 7.0, 1.0), 5.5);
-        assert_eq!(buffer.at(2.5, 7.0, 0.25), 6.5);
+        // Behind the last point the value now is the next one: the parabola through (1, 5), (2, 6) and (2.5, 7).
+        assert!((buffer.at(2.5, 7.0, 0.25) - (6.5 - 1.0 / 24.0)).abs() < 1e-14);
         assert_eq!(buffer.at(2.5, 7.0, 9.0), 0.0);
     }
 }

@@ -8,29 +8,41 @@ pub type Point = (f64, f64);
 
 /// The value at `place`, which lies between the points `after − 1` and `after`.
 pub fn smooth(points: &VecDeque<Point>, after: usize, place: f64) -> f64 {
+    smooth_among(|k| points.get(k).copied(), after, place)
+}
+
+/// The value at `place`, which lies between the last of the points and a further one.
+pub fn smooth_before(points: &VecDeque<Point>, next: Point, place: f64) -> f64 {
+    let point = |k: usize| if k == points.len() { Some(next) } else { points.get(k).copied() };
+    smooth_among(point, points.len(), place)
+}
+
+fn smooth_among(point: impl Fn(usize) -> Option<Point>, after: usize, place: f64) -> f64 {
     let (first, last) = match after.checked_sub(1) {
         Some(before) => (before, after),
         None => (after, after),
     };
-    let (Some(&a), Some(&b)) = (points.get(first), points.get(last)) else { return f64::NAN };
+    let (Some(a), Some(b)) = (point(first), point(last)) else { return f64::NAN };
     if b.0 <= a.0 {
         return b.1;
     }
     // Points at very unequal distances say more about where steps were short than about the shape.
     let similar = |distance: f64| distance > 0.1 * (b.0 - a.0) && distance < 10.0 * (b.0 - a.0);
-    let (mut low, mut high) = (first, last);
+    let (mut low, mut high) = ((first, a), (last, b));
+    let count = |low: (usize, Point), high: (usize, Point)| high.0 - low.0;
     // One more on each side, or two on one side at the end of a piece.
     for _ in 0..2 {
-        let earlier = low.checked_sub(1).filter(|&k| similar(points[low].0 - points[k].0));
-        let later = Some(high + 1).filter(|&k| points.get(k).is_some_and(|point| similar(point.0 - points[high].0)));
-        low = earlier.filter(|_| high - low < 3).unwrap_or(low);
-        high = later.filter(|_| high - low < 3).unwrap_or(high);
+        let earlier = low.0.checked_sub(1).and_then(|k| Some((k, point(k)?)));
+        let earlier = earlier.filter(|(_, earlier)| similar(low.1.0 - earlier.0));
+        let later = point(high.0 + 1).filter(|later| similar(later.0 - high.1.0)).map(|later| (high.0 + 1, later));
+        low = earlier.filter(|_| count(low, high) < 3).unwrap_or(low);
+        high = later.filter(|_| count(low, high) < 3).unwrap_or(high);
     }
     let mut stencil = [a; 4];
-    for (slot, k) in stencil.iter_mut().zip(low..=high) {
-        *slot = points[k];
+    for (slot, k) in stencil.iter_mut().zip(low.0..=high.0) {
+        *slot = point(k).unwrap_or(a);
     }
-    neville(&mut stencil[..=high - low], place.clamp(a.0, b.0))
+    neville(&mut stencil[..=count(low, high)], place.clamp(a.0, b.0))
 }
 
 fn neville(points: &mut [Point], place: f64) -> f64 {

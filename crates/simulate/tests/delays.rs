@@ -1,0 +1,33 @@
+//! Delays shorter and longer than the steps, against a closed form.
+
+mod common;
+
+use common::{run, until};
+use simulate::Options;
+
+/// x' = −x(t − τ) with x = 1 before the start: the method of steps gives Σ (−1)ⁿ (t − (n − 1)τ)ⁿ / n! over the terms
+/// with t ≥ (n − 1)τ.
+fn exact(time: f64, delay: f64) -> f64 {
+    let mut sum = 1.0;
+    for n in 1..200 {
+        let base = time - f64::from(n - 1) * delay;
+        if base < 0.0 {
+            break;
+        }
+        let term: f64 = (1..=n).map(|k| -base / f64::from(k)).product();
+        sum += term;
+    }
+    sum
+}
+
+#[test]
+fn a_delayed_state() {
+    for delay in [1e-3, 0.05, 0.3] {
+        let text = format!("Real x(start = 1, fixed = true)\nder(x) = -delay(x, {delay})");
+        for solver in ["tsit5", "dop853", "bdf", "esdirk", "rosenbrock"] {
+            let end = run(&text, &Options { solver: solver.into(), ..until(5.0, 1e-6) }).end("x");
+            let error = (end - exact(5.0, delay)).abs();
+            assert!(error < 2e-5, "{solver}, delay {delay}: {error:e}");
+        }
+    }
+}
