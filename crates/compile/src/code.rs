@@ -75,7 +75,7 @@ pub enum Op {
         end: u32,
     },
     EndIf,
-    /// Where `Memory` is live, the state of a relation becomes the sign of a − b, zero in the relation's band.
+    /// Where `Memory` is live, the state of a relation becomes the sign of a − b, unless that is in the relation's band.
     Relate {
         state: Address,
         a: Address,

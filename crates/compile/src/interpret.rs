@@ -52,10 +52,12 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
         Op::EndIf => {}
         Op::Relate { state, a, b } => {
             let (a, b, band) = (values[a as usize], values[b as usize], values[(state + BAND) as usize]);
+            let stays = a != b && (a - b).abs() <= band;
             if values[LIVE as usize] != 0.0
+                && !stays
                 && let Some(sign) = order(a, b)
             {
-                values[state as usize] = if (a - b).abs() <= band { 0.0 } else { sign };
+                values[state as usize] = sign;
             }
         }
         Op::Round { rounding, state, a } => {

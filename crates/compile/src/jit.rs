@@ -811,15 +811,15 @@ impl Emitter<'_, '_, '_, '_> {
         let (one, zero, minus) = (self.number(1.0), self.number(0.0), self.number(-1.0));
         let builder = &mut *self.builder;
         let equal = builder.ins().fcmp(FloatCC::Equal, x, y);
-        let sign = builder.ins().select(equal, zero, old);
         let above = builder.ins().fcmp(FloatCC::GreaterThan, x, y);
-        let sign = builder.ins().select(above, one, sign);
+        let sign = builder.ins().select(above, one, old);
         let below = builder.ins().fcmp(FloatCC::LessThan, x, y);
         let sign = builder.ins().select(below, minus, sign);
         let difference = builder.ins().fsub(x, y);
         let distance = builder.ins().fabs(difference);
         let inside = builder.ins().fcmp(FloatCC::LessThanOrEqual, distance, band);
-        let sign = builder.ins().select(inside, zero, sign);
+        let sign = builder.ins().select(inside, old, sign);
+        let sign = builder.ins().select(equal, zero, sign);
         let new = builder.ins().select(live, sign, old);
         self.store(state, new);
     }

@@ -68,7 +68,8 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// The address of its band: a residue that is not larger counts as zero; none does where the band is negative.
+    /// The address of its band: a residue that is not larger, but not zero, leaves the state as it is. A negative band has no
+    /// effect.
     pub fn band(&self) -> Address {
         self.state + BAND
     }

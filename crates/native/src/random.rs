@@ -18,6 +18,9 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
         "xorshift64star" => step(arguments, xorshift64star),
         "xorshift128plus" => step(arguments, xorshift128plus),
         "xorshift1024star" => step(arguments, xorshift1024star),
+        "setInternalState_xorshift1024star" if native.without_effects => {
+            Err("the generator of random numbers is set when the model runs".into())
+        }
         "setInternalState_xorshift1024star" => arguments.integers(0).map(|state| {
             native.random_state = state;
             None

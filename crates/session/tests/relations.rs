@@ -428,3 +428,23 @@ fn a_restart_keeps_order_and_step() {
     // A new first stage, and the step that an event divides is two.
     assert!(extra < 13.0, "{extra} evaluations an event");
 }
+
+#[test]
+fn a_crossing_just_before_a_known_event_belongs_to_it() {
+    // The signal rises less than a picosecond before the sample: both are one event.
+    let text = "model M
+        Real w(start = 0, fixed = true), u = if noEvent(time < 21*(1 - 2e-14)) then 0 else 1;
+        Integer n(start = 0, fixed = true), events(start = 0, fixed = true);
+        Boolean up = u > 0.5, tick = sample(21, 100);
+      equation
+        der(w) = sin(time);
+        when {up, tick} then
+          n = pre(n) + (if up then 10 else 0) + (if tick then 1 else 0);
+        end when;
+        when change(up) or tick then
+          events = pre(events) + 1;
+        end when;
+      end M;";
+    let run = complete(text, 30.0, 1e-8);
+    assert_eq!((run.end("n"), run.end("events")), (11.0, 1.0), "{}", run.log);
+}

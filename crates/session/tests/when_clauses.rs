@@ -377,3 +377,31 @@ end Restless;";
         assert!(failure.contains(part), "no `{part}` in\n{failure}");
     }
 }
+
+#[test]
+fn equal_signals_may_begin_with_different_left_limits() {
+    // Two blocks that look at one signal and at its negation, each with its own first left limit.
+    let text = "package P
+      block Rising
+        input Boolean u;
+        output Boolean y;
+        parameter Boolean before = false;
+      initial equation
+        pre(u) = before;
+      equation
+        y = u and not pre(u);
+      end Rising;
+      model M
+        Boolean u = time > 0.5, v = not u;
+        Rising first(u = u), second(u = v), third(u = u, before = true);
+        Integer n(start = 0, fixed = true);
+      equation
+        when {first.y, second.y, third.y} then
+          n = pre(n) + 1;
+        end when;
+      end M;
+    end P;";
+    let run = complete(text, 1.0, 1e-6);
+    // At 0.5 the first and the third at once.
+    assert_eq!(run.end("n"), 1.0, "{}", run.log);
+}

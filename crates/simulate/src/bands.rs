@@ -46,7 +46,11 @@ impl Bands {
         for &step in &program.sections.events {
             let compile::Step::Solve(system) = step else { continue };
             let relations = &program.systems[system].relations;
-            let inside = |k: &usize| relations.binary_search(&program.roots[*k].relation).is_ok();
+            let inside = |k: &usize| {
+                let relation = program.roots[*k].relation;
+                let is_inside = relations.binary_search(&relation).is_ok();
+                is_inside && systems::is_rounded(program, &program.systems[system], relation)
+            };
             if !relations.is_empty() {
                 of_system.push((system, (0..count).filter(inside).collect()));
             }
@@ -61,12 +65,14 @@ impl Bands {
         }
     }
 
-    /// Writes how far rounding reaches in residues outside of systems, for an iteration that does not come to rest without
-    /// knowing it. As long as they are negative, bands have no effect.
-    pub fn prepare(&self, memory: &mut Memory, program: &Program) {
+    /// Writes how far rounding reaches in residues outside of systems. Those that made the event keep their signs within it;
+    /// for the others that has no effect (a negative band) before the iteration does not come to rest without it.
+    pub fn prepare(&self, memory: &mut Memory, program: &Program, crossings: &[Crossing]) {
         for behind in &self.behind {
-            let band = behind.width(program, memory);
-            memory.values[program.layout.relations[behind.relation].band() as usize] = -band;
+            let triggered = crossings.iter().any(|crossing| crossing.function == behind.function);
+            let band = MARGIN * behind.width(program, memory);
+            let place = program.layout.relations[behind.relation].band() as usize;
+            memory.values[place] = if triggered { band } else { -band };
         }
     }
 

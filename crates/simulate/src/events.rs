@@ -12,7 +12,7 @@ use crate::machine::{Machine, Phase, Trouble};
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
-/// Iterations after which residues that are no more than rounding count as zero.
+/// Iterations after which residues that are no more than rounding change nothing.
 const MOST_EXACT_ITERATIONS: u32 = 100;
 /// The last iterations, in which a cycle is looked for.
 const LONGEST_CYCLE: u32 = 40;

@@ -2,6 +2,7 @@
 //! (specification 8.6 and 3.7.4.4).
 
 use compile::Program;
+use dae::{Builtin, Node};
 
 use crate::clockwork::Clockwork;
 use crate::conditions;
@@ -39,20 +40,20 @@ pub fn initialise(
     Ok((clockwork, aftermath))
 }
 
-/// The initial problem, directly or along the path from the simplified to the actual one.
+/// The initial problem: along the path from the simplified to the actual one where the model has one, so that the solution
+/// is that which the simplified problem leads to (specification 3.7.4.4), else directly.
 fn solve(machine: &mut Machine) -> Result<(), Trouble> {
     let program = machine.program;
     let before = machine.memory.clone();
-    let direct = settle(machine);
-    if direct.is_ok() {
-        return direct;
+    let exprs = &program.model().exprs;
+    if exprs.ids().any(|id| matches!(exprs.node(id), Node::Builtin(Builtin::Homotopy, _))) {
+        if follow_homotopy(machine, program).is_ok() {
+            return Ok(());
+        }
+        machine.memory = before;
+        machine.systems.reset();
     }
-    machine.memory = before;
-    match follow_homotopy(machine, program) {
-        Ok(()) => Ok(()),
-        // The direct attempt speaks of the model as it was written.
-        Err(_) => direct,
-    }
+    settle(machine)
 }
 
 /// The initial section until its discrete variables agree with their left limits' consequences.

@@ -235,6 +235,10 @@ fn settings(machine: &Machine, options: &Options) -> solve::Options {
     settings
 }
 
+/// How exactly crossings are located, relative to the time and the step: one that lies so close before an event known in
+/// advance is part of it.
+const LOCATED: f64 = 1e-12;
+
 /// The time after which a run gets machine code.
 const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis(5);
 
@@ -435,6 +439,9 @@ impl<'a, 'w> Run<'a, 'w> {
             // What only rounding separates from the end may as well cross behind it.
             let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
             time = crossing.map_or(step.t_new, |event| event.t);
+            if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
+                time = known;
+            }
             let due = same_instant(time, known);
             let eventful = crossing.is_some() || due;
             self.meter.add(Part::Events, searched);
@@ -491,8 +498,11 @@ impl<'a, 'w> Run<'a, 'w> {
             return Ok(());
         }
         let part = self.last_step / PARTS;
-        while part > 0.0 && self.remembered + 1.5 * part <= time {
+        while self.remembered + 1.5 * part <= time {
             let inside = self.remembered + part;
+            if inside <= self.remembered {
+                return Ok(());
+            }
             self.station.integrator.interpolate(inside, &mut self.x);
             self.station.machine.evaluate(inside, &self.x)?;
             // Delayed expressions may be needed for output alone.

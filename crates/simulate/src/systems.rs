@@ -23,6 +23,9 @@ use crate::system_failure::{Reason, SystemFailure};
 /// Configurations tried before an event is given up.
 const MOST_CONFIGURATIONS: usize = 4096;
 
+/// Configurations that are asked for, tried before other ways.
+const MOST_ASKED_FOR: usize = 64;
+
 /// Rounding errors of residues relative to the largest unknown of the system, and at least.
 const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
@@ -47,6 +50,8 @@ struct Workspace {
     pattern: Pattern,
     /// What a configuration consists of: the states of relations, then the discrete unknowns.
     places: Vec<Place>,
+    /// Which relations have the rounding errors of the unknowns in their residues.
+    rounded: Vec<bool>,
     residues: Vec<f64>,
     x: Vec<f64>,
     residuals: Vec<f64>,
@@ -252,6 +257,7 @@ impl Workspace {
             method,
             pattern,
             places,
+            rounded: found.relations.iter().map(|&id| is_rounded(program, found, id)).collect(),
             residues: vec![0.0; found.relations.len()],
             x: vec![0.0; size],
             residuals: vec![0.0; size],
@@ -418,9 +424,12 @@ impl Workspace {
         let mut search = Search::new(memory, &self.places, found);
         loop {
             let next = search.next_queued();
-            if next.is_none() && reach == Reach::AskedFor {
+            if reach == Reach::AskedFor && (next.is_none() || search.seen.len() > MOST_ASKED_FOR) {
                 break;
             }
+            // A few combinations are tried before one that contradicts itself is taken: where a branch ends, as that of a
+            // trigger with feedback, both of its sides contradict themselves by rounding errors, and another one holds.
+            let next = next.or_else(|| if search.is_small() { search.next() } else { None });
             if next.is_none()
                 && let Some(solved) = self.take_nearest(program, system, memory, &mut search)?
             {
@@ -481,11 +490,11 @@ impl Workspace {
         program.system_residues(system, memory, &mut self.residues);
         let noise = noise(program, found, memory);
         let mut violations = vec![0.0; self.residues.len()];
-        for ((&id, &residue), violation) in found.relations.iter().zip(&self.residues).zip(&mut violations) {
+        let relations = found.relations.iter().zip(&self.residues).zip(&self.rounded);
+        for (((&id, &residue), &rounded), violation) in relations.zip(&mut violations) {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
-            // Time has no rounding errors of the system in it: it is taken just after the instant of the event.
-            let noise = if relation.class == compile::Class::Time { 0.0 } else { noise };
+            let noise = if rounded { noise } else { 0.0 };
             let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
             if wanted != memory.values[place] {
                 *violation = residue.abs();
@@ -527,6 +536,15 @@ fn key(configuration: &[f64]) -> Vec<u64> {
 /// How far rounding reaches in the residues of a system's relations.
 pub fn noise(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
     ROUNDING * largest(program, found, memory) + SMALLEST_NOISE
+}
+
+/// Whether a relation of a system has its unknowns in the residue. Others, such as those on time or on states, have none of
+/// its rounding errors.
+pub fn is_rounded(program: &Program, found: &compile::System, relation: compile::RelationId) -> bool {
+    let residue = program.layout.relations[relation].residue;
+    let slots: FxHashSet<compile::Address> = found.unknowns.iter().map(|&v| program.layout.slot(v)).collect();
+    let variables = program.model().exprs.dependencies(&[residue]).variables;
+    variables.iter().any(|&variable| slots.contains(&program.layout.slot(variable)))
 }
 
 /// The magnitude of the largest unknown of a system.
@@ -621,6 +639,12 @@ impl Search {
             }
         }
         None
+    }
+
+    /// Whether there are so few combinations that they are quicker than anything else.
+    fn is_small(&self) -> bool {
+        const FEW: usize = 6;
+        self.comparisons.len() <= FEW
     }
 
     fn is_new(&mut self, candidate: &[f64]) -> bool {

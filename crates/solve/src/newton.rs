@@ -224,12 +224,68 @@ impl NewtonSolver {
         if matches!(first, NewtonError::Singular { .. }) && self.leave_flat_point(system, x) {
             return Ok(());
         }
+        if self.size == 1 && self.bracket(system, x) {
+            return Ok(());
+        }
         x.copy_from_slice(&stuck_at);
         // The residuals at the point that is handed back.
         if system.residual(x, &mut self.r).is_ok() {
             self.worst = first_worst;
         }
         Err(first)
+    }
+
+    /// One equation for one unknown: looks for the nearest change of sign on both sides of the start, and halves it. A
+    /// solution may lie beyond an extreme of the residual, as that of a trigger whose branch has ended.
+    fn bracket(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
+        const FARTHEST: f64 = 1e8;
+        const FIRST: f64 = 1e-3;
+        let start = self.start[0];
+        x[0] = start;
+        self.set_scale(x);
+        let scale = self.scale[0];
+        let at_start = self.first_r[0];
+        let mut residual = |solver: &mut Self, at: f64| {
+            let mut point = [at];
+            solver.clamp(&mut point);
+            let mut r = [f64::NAN];
+            solver.statistics.residuals += 1;
+            system.residual(&point, &mut r).ok().map(|()| r[0]).filter(|r| r.is_finite())
+        };
+        // The ends reached so far to the left and to the right, and the residuals there.
+        let mut ends = [(start, at_start); 2];
+        let mut distance = FIRST;
+        let mut found = None;
+        while found.is_none() && distance <= FARTHEST {
+            for (end, direction) in ends.iter_mut().zip([-1.0, 1.0]) {
+                let next = start + direction * distance * scale;
+                let Some(value) = residual(self, next) else { continue };
+                if value.signum() != end.1.signum() {
+                    found = Some((*end, (next, value)));
+                    break;
+                }
+                *end = (next, value);
+            }
+            distance *= 2.0;
+        }
+        let Some(((mut a, value), (mut b, _))) = found else { return false };
+        for _ in 0..60 {
+            let middle = 0.5 * (a + b);
+            match residual(self, middle) {
+                Some(r) if r.signum() == value.signum() => a = middle,
+                Some(_) => b = middle,
+                None => return false,
+            }
+        }
+        x[0] = b;
+        self.evaluate_start(system, x).is_ok() && (self.damped(system, x).is_ok() || self.jumps_back(x, b, scale))
+    }
+
+    /// Whether the iteration stayed at the change of sign it began at: a corner, at which corrections do not shrink.
+    fn jumps_back(&self, x: &mut [f64], zero: f64, scale: f64) -> bool {
+        let near = (x[0] - zero).abs() <= 1e-6 * scale && self.r[0].abs() <= 1e-9 * self.first_r[0].abs().max(1.0);
+        x[0] = if near { zero } else { x[0] };
+        near
     }
 
     /// Where a residual does not feel an unknown, as x·|x| at zero, no correction leads away, though beside it one does.

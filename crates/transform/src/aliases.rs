@@ -85,6 +85,8 @@ struct Groups {
     differentiated: Vec<bool>,
     discrete: Vec<bool>,
     pinned: Vec<bool>,
+    /// An initial equation speaks of its left limit: two such variables may be equal and begin with different ones.
+    has_left_limit: Vec<bool>,
     /// Of each variable itself.
     own: Vec<Own>,
 }
@@ -107,6 +109,7 @@ impl Groups {
             differentiated: vec![false; count],
             discrete: vec![false; count],
             pinned: vec![false; count],
+            has_left_limit: vec![false; count],
             own: vec![Own::default(); count],
         };
         for variable in work.model.variables.ids() {
@@ -126,6 +129,11 @@ impl Groups {
                 for condition in &clause.conditions {
                     groups.pinned[condition.index()] = true;
                 }
+            }
+        }
+        for equation in &work.model.initial_equations {
+            for variable in work.model.exprs.dependencies(&[equation.left, equation.right]).pre {
+                groups.has_left_limit[variable.index()] = true;
             }
         }
         for (index, own) in groups.own.iter_mut().enumerate() {
@@ -174,6 +182,9 @@ impl Groups {
         if differentiated && (discrete || input(ra) || input(rb)) || flip && (self.pinned[ra] || self.pinned[rb]) {
             return false;
         }
+        if self.has_left_limit[ra] && self.has_left_limit[rb] {
+            return false;
+        }
         let (root, child) = if self.size[ra] >= self.size[rb] { (ra, rb) } else { (rb, ra) };
         self.parent[child] = root as u32;
         self.flipped[child] = flip;
@@ -181,6 +192,7 @@ impl Groups {
         self.differentiated[root] = differentiated;
         self.discrete[root] = discrete;
         self.pinned[root] |= self.pinned[child];
+        self.has_left_limit[root] |= self.has_left_limit[child];
         if let Some((variable, parity)) = self.known[child] {
             self.known[root] = Some((variable, parity ^ flip));
         }

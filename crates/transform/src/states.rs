@@ -68,26 +68,42 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     if work.states_stay {
         // Wishes count across all components; that is affordable where the system is small.
         let whole: Vec<u32> = (0..reduced.offsets.equations.len() as u32).collect();
-        choice.decide(work, reduced, &whole);
+        choice.decide(work, reduced, &whole, Trust::Wishes);
         return (choice.integrated, choice.open);
     }
     let components = strong_components(&reduced.offsets.tight, &reduced.offsets.matching);
     let groups: Vec<&[u32]> = components.iter().collect();
     let mut done = vec![false; groups.len()];
-    for (members, wanted) in wishes::joined(work, reduced, &groups) {
-        let rows: Vec<u32> = members.iter().flat_map(|&group| groups[group].iter().copied()).collect();
-        let mut joined = Choice { integrated: choice.integrated.clone(), open: Vec::new() };
-        joined.decide(work, reduced, &rows);
-        // Where the wish cannot be met safely, each group keeps its own choice.
-        if joined.open.is_empty() && wanted.iter().any(|&column| joined.integrated[column as usize] > 0) {
-            choice.integrated = joined.integrated;
-            members.iter().for_each(|&group| done[group] = true);
+    for differentiated in [false, true] {
+        for (members, wanted) in wishes::joined(work, reduced, &groups, differentiated) {
+            if members.iter().any(|&group| done[group]) {
+                continue;
+            }
+            let rows: Vec<u32> = members.iter().flat_map(|&group| groups[group].iter().copied()).collect();
+            let mut joined = Choice { integrated: choice.integrated.clone(), open: Vec::new() };
+            // Where the text has states of its own too, a wish is no assurance that they may be replaced.
+            let trust = if differentiated { Trust::Numbers } else { Trust::Wishes };
+            joined.decide(work, reduced, &rows, trust);
+            // Where the wish cannot be met safely, each group keeps its own choice.
+            if joined.open.is_empty() && wanted.iter().any(|&column| joined.integrated[column as usize] > 0) {
+                choice.integrated = joined.integrated;
+                members.iter().for_each(|&group| done[group] = true);
+            }
         }
     }
     for (group, _) in groups.iter().zip(done).filter(|(_, done)| !done) {
-        choice.decide(work, reduced, group);
+        choice.decide(work, reduced, group, Trust::Wishes);
     }
     (choice.integrated, choice.open)
+}
+
+/// What is enough to choose states once and for all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// That the model asks for exactly as many as there can be.
+    Wishes,
+    /// That the constraints can be solved for the others, whatever the values.
+    Numbers,
 }
 
 struct Choice {
@@ -98,7 +114,7 @@ struct Choice {
 
 impl Choice {
     /// Decides the columns that a group of rows is matched with, level by level.
-    fn decide(&mut self, work: &mut Work, reduced: &Reduced, group: &[u32]) {
+    fn decide(&mut self, work: &mut Work, reduced: &Reduced, group: &[u32], trust: Trust) {
         let (c, d) = (&reduced.offsets.equations, &reduced.offsets.variables);
         let Self { integrated, open } = self;
         let mut columns: Vec<u32> =
@@ -118,7 +134,7 @@ impl Choice {
                 break;
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
-            let told = told_to_stay(work, reduced, &columns, rows.len(), level);
+            let told = trust == Trust::Wishes && told_to_stay(work, reduced, &columns, rows.len(), level);
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
             columns = match stage.select(told) {

@@ -12,12 +12,15 @@ use crate::work::Work;
 ///
 /// `der(m)` and `der(U)` are written, p and T are asked for: m and U follow from p and T by differentiated equations, which
 /// are components of their own. Such a component is joined with all those whose unknowns it needs.
-pub fn joined(work: &Work, reduced: &Reduced, groups: &[&[u32]]) -> Vec<(Vec<usize>, Vec<u32>)> {
+///
+/// `differentiated`: columns that the text does differentiate, such as the angle of a spring between parts that have angles of
+/// their own.
+pub fn joined(work: &Work, reduced: &Reduced, groups: &[&[u32]], differentiated: bool) -> Vec<(Vec<usize>, Vec<u32>)> {
     let matching = &reduced.offsets.matching;
     let is_wanted = |column: u32| {
         let variable = reduced.variables[column as usize][0];
         work.model.variables[variable].attributes.state_select >= StateSelect::Prefer
-            && reduced.written[column as usize] == 0
+            && (reduced.written[column as usize] > 0) == differentiated
             && reduced.offsets.variables[column as usize] > 0
     };
     let wanted: Vec<u32> = (0..reduced.variables.len() as u32).filter(|&column| is_wanted(column)).collect();

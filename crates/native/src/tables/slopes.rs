@@ -11,7 +11,8 @@ use super::basis::Smoothness;
 /// The slopes at all points; `periodic` data repeat themselves beyond the ends.
 pub fn slopes(x: &[f64], y: &[f64], smoothness: Smoothness, periodic: bool) -> Vec<f64> {
     let count = x.len().min(y.len());
-    if count < 2 {
+    // Lines and steps need no slopes, and may have two points at one place.
+    if count < 2 || matches!(smoothness, Smoothness::Linear | Smoothness::Constant) {
         return vec![0.0; count];
     }
     let secants: Vec<f64> = (1..count).map(|k| (y[k] - y[k - 1]) / (x[k] - x[k - 1])).collect();
@@ -23,8 +24,8 @@ pub fn slopes(x: &[f64], y: &[f64], smoothness: Smoothness, periodic: bool) -> V
         Smoothness::ModifiedAkima => {
             akima(&secants, periodic, |before, after| (after - before).abs() + (after + before).abs() / 2.0)
         }
-        Smoothness::FritschButland => monotone(x, &secants, periodic, fritsch_butland, 3.0),
-        Smoothness::Steffen => monotone(x, &secants, periodic, steffen, 2.0),
+        Smoothness::FritschButland => monotone(x, &secants, periodic, fritsch_butland),
+        Smoothness::Steffen => monotone(x, &secants, periodic, steffen),
         Smoothness::Linear | Smoothness::Constant => vec![0.0; count],
     }
 }
@@ -73,7 +74,8 @@ struct Sides {
     secants: [f64; 2],
 }
 
-fn monotone(x: &[f64], secants: &[f64], periodic: bool, inner: fn(&Sides) -> f64, limit: f64) -> Vec<f64> {
+/// At an end that is not continued the slope is that of the secant next to it, as Modelica's tables have it.
+fn monotone(x: &[f64], secants: &[f64], periodic: bool, inner: fn(&Sides) -> f64) -> Vec<f64> {
     let count = secants.len();
     let width = |k: usize| x[k + 1] - x[k];
     let between = |left: usize, right: usize| Sides {
@@ -83,28 +85,14 @@ fn monotone(x: &[f64], secants: &[f64], periodic: bool, inner: fn(&Sides) -> f64
     let mut slopes = Vec::with_capacity(count + 1);
     slopes.push(match periodic {
         true => inner(&between(count - 1, 0)),
-        false => end(&between(0, 1), limit),
+        false => secants[0],
     });
     slopes.extend((1..count).map(|k| inner(&between(k - 1, k))));
     slopes.push(match periodic {
         true => slopes[0],
-        false => end(&between(count - 1, count - 2), limit),
+        false => secants[count - 1],
     });
     slopes
-}
-
-/// The slope at an end by a parabola through three points, cut down so that it stays monotone. The sides are those next
-/// to the end and behind that one.
-fn end(sides: &Sides, limit: f64) -> f64 {
-    let Sides { widths: [near, far], secants: [first, second] } = *sides;
-    let slope = first + (first - second) * near / (near + far);
-    if slope * first <= 0.0 {
-        0.0
-    } else if slope.abs() > limit * first.abs() && (limit < 3.0 || first * second <= 0.0) {
-        limit * first
-    } else {
-        slope
-    }
 }
 
 /// A weighted harmonic mean of the secants.
@@ -144,6 +132,20 @@ mod tests {
                 assert!((slope - 2.0).abs() < 1e-14, "{smoothness:?} {slope}");
             }
         }
+    }
+
+    #[test]
+    fn monotone_splines_end_with_their_secants() {
+        let (x, y) = ([0.0, 1.0, 3.0, 4.0], [0.0, 1.0, 2.0, 7.0]);
+        for smoothness in [Smoothness::FritschButland, Smoothness::Steffen] {
+            let slopes = slopes(&x, &y, smoothness, false);
+            assert_eq!((slopes[0], slopes[3]), (1.0, 5.0));
+        }
+    }
+
+    #[test]
+    fn a_jump_has_no_slopes() {
+        assert_eq!(slopes(&[1.0, 1.0], &[0.0, 1.0], Smoothness::Constant, false), [0.0, 0.0]);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.before.take(&mut self.station, modes.model().variables.len());
             self.clockwork.clone()
         });
-        self.station.bands.prepare(&mut self.station.machine.memory, self.program);
+        self.station.bands.prepare(&mut self.station.machine.memory, self.program, &self.crossings);
         self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
         if trigger.relation {
             self.station.machine.memory.set_time(self.clockwork.just_after(time));
