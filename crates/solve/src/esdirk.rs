@@ -10,9 +10,8 @@ use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
-use crate::weights::{
-    Failure, StepController, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, worst_component,
-};
+use crate::step_control::{OneStep, StepControl, take_step};
+use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, worst_component};
 
 const STAGES: usize = 6;
 const GAMMA: f64 = 0.25;
@@ -73,13 +72,12 @@ const MAX_ITERATIONS: usize = 6;
 const ITERATION_TOLERANCE: f64 = 0.03;
 const STEP_DRIFT: f64 = 0.2;
 /// Convergence is never trusted to be faster than this.
-const SMALLEST_RATE: f64 = 1e-3;
+const SMALLEST_RATE: f64 = 1e-8;
 
 pub struct Esdirk {
     options: Options,
     t: f64,
     t_old: f64,
-    h: f64,
     h_used: f64,
     x: Vec<f64>,
     x_old: Vec<f64>,
@@ -99,9 +97,11 @@ pub struct Esdirk {
     slow_convergence: bool,
     /// Convergence slower than this asks for a new Jacobian; less is asked where a Jacobian is dear.
     slow_rate: f64,
+    /// Rate of convergence, and the size of the first increment with which it was seen: it grows with the distance.
     rate: f64,
+    rate_size: f64,
     jacobian_norm: f64,
-    controller: StepController,
+    control: StepControl,
     statistics: Statistics,
     resume: Resume,
 }
@@ -113,7 +113,6 @@ impl Esdirk {
             options,
             t: 0.0,
             t_old: 0.0,
-            h: 0.0,
             h_used: 0.0,
             x: zeros(),
             x_old: zeros(),
@@ -132,15 +131,16 @@ impl Esdirk {
             slow_convergence: false,
             slow_rate: 0.05,
             rate: 0.5,
+            rate_size: f64::INFINITY,
             jacobian_norm: f64::INFINITY,
-            controller: StepController::new(4),
+            control: StepControl::new(4),
             statistics: Statistics::default(),
             resume: Resume::new(size),
         }
     }
 
     pub fn next_step(&self) -> f64 {
-        self.h
+        self.control.h
     }
 
     /// A bound for the eigenvalues of the Jacobian evaluated last.
@@ -148,22 +148,32 @@ impl Esdirk {
         self.jacobian_norm
     }
 
-    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
-    fn begin_again(&mut self, problem: &mut dyn OdeProblem, t: f64, x: Option<&[f64]>) -> Result<(), StepError> {
+    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before. `base` holds
+    /// the slope there if `slope_is_known`.
+    fn begin_again(
+        &mut self,
+        problem: &mut dyn OdeProblem,
+        t: f64,
+        x: Option<&[f64]>,
+        slope_is_known: bool,
+    ) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         self.t = t;
         self.t_old = t;
         self.h_used = 0.0;
         self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
         self.resume.clear();
-        self.controller.reset();
+        self.control.restart(t);
         self.jacobian_is_current = false;
+        if slope_is_known {
+            std::mem::swap(&mut self.slopes[0], &mut self.base);
+            return Ok(());
+        }
         evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
     }
 
-    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with. Slopes
-    /// are compared through the iteration matrix, which says how far a difference would move the solution.
-    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+    /// Whether `(t, x)` lies on the last step, so that its slope may say more.
+    fn is_on_last_step(&mut self, t: f64, x: &[f64]) -> bool {
         if self.h_used == 0.0 || !self.has_factorisation || !(t >= self.t_old && t < self.t) {
             return false;
         }
@@ -171,12 +181,13 @@ impl Esdirk {
         self.interpolate(t, &mut scratch);
         self.stage = scratch;
         self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        if norm(&self.stage, &self.weights) > SAME_STATE {
-            return false;
-        }
-        if evaluate(problem, t, x, &mut self.f, &mut self.statistics).is_err() {
-            return false;
-        }
+        norm(&self.stage, &self.weights) <= SAME_STATE
+    }
+
+    /// Whether the right-hand side, which is in `base` for a time of the last step, is still the one that step was made
+    /// with. Slopes are compared through the iteration matrix, which says how far a difference would move the solution.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
+        self.f.copy_from_slice(&self.base);
         let fraction = (t - self.t_old) / self.h_used;
         let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
         for (s, slope) in self.old_slopes.iter().enumerate() {
@@ -235,33 +246,10 @@ impl Esdirk {
             self.factored_step = h;
             self.slow_convergence = false;
             self.rate = 0.5;
+            self.rate_size = f64::INFINITY;
         }
         self.matrix = Some(matrix);
         outcome
-    }
-
-    /// All stages of a step, the Jacobian renewed once if the iteration with an old one fails.
-    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
-        let drift = (h / self.factored_step - 1.0).abs();
-        if !self.has_factorisation || drift > STEP_DRIFT || self.slow_convergence && !self.jacobian_is_current {
-            let renew = self.matrix.is_none() || self.slow_convergence && !self.jacobian_is_current;
-            self.set_up(problem, h, renew)?;
-        }
-        if let Err(failure) = self.stages(problem, h, t_new) {
-            if !failure.recoverable() || self.jacobian_is_current {
-                return Err(failure);
-            }
-            self.set_up(problem, h, true)?;
-            self.stages(problem, h, t_new)?;
-        }
-        self.error.fill(0.0);
-        for (s, slope) in self.slopes.iter().enumerate() {
-            let weight = h * (if s < 5 { A[5][s] } else { GAMMA } - EMBEDDED[s]);
-            for (e, k) in self.error.iter_mut().zip(slope) {
-                *e += weight * k;
-            }
-        }
-        Ok(norm(&self.error, &self.weights))
     }
 
     fn stages(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
@@ -328,8 +316,11 @@ impl Esdirk {
     /// Solves `stage = base + h γ f(stage)`.
     fn solve_stage(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), Failure> {
         let c = 1.0 / (h * GAMMA);
-        let relaxation = 2.0 / (1.0 + self.factored_step / h);
-        let mut previous = 0.0;
+        let ratio = self.factored_step / h;
+        let relaxation = 2.0 / (1.0 + ratio);
+        // What a matrix made for another step leaves after the relaxation.
+        let mismatch = ((1.0 - ratio) / (1.0 + ratio)).abs();
+        let (mut first, mut previous) = (0.0, 0.0);
         for iteration in 0..MAX_ITERATIONS {
             evaluate(problem, t, &self.stage, &mut self.f, &mut self.statistics)?;
             for (((d, f), y), b) in self.delta.iter_mut().zip(&self.f).zip(&self.stage).zip(&self.base) {
@@ -343,15 +334,19 @@ impl Esdirk {
                 *y += *d;
             }
             let size = norm(&self.delta, &self.weights);
-            if iteration > 0 {
+            if iteration == 0 {
+                first = size;
+            } else {
                 let rate = size / previous;
                 self.rate = (0.3 * self.rate).max(rate).max(SMALLEST_RATE);
+                self.rate_size = first;
                 if rate >= 0.9 && size > ITERATION_TOLERANCE {
                     break;
                 }
-                self.slow_convergence |= rate > self.slow_rate;
+                // An increment far below the tolerance may be rounding and says nothing about the Jacobian.
+                self.slow_convergence |= rate > self.slow_rate && size > 0.1 * ITERATION_TOLERANCE;
             }
-            let rate = self.rate.min(0.9);
+            let rate = (self.rate * (first / self.rate_size).max(1.0)).max(mismatch).min(0.9);
             if size * rate / (1.0 - rate) <= ITERATION_TOLERANCE {
                 return Ok(());
             }
@@ -361,6 +356,36 @@ impl Esdirk {
             previous = size;
         }
         Err(Failure::NoConvergence { component: worst_component(&self.delta, &self.weights) })
+    }
+}
+
+impl OneStep for Esdirk {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    /// All stages of a step, the Jacobian renewed once if the iteration with an old one fails.
+    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
+        let drift = (h / self.factored_step - 1.0).abs();
+        if !self.has_factorisation || drift > STEP_DRIFT || self.slow_convergence && !self.jacobian_is_current {
+            let renew = self.matrix.is_none() || self.slow_convergence && !self.jacobian_is_current;
+            self.set_up(problem, h, renew)?;
+        }
+        if let Err(failure) = self.stages(problem, h, t_new) {
+            if !failure.recoverable() || self.jacobian_is_current {
+                return Err(failure);
+            }
+            self.set_up(problem, h, true)?;
+            self.stages(problem, h, t_new)?;
+        }
+        self.error.fill(0.0);
+        for (s, slope) in self.slopes.iter().enumerate() {
+            let weight = h * (if s < 5 { A[5][s] } else { GAMMA } - EMBEDDED[s]);
+            for (e, k) in self.error.iter_mut().zip(slope) {
+                *e += weight * k;
+            }
+        }
+        Ok(norm(&self.error, &self.weights))
     }
 
     fn accept(&mut self, h: f64, t_new: f64, error: f64) {
@@ -373,13 +398,20 @@ impl Esdirk {
         let (first, last) = (&mut self.slopes[0], &self.old_slopes[STAGES - 1]);
         first.copy_from_slice(last);
         self.jacobian_is_current = false;
-        let mut factor = self.controller.accepted(error);
         // A small change is not worth a new factorisation.
-        if factor > 0.95 && factor < 1.2 {
-            factor = 1.0;
-        }
-        self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
-        self.statistics.steps += 1;
+        self.control.accepted(h, error, 0.95..1.2);
+    }
+
+    fn control(&mut self) -> (&mut StepControl, &mut Statistics) {
+        (&mut self.control, &mut self.statistics)
+    }
+
+    fn max_step(&self) -> f64 {
+        self.options.max_step
+    }
+
+    fn worst_component(&self) -> usize {
+        worst_component(&self.error, &self.weights)
     }
 }
 
@@ -419,10 +451,10 @@ impl Integrator for Esdirk {
         self.has_factorisation = false;
         self.matrix = None;
         self.x.copy_from_slice(x);
-        self.controller.reset();
+        self.control.start(t);
         evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics)
             .map_err(|failure| failure.at(t, 0.0))?;
-        self.h = match h0 {
+        self.control.h = match h0 {
             Some(h) if h > 0.0 => h,
             _ => {
                 set_weights(&self.options, &self.x, &mut self.weights);
@@ -439,48 +471,25 @@ impl Integrator for Esdirk {
             if self.t <= t_limit {
                 return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
             }
-            self.begin_again(problem, t_old, None)?;
+            self.begin_again(problem, t_old, None, false)?;
         }
         set_weights(&self.options, &self.x, &mut self.weights);
         // What was learnt of the convergence in the last step counts less in this one.
         self.rate = self.rate.max(SMALLEST_RATE).powf(0.8);
-        let mut last_failure = None;
-        loop {
-            self.h = self.h.min(self.options.max_step);
-            let (h, t_new) = step_towards(self.t, self.h, t_limit);
-            if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
-                let component = worst_component(&self.error, &self.weights);
-                return Err(match last_failure {
-                    Some(failure) => Failure::at(failure, self.t, h),
-                    None => StepError::StepTooSmall { t: self.t, h, component },
-                });
-            }
-            match self.attempt(problem, h, t_new) {
-                Ok(error) if error <= 1.0 => {
-                    self.accept(h, t_new, error);
-                    return Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit });
-                }
-                Ok(error) => {
-                    self.statistics.rejected += 1;
-                    last_failure = None;
-                    self.h = h * self.controller.rejected(error);
-                }
-                Err(failure) if failure.recoverable() => {
-                    self.statistics.failed += 1;
-                    last_failure = Some(failure);
-                    self.h = h * 0.25;
-                }
-                Err(failure) => return Err(failure.at(self.t, h)),
-            }
-        }
+        take_step(self, problem, t_limit)
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        if self.step_remains_valid(problem, t, x) {
-            self.resume.set(t, x);
-            return Ok(());
+        let on_last_step = self.is_on_last_step(t, x);
+        if on_last_step {
+            let statistics = &mut self.statistics;
+            evaluate(problem, t, x, &mut self.base, statistics).map_err(|failure| failure.at(t, 0.0))?;
+            if self.step_remains_valid(problem, t) {
+                self.resume.set(t, x);
+                return Ok(());
+            }
         }
-        self.begin_again(problem, t, Some(x))
+        self.begin_again(problem, t, Some(x), on_last_step)
     }
 
     fn reset(&mut self, size: usize) {

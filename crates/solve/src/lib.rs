@@ -8,6 +8,7 @@
 pub mod auto;
 pub mod bdf;
 pub mod block_triangular;
+mod bracket;
 pub mod colouring;
 pub mod dae_bdf;
 pub mod dense;
@@ -32,6 +33,7 @@ pub mod rosenbrock;
 pub mod runge_kutta;
 pub mod sparse;
 pub mod sparse_lu;
+mod step_control;
 pub mod tsit5;
 pub mod weights;
 

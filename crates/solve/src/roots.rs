@@ -13,10 +13,9 @@
 //! middle, unless every function stays farther from zero than it has moved in this step and the one before; where the
 //! parabola through the three values comes near zero, the extreme is searched. Functions of time alone, which no
 //! integrator follows with its steps ([`RootFinder::set_unfollowed`]), are looked at in pieces that are halved until a
-//! parabola describes each of them. Brackets are
-//! shrunk by the ITP method (Oliveira and Takahashi, ACM Trans. Math. Software 47, 2020) applied to the earliest
-//! triggered function.
+//! parabola describes each of them. Brackets are shrunk by [`crate::bracket`] for the earliest triggered function.
 
+use crate::bracket::Bracket;
 use crate::error::EvalError;
 use crate::ode::DenseOutput;
 
@@ -86,6 +85,8 @@ pub struct RootFinder {
     middle: Vec<f64>,
     probe: Vec<f64>,
     end: Vec<f64>,
+    /// Values at the third point of a bracket.
+    third: Vec<f64>,
     x: Vec<f64>,
     /// Values at the start of the interval before, and its length; zero when unknown.
     previous: Vec<f64>,
@@ -114,6 +115,7 @@ impl RootFinder {
             middle: zeros(),
             probe: zeros(),
             end: zeros(),
+            third: zeros(),
             x: vec![0.0; states],
             previous: zeros(),
             previous_length: 0.0,
@@ -304,7 +306,8 @@ impl RootFinder {
             self.right.copy_from_slice(&self.end);
             found = Some(interval.b);
         }
-        if (0..self.status.len()).any(|function| self.may_touch(function, interval.b - interval.a)) {
+        let in_doubt = (0..self.status.len()).any(|function| self.may_touch(function, interval.b - interval.a));
+        if in_doubt {
             if !self.middle_is_known {
                 self.evaluate_at(functions, solution, interval.middle(), Values::Middle)?;
             }
@@ -323,7 +326,17 @@ impl RootFinder {
             }
         }
         if let Some(t) = found {
-            return self.locate(functions, solution, interval.a, t).map(Some);
+            let mut bracket = (interval.a, t, None);
+            if in_doubt && t == interval.b {
+                // Nothing had triggered in the middle.
+                std::mem::swap(&mut self.third, &mut self.left);
+                self.left.copy_from_slice(&self.middle);
+                bracket = (interval.middle(), t, Some(interval.a));
+            } else if t == interval.middle() {
+                self.third.copy_from_slice(&self.end);
+                bracket.2 = Some(interval.b);
+            }
+            return self.locate(functions, solution, bracket).map(Some);
         }
         std::mem::swap(&mut self.previous, &mut self.left);
         std::mem::swap(&mut self.left, &mut self.end);
@@ -434,41 +447,25 @@ impl RootFinder {
         Ok(self.near[side][function])
     }
 
-    /// Shrinks the bracket between `t_left` (nothing triggered) and `t_right` (values in `right`, something triggered).
+    /// Shrinks the bracket between a time at which nothing has triggered (values in `left`) and one at which something has
+    /// (values in `right`), perhaps with a third time (values in `third`).
     fn locate(
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
-        t_left: f64,
-        t_right: f64,
+        (a, b, third): (f64, f64, Option<f64>),
     ) -> Result<Event, EvalError> {
-        let (mut a, mut b) = (t_left, t_right);
         let tolerance = (TIME_RESOLUTION * b.abs()).max(TIME_ACCURACY * (b - a)).max(f64::MIN_POSITIVE);
-        let mut stale_side = 0_i32;
-        let (mut damp_left, mut damp_right) = (1.0, 1.0);
-        for iteration in 0..200 {
-            if b - a <= tolerance {
-                break;
-            }
-            let t = self.next_probe(a, b, tolerance, damp_left, damp_right, iteration);
-            if t <= a || t >= b {
-                break;
-            }
+        let mut bracket = Bracket::new(a, b, third, tolerance);
+        while let Some(t) = bracket.probe(self.earliest(&bracket)) {
             self.evaluate_at(functions, solution, t, Values::Probe)?;
-            if self.any_triggered(&self.probe) {
-                b = t;
-                std::mem::swap(&mut self.right, &mut self.probe);
-                stale_side = stale_side.min(0) - 1;
-                damp_right = 1.0;
-                damp_left = if stale_side < -1 { damp_left * 0.5 } else { 1.0 };
-            } else {
-                a = t;
-                std::mem::swap(&mut self.left, &mut self.probe);
-                stale_side = stale_side.max(0) + 1;
-                damp_left = 1.0;
-                damp_right = if stale_side > 1 { damp_right * 0.5 } else { 1.0 };
-            }
+            let triggered = self.any_triggered(&self.probe);
+            let end = if triggered { &mut self.right } else { &mut self.left };
+            std::mem::swap(&mut self.third, end);
+            std::mem::swap(end, &mut self.probe);
+            bracket.narrow(t, triggered);
         }
+        let (a, mut b) = (bracket.a, bracket.b);
         b = self.pass_exact_zeros(functions, solution, b, tolerance)?;
         for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
             if triggered(*status, *value, self.zero[function]) {
@@ -506,27 +503,18 @@ impl RootFinder {
         Ok(t)
     }
 
-    /// The next time to look at: the earliest secant estimate over the triggered functions, pushed by half the
-    /// tolerance to its far side so that both ends of the bracket move; every third time the middle.
-    fn next_probe(&self, a: f64, b: f64, tolerance: f64, damp_left: f64, damp_right: f64, iteration: usize) -> f64 {
-        let middle = 0.5 * (a + b);
-        if iteration % 4 == 3 {
-            return middle;
-        }
+    /// The fraction of the bracket at which the first of the triggered functions is expected to be zero.
+    fn earliest(&self, bracket: &Bracket) -> f64 {
         let mut earliest = 1.0_f64;
-        for (((status, left), right), zero) in self.status.iter().zip(&self.left).zip(&self.right).zip(&self.zero) {
-            if !triggered(*status, *right, *zero) {
-                continue;
+        for (function, status) in self.status.iter().enumerate() {
+            let (left, right) = (self.left[function], self.right[function]);
+            if triggered(*status, right, self.zero[function]) {
+                // A function that was zero leaves at once: only halving helps.
+                let root = if *status == 0 { 0.5 } else { bracket.root(left, right, self.third[function]) };
+                earliest = earliest.min(root);
             }
-            // A function that was zero leaves at once: bisect. So does one whose left value is no use.
-            let (l, r) = (left.abs() * damp_left, right.abs() * damp_right);
-            let fraction = if *status == 0 || l + r == 0.0 { 0.5 } else { l / (l + r) };
-            earliest = earliest.min(fraction);
         }
-        let estimate = a + earliest * (b - a);
-        let push = 0.5 * tolerance;
-        let t = if iteration.is_multiple_of(2) { estimate + push } else { estimate - push };
-        t.clamp(a + push.min(0.5 * (b - a)), b - push.min(0.5 * (b - a)))
+        earliest
     }
 
     fn any_triggered(&self, values: &[f64]) -> bool {
@@ -845,7 +833,7 @@ mod tests {
         let mut finder = RootFinder::new(1, 1);
         finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
         finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
-        assert!(finder.evaluations() <= 14, "{}", finder.evaluations());
+        assert!(finder.evaluations() <= 9, "{}", finder.evaluations());
     }
 
     #[test]

@@ -9,10 +9,8 @@ use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
-use crate::weights::{
-    Failure, StepController, evaluate, initial_step, norm, set_weights, set_weights_of_both, smallest_step,
-    step_towards, worst_component,
-};
+use crate::step_control::{OneStep, StepControl, take_step};
+use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 
 const STAGES: usize = 8;
 const GAMMA: f64 = 0.21193756319429014;
@@ -92,7 +90,6 @@ pub struct Rosenbrock {
     options: Options,
     t: f64,
     t_old: f64,
-    h: f64,
     h_used: f64,
     x: Vec<f64>,
     x_old: Vec<f64>,
@@ -104,8 +101,9 @@ pub struct Rosenbrock {
     f: Vec<f64>,
     weights: Vec<f64>,
     matrix: Option<IterationMatrix>,
+    has_slope: bool,
     has_derivatives: bool,
-    controller: StepController,
+    control: StepControl,
     statistics: Statistics,
     resume: Resume,
 }
@@ -117,7 +115,6 @@ impl Rosenbrock {
             options,
             t: 0.0,
             t_old: 0.0,
-            h: 0.0,
             h_used: 0.0,
             x: zeros(),
             x_old: zeros(),
@@ -129,8 +126,9 @@ impl Rosenbrock {
             f: zeros(),
             weights: zeros(),
             matrix: None,
+            has_slope: false,
             has_derivatives: false,
-            controller: StepController::new(5),
+            control: StepControl::new(5),
             statistics: Statistics::default(),
             resume: Resume::new(size),
         }
@@ -141,7 +139,10 @@ impl Rosenbrock {
         if self.has_derivatives {
             return Ok(());
         }
-        evaluate(problem, self.t, &self.x, &mut self.slope, &mut self.statistics)?;
+        if !self.has_slope {
+            evaluate(problem, self.t, &self.x, &mut self.slope, &mut self.statistics)?;
+            self.has_slope = true;
+        }
         let mut matrix = match self.matrix.take() {
             Some(matrix) => matrix,
             None => IterationMatrix::new(problem).map_err(|s| Failure::Singular { column: s.column })?,
@@ -157,6 +158,72 @@ impl Rosenbrock {
         }
         self.has_derivatives = true;
         Ok(())
+    }
+
+    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
+    fn begin_again(&mut self, t: f64, x: Option<&[f64]>) {
+        self.statistics.restarts += 1;
+        self.t = t;
+        self.t_old = t;
+        self.h_used = 0.0;
+        self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
+        self.resume.clear();
+        self.control.restart(t);
+        self.has_derivatives = false;
+    }
+
+    /// Whether `(t, x)` lies on the last step, so that its slope may say more.
+    fn is_on_last_step(&mut self, t: f64, x: &[f64]) -> bool {
+        if self.h_used == 0.0 || !(t >= self.t_old && t < self.t) {
+            return false;
+        }
+        let mut scratch = std::mem::take(&mut self.point);
+        self.interpolate(t, &mut scratch);
+        self.point = scratch;
+        self.point.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
+        norm(&self.point, &self.weights) <= SAME_STATE
+    }
+
+    /// Whether the right-hand side, which is in `slope` for a time of the last step, is still the one it was made with.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
+        self.f.copy_from_slice(&self.slope);
+        self.subtract_dense_slope(t);
+        if self.displacement() > SAME_SLOPE {
+            return false;
+        }
+        if evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics).is_err() {
+            return false;
+        }
+        self.subtract_dense_slope(self.t);
+        // The slope of the dense output at the end is less exact than the solution there.
+        self.displacement() <= 10.0 * SAME_END
+    }
+
+    fn subtract_dense_slope(&mut self, t: f64) {
+        let s = (t - self.t_old) / self.h_used;
+        let r = 1.0 - s;
+        for i in 0..self.f.len() {
+            let [d0, d1, d2] = [self.dense[0][i], self.dense[1][i], self.dense[2][i]];
+            let inner = d0 + s * (d1 + s * d2);
+            let slope = self.x[i] - self.x_old[i] + (r - s) * inner + s * r * (d1 + 2.0 * s * d2);
+            self.f[i] -= slope / self.h_used;
+        }
+    }
+
+    fn displacement(&mut self) -> f64 {
+        match &mut self.matrix {
+            Some(matrix) => {
+                matrix.solve(&mut self.f);
+                norm(&self.f, &self.weights)
+            }
+            None => f64::INFINITY,
+        }
+    }
+}
+
+impl OneStep for Rosenbrock {
+    fn time(&self) -> f64 {
+        self.t
     }
 
     fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
@@ -210,70 +277,21 @@ impl Rosenbrock {
                 dense.iter_mut().zip(k).for_each(|(d, k)| *d += w * k);
             }
         }
+        self.has_slope = false;
         self.has_derivatives = false;
-        let factor = self.controller.accepted(error);
-        self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
-        self.statistics.steps += 1;
+        self.control.accepted(h, error, 1.0..1.0);
     }
 
-    /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
-    fn begin_again(&mut self, t: f64, x: Option<&[f64]>) {
-        self.statistics.restarts += 1;
-        self.t = t;
-        self.t_old = t;
-        self.h_used = 0.0;
-        self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
-        self.resume.clear();
-        self.controller.reset();
-        self.has_derivatives = false;
+    fn control(&mut self) -> (&mut StepControl, &mut Statistics) {
+        (&mut self.control, &mut self.statistics)
     }
 
-    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with.
-    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
-        if self.h_used == 0.0 || !(t >= self.t_old && t < self.t) {
-            return false;
-        }
-        let mut scratch = std::mem::take(&mut self.point);
-        self.interpolate(t, &mut scratch);
-        self.point = scratch;
-        self.point.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        if norm(&self.point, &self.weights) > SAME_STATE {
-            return false;
-        }
-        for (time, limit) in [(t, SAME_SLOPE), (self.t, SAME_END)] {
-            let at_end = time == self.t;
-            let state = if at_end { &self.x[..] } else { x };
-            if evaluate(problem, time, state, &mut self.f, &mut self.statistics).is_err() {
-                return false;
-            }
-            self.subtract_dense_slope(time);
-            // The slope of the dense output at the end is less exact than the solution there.
-            if self.displacement() > if at_end { 10.0 * limit } else { limit } {
-                return false;
-            }
-        }
-        true
+    fn max_step(&self) -> f64 {
+        self.options.max_step
     }
 
-    fn subtract_dense_slope(&mut self, t: f64) {
-        let s = (t - self.t_old) / self.h_used;
-        let r = 1.0 - s;
-        for i in 0..self.f.len() {
-            let [d0, d1, d2] = [self.dense[0][i], self.dense[1][i], self.dense[2][i]];
-            let inner = d0 + s * (d1 + s * d2);
-            let slope = self.x[i] - self.x_old[i] + (r - s) * inner + s * r * (d1 + 2.0 * s * d2);
-            self.f[i] -= slope / self.h_used;
-        }
-    }
-
-    fn displacement(&mut self) -> f64 {
-        match &mut self.matrix {
-            Some(matrix) => {
-                matrix.solve(&mut self.f);
-                norm(&self.f, &self.weights)
-            }
-            None => f64::INFINITY,
-        }
+    fn worst_component(&self) -> usize {
+        worst_component(&self.stages[STAGES - 1], &self.weights)
     }
 }
 
@@ -305,16 +323,17 @@ impl Integrator for Rosenbrock {
         self.matrix = None;
         self.has_derivatives = false;
         self.x.copy_from_slice(x);
-        self.controller.reset();
+        self.has_slope = false;
+        self.control.start(t);
         if let Some(h) = h0.filter(|h| *h > 0.0) {
-            self.h = h;
+            self.control.h = h;
             return Ok(());
         }
         evaluate(problem, t, &self.x, &mut self.slope, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))?;
         set_weights(&self.options, &self.x, &mut self.weights);
         let (trial_x, trial_f) = (&mut self.point, &mut self.f);
         let statistics = &mut self.statistics;
-        self.h = initial_step(problem, t, &self.x, &self.slope, 4, &self.weights, trial_x, trial_f, statistics);
+        self.control.h = initial_step(problem, t, &self.x, &self.slope, 4, &self.weights, trial_x, trial_f, statistics);
         Ok(())
     }
 
@@ -323,45 +342,24 @@ impl Integrator for Rosenbrock {
             if self.t <= t_limit {
                 return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
             }
+            self.has_slope = false;
             self.begin_again(t_old, None);
         }
-        let mut last_failure = None;
-        loop {
-            self.h = self.h.min(self.options.max_step);
-            let (h, t_new) = step_towards(self.t, self.h, t_limit);
-            if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
-                let component = worst_component(&self.stages[STAGES - 1], &self.weights);
-                return Err(match last_failure {
-                    Some(failure) => Failure::at(failure, self.t, h),
-                    None => StepError::StepTooSmall { t: self.t, h, component },
-                });
-            }
-            match self.attempt(problem, h, t_new) {
-                Ok(error) if error <= 1.0 => {
-                    self.accept(h, t_new, error);
-                    return Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit });
-                }
-                Ok(error) => {
-                    self.statistics.rejected += 1;
-                    last_failure = None;
-                    self.h = h * self.controller.rejected(error);
-                }
-                Err(failure) if failure.recoverable() => {
-                    self.statistics.failed += 1;
-                    last_failure = Some(failure);
-                    self.h = h * 0.25;
-                }
-                Err(failure) => return Err(failure.at(self.t, h)),
-            }
-        }
+        take_step(self, problem, t_limit)
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        if self.step_remains_valid(problem, t, x) {
-            self.resume.set(t, x);
-        } else {
-            self.begin_again(t, Some(x));
+        self.has_slope = false;
+        if self.is_on_last_step(t, x) {
+            let statistics = &mut self.statistics;
+            evaluate(problem, t, x, &mut self.slope, statistics).map_err(|failure| failure.at(t, 0.0))?;
+            if self.step_remains_valid(problem, t) {
+                self.resume.set(t, x);
+                return Ok(());
+            }
+            self.has_slope = true;
         }
+        self.begin_again(t, Some(x));
         Ok(())
     }
 

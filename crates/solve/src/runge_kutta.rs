@@ -7,10 +7,8 @@
 use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
-use crate::weights::{
-    Failure, StepController, evaluate, initial_step, norm, set_weights, set_weights_of_both, smallest_step,
-    step_towards, worst_component,
-};
+use crate::step_control::{OneStep, StepControl, take_step};
+use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 use std::marker::PhantomData;
 
 /// Beyond this product of step and eigenvalue the step is limited by stability, not by accuracy.
@@ -42,7 +40,6 @@ pub struct RungeKutta<F: Formula> {
     options: Options,
     t: f64,
     t_old: f64,
-    h: f64,
     h_used: f64,
     x: Vec<f64>,
     x_old: Vec<f64>,
@@ -50,7 +47,7 @@ pub struct RungeKutta<F: Formula> {
     stage: Vec<f64>,
     error: Vec<f64>,
     weights: Vec<f64>,
-    controller: StepController,
+    control: StepControl,
     statistics: Statistics,
     stiffness: f64,
     slope_is_current: bool,
@@ -65,7 +62,6 @@ impl<F: Formula> RungeKutta<F> {
             options,
             t: 0.0,
             t_old: 0.0,
-            h: 0.0,
             h_used: 0.0,
             x: zeros(),
             x_old: zeros(),
@@ -73,7 +69,7 @@ impl<F: Formula> RungeKutta<F> {
             stage: zeros(),
             error: zeros(),
             weights: zeros(),
-            controller: StepController::new(F::ORDER),
+            control: StepControl::new(F::ORDER),
             statistics: Statistics::default(),
             stiffness: 0.0,
             slope_is_current: false,
@@ -83,19 +79,31 @@ impl<F: Formula> RungeKutta<F> {
     }
 
     /// Begins a new step at `(t, x)`, or at the point kept for resuming, with the step size planned before.
-    fn begin_again(&mut self, problem: &mut dyn OdeProblem, t: f64, x: Option<&[f64]>) -> Result<(), StepError> {
+    /// `error` holds the slope there if `slope_is_known`.
+    fn begin_again(
+        &mut self,
+        problem: &mut dyn OdeProblem,
+        t: f64,
+        x: Option<&[f64]>,
+        slope_is_known: bool,
+    ) -> Result<(), StepError> {
         self.statistics.restarts += 1;
         self.t = t;
         self.t_old = t;
         self.h_used = 0.0;
         self.x.copy_from_slice(x.unwrap_or(self.resume.state()));
         self.resume.clear();
-        self.controller.reset();
+        self.control.restart(t);
+        if slope_is_known {
+            std::mem::swap(&mut self.slopes[0], &mut self.error);
+            self.slope_is_current = true;
+            return Ok(());
+        }
         self.evaluate_first_slope(problem)
     }
 
-    /// Whether `(t, x)` lies on the last step and the right-hand side is still the one that step was made with.
-    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+    /// Whether `(t, x)` lies on the last step, so that its slope may say more.
+    fn is_on_last_step(&mut self, t: f64, x: &[f64]) -> bool {
         if self.h_used == 0.0 || !(t >= self.t_old && t < self.t) {
             return false;
         }
@@ -103,12 +111,12 @@ impl<F: Formula> RungeKutta<F> {
         self.interpolate(t, &mut scratch);
         self.stage = scratch;
         self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        if norm(&self.stage, &self.weights) > SAME_STATE {
-            return false;
-        }
-        if evaluate(problem, t, x, &mut self.stage, &mut self.statistics).is_err() {
-            return false;
-        }
+        norm(&self.stage, &self.weights) <= SAME_STATE
+    }
+
+    /// Whether the right-hand side, which is in `error` for a time of the last step, is still the one it was made with.
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
+        self.stage.copy_from_slice(&self.error);
         let fraction = (t - self.t_old) / self.h_used;
         let (mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES]);
         F::dense(fraction + 1e-4, &mut ahead);
@@ -131,21 +139,9 @@ impl<F: Formula> RungeKutta<F> {
 
     fn evaluate_first_slope(&mut self, problem: &mut dyn OdeProblem) -> Result<(), StepError> {
         evaluate(problem, self.t, &self.x, &mut self.slopes[0], &mut self.statistics)
-            .map_err(|failure| failure.at(self.t, self.h))?;
+            .map_err(|failure| failure.at(self.t, self.control.h))?;
         self.slope_is_current = true;
         Ok(())
-    }
-
-    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
-        for s in 1..=F::LAST {
-            self.evaluate_stage(problem, s, h, t_new)?;
-            if s + 1 == F::LAST {
-                self.error.copy_from_slice(&self.stage);
-            }
-        }
-        set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
-        self.watch_stiffness(h);
-        Ok(F::error(&self.slopes, h, &self.weights, &mut self.error))
     }
 
     fn evaluate_stage(&mut self, problem: &mut dyn OdeProblem, s: usize, h: f64, t_new: f64) -> Result<(), Failure> {
@@ -199,6 +195,28 @@ impl<F: Formula> RungeKutta<F> {
         self.stage.copy_from_slice(&self.error);
         Ok(())
     }
+}
+
+impl<F: Formula> OneStep for RungeKutta<F> {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
+        for s in 1..=F::LAST {
+            self.evaluate_stage(problem, s, h, t_new)?;
+            if s + 1 == F::LAST {
+                self.error.copy_from_slice(&self.stage);
+            }
+        }
+        set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
+        self.watch_stiffness(h);
+        let error = F::error(&self.slopes, h, &self.weights, &mut self.error);
+        if error <= 1.0 {
+            self.complete(problem, h, t_new)?;
+        }
+        Ok(error)
+    }
 
     fn accept(&mut self, h: f64, t_new: f64, error: f64) {
         self.t_old = self.t;
@@ -207,10 +225,19 @@ impl<F: Formula> RungeKutta<F> {
         std::mem::swap(&mut self.x_old, &mut self.x);
         self.x.copy_from_slice(&self.stage);
         self.slope_is_current = false;
-        let factor = self.controller.accepted(error);
-        // A step cut short by the limit says nothing against the longer one that was planned.
-        self.h = if h < self.h { self.h.max(h * factor) } else { h * factor };
-        self.statistics.steps += 1;
+        self.control.accepted(h, error, 1.0..1.0);
+    }
+
+    fn control(&mut self) -> (&mut StepControl, &mut Statistics) {
+        (&mut self.control, &mut self.statistics)
+    }
+
+    fn max_step(&self) -> f64 {
+        self.options.max_step
+    }
+
+    fn worst_component(&self) -> usize {
+        worst_component(&self.error, &self.weights)
     }
 }
 
@@ -229,7 +256,7 @@ impl<F: Formula> Explicit for RungeKutta<F> {
     }
 
     fn next_step(&self) -> f64 {
-        self.h
+        self.control.h
     }
 }
 
@@ -263,10 +290,10 @@ impl<F: Formula> Integrator for RungeKutta<F> {
         self.resume.clear();
         self.x.copy_from_slice(x);
         self.x_old.copy_from_slice(x);
-        self.controller.reset();
+        self.control.start(t);
         self.stiffness = 0.0;
         self.evaluate_first_slope(problem)?;
-        self.h = match h0 {
+        self.control.h = match h0 {
             Some(h) if h > 0.0 => h,
             _ => {
                 set_weights(&self.options, &self.x, &mut self.weights);
@@ -292,7 +319,7 @@ impl<F: Formula> Integrator for RungeKutta<F> {
             if self.t <= t_limit {
                 return Ok(Step { t_old, t_new: self.t, at_limit: self.t == t_limit });
             }
-            self.begin_again(problem, t_old, None)?;
+            self.begin_again(problem, t_old, None, false)?;
         }
         if !self.slope_is_current {
             // The last stage of the previous step was evaluated at its end.
@@ -304,49 +331,20 @@ impl<F: Formula> Integrator for RungeKutta<F> {
                 self.evaluate_first_slope(problem)?;
             }
         }
-        let mut last_failure = None;
-        loop {
-            self.h = self.h.min(self.options.max_step);
-            let (h, t_new) = step_towards(self.t, self.h, t_limit);
-            if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
-                let component = worst_component(&self.error, &self.weights);
-                return Err(match last_failure {
-                    Some(failure) => Failure::at(failure, self.t, h),
-                    None => StepError::StepTooSmall { t: self.t, h, component },
-                });
-            }
-            let attempt = self.attempt(problem, h, t_new).and_then(|error| {
-                if error <= 1.0 {
-                    self.complete(problem, h, t_new)?;
-                }
-                Ok(error)
-            });
-            match attempt {
-                Ok(error) if error <= 1.0 => {
-                    self.accept(h, t_new, error);
-                    return Ok(Step { t_old: self.t_old, t_new, at_limit: t_new == t_limit });
-                }
-                Ok(error) => {
-                    self.statistics.rejected += 1;
-                    last_failure = None;
-                    self.h = h * self.controller.rejected(error);
-                }
-                Err(failure) if failure.recoverable() => {
-                    self.statistics.failed += 1;
-                    last_failure = Some(failure);
-                    self.h = h * 0.25;
-                }
-                Err(failure) => return Err(failure.at(self.t, h)),
-            }
-        }
+        take_step(self, problem, t_limit)
     }
 
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
-        if self.step_remains_valid(problem, t, x) {
-            self.resume.set(t, x);
-            return Ok(());
+        let on_last_step = self.is_on_last_step(t, x);
+        if on_last_step {
+            let statistics = &mut self.statistics;
+            evaluate(problem, t, x, &mut self.error, statistics).map_err(|failure| failure.at(t, 0.0))?;
+            if self.step_remains_valid(problem, t) {
+                self.resume.set(t, x);
+                return Ok(());
+            }
         }
-        self.begin_again(problem, t, Some(x))
+        self.begin_again(problem, t, Some(x), on_last_step)
     }
 
     fn reset(&mut self, size: usize) {

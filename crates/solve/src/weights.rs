@@ -1,7 +1,7 @@
-//! Error weights and norms shared by the integrators, the choice of the first step, and the step-size controller.
+//! Error weights and norms shared by the integrators, and the choice of the first step.
 //!
 //! The norm is the weighted root mean square of DASSL and CVODE. The first step follows Hairer, Nørsett and Wanner,
-//! *Solving Ordinary Differential Equations I*, section II.4; the controller is the PI controller of Gustafsson (1991).
+//! *Solving Ordinary Differential Equations I*, section II.4.
 
 use crate::error::{EvalError, StepError};
 use crate::ode::{OdeProblem, Options, Statistics};
@@ -131,47 +131,6 @@ pub fn initial_step(
         h0 *= 0.1;
     }
     h0
-}
-
-/// Step-size controller of one-step methods; the error is scaled so that 1 is just acceptable.
-#[derive(Clone, Copy, Debug)]
-pub struct StepController {
-    order: f64,
-    previous_error: f64,
-    after_rejection: bool,
-}
-
-impl StepController {
-    /// `order` is the order of the error estimate plus one, the power of h with which the error falls.
-    pub fn new(order: usize) -> Self {
-        StepController { order: order as f64, previous_error: 1e-4, after_rejection: false }
-    }
-
-    pub fn reset(&mut self) {
-        self.previous_error = 1e-4;
-        self.after_rejection = false;
-    }
-
-    /// The factor for the next step after an accepted one.
-    pub fn accepted(&mut self, error: f64) -> f64 {
-        let error = error.max(1e-10);
-        let beta = 0.4 / self.order;
-        let alpha = 0.7 / self.order;
-        let mut factor = 0.9 * error.powf(-alpha) * self.previous_error.max(1e-4).powf(beta);
-        factor = factor.clamp(0.2, 10.0);
-        if self.after_rejection {
-            factor = factor.min(1.0);
-        }
-        self.previous_error = error;
-        self.after_rejection = false;
-        factor
-    }
-
-    /// The factor for repeating a rejected step.
-    pub fn rejected(&mut self, error: f64) -> f64 {
-        self.after_rejection = true;
-        if error.is_finite() { (0.9 * error.powf(-1.0 / self.order)).clamp(0.1, 0.9) } else { 0.1 }
-    }
 }
 
 /// The step to take: exactly to the limit when that is near, and two equal steps rather than a tiny last one.

@@ -73,18 +73,24 @@ fn front(runs: &[Run]) -> Vec<(f64, f64)> {
     front
 }
 
-/// Seconds to reach an error, interpolated between the best runs; nothing where no run came near it.
+/// Seconds to reach an error, interpolated between the best runs; the cheapest run where that is better already, and
+/// nothing where no run came so far.
 pub fn time_at(runs: &[Run], error: f64) -> Option<f64> {
     let front = front(runs);
     let wanted = error.ln();
+    let cheapest = front.first()?;
+    if cheapest.0 <= wanted {
+        return Some(cheapest.1.exp());
+    }
     let pair = front.windows(2).find(|pair| pair[0].0 >= wanted && wanted >= pair[1].0)?;
     let fraction = (wanted - pair[0].0) / (pair[1].0 - pair[0].0);
     Some((pair[0].1 + fraction * (pair[1].1 - pair[0].1)).exp())
 }
 
-/// For each power of ten both reach: the error and the seconds of both.
+/// For each half power of ten between the loosest and the tightest both reach: the error and the seconds of both.
 pub fn at_equal_error(ours: &[Run], theirs: &[Run]) -> Vec<(f64, f64, f64)> {
-    let errors = (-24..4).rev().map(|half| 10f64.powf(0.5 * f64::from(half)));
+    let loosest = ours.iter().chain(theirs).map(|run| run.error).filter(|error| error.is_finite()).fold(0.0, f64::max);
+    let errors = (-24..4).rev().map(|half| 10f64.powf(0.5 * f64::from(half))).filter(|error| *error <= loosest);
     errors.filter_map(|error| Some((error, time_at(ours, error)?, time_at(theirs, error)?))).collect()
 }
 
