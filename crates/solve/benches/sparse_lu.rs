@@ -11,8 +11,8 @@ mod klu;
 mod measure;
 
 use measure::cpu_time;
-use solve::SparseMatrix;
 use solve::sparse_lu::SparseLu;
+use solve::{LinearSolver, SparseMatrix};
 
 fn chain(n: usize) -> SparseMatrix {
     let entries = (0..n).flat_map(|i| [(i, i, 2.1), (i, (i + 1).min(n - 1), -1.0), ((i + 1).min(n - 1), i, -1.0)]);
@@ -74,19 +74,17 @@ fn shortest(count: usize, mut call: impl FnMut()) -> f64 {
 
 fn measure(name: &str, matrix: &SparseMatrix) {
     let n = matrix.pattern.columns;
-    let Ok(mut lu) = SparseLu::new(&matrix.pattern) else { return };
+    let Ok(mut general) = SparseLu::new(&matrix.pattern) else { return };
+    let Ok(mut lu) = LinearSolver::new(n, Some(&matrix.pattern)) else { return };
     let analysis = shortest(1, || {
-        let _ = SparseLu::new(&matrix.pattern);
+        let _ = LinearSolver::new(n, Some(&matrix.pattern));
     });
-    if lu.factor(&matrix.values).is_err() {
-        return;
-    }
-    let count = (300_000 / lu.fill().max(1)).clamp(1, 1000);
     let factor = shortest(1, || {
-        let _ = lu.factor_with_pivoting(&matrix.values);
+        let _ = general.factor_with_pivoting(&matrix.values);
     });
+    let count = (300_000 / general.fill().max(1)).clamp(1, 1000);
     let mut b = vec![1.0; n];
-    let run = |lu: &mut SparseLu, b: &mut [f64], factor: bool, solve: bool| {
+    let run = |lu: &mut LinearSolver, b: &mut [f64], factor: bool, solve: bool| {
         if factor {
             let _ = lu.factor(&matrix.values);
         }
@@ -101,8 +99,8 @@ fn measure(name: &str, matrix: &SparseMatrix) {
     print!(
         "{name:16} n {n:7} entries {:8} fill {:9} blocks {:6} analysis {analysis:9.1} µs factor {factor:9.1} refactor {refactor:9.2} solve {solve:8.2} both {both:8.2}",
         matrix.pattern.entries(),
-        lu.fill(),
-        lu.blocks(),
+        general.fill(),
+        general.blocks(),
     );
     #[cfg(klu)]
     {

@@ -5,6 +5,7 @@
 //! Equations I*, section II.10). Three of the sixteen stages serve dense output only.
 
 use crate::runge_kutta::{Formula, MAX_STAGES, RungeKutta};
+use crate::vector::add_combination;
 use crate::weights::norm;
 
 pub type Dop853 = RungeKutta<DormandPrince>;
@@ -268,9 +269,7 @@ impl Formula for DormandPrince {
     fn error(slopes: &[Vec<f64>], h: f64, weights: &[f64], scratch: &mut [f64]) -> f64 {
         let mut estimate = |coefficients: &[f64; 13]| {
             scratch.fill(0.0);
-            for (slope, e) in slopes.iter().zip(coefficients) {
-                scratch.iter_mut().zip(slope).for_each(|(error, k)| *error += e * h * k);
-            }
+            add_combination(scratch, h, coefficients, slopes);
             norm(scratch, weights)
         };
         let third = estimate(&ERROR_3);

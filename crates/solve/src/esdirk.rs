@@ -11,6 +11,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
+use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, worst_component};
 
 const STAGES: usize = 6;
@@ -70,7 +71,11 @@ const DENSE: [[f64; STAGES]; 4] = [
 const MAX_ITERATIONS: usize = 6;
 /// Fraction of the error tolerance that the iteration error of a stage may take.
 const ITERATION_TOLERANCE: f64 = 0.03;
+/// Relative changes of the step that ask for a new factorisation: of a dear one, and of one that costs about as much as the
+/// iterations it saves.
 const STEP_DRIFT: f64 = 0.2;
+const STEP_DRIFT_CHEAP: f64 = 0.01;
+const CHEAP_FACTORISATION: f64 = 4.0;
 /// Convergence is never trusted to be faster than this.
 const SMALLEST_RATE: f64 = 1e-8;
 
@@ -97,6 +102,7 @@ pub struct Esdirk {
     slow_convergence: bool,
     /// Convergence slower than this asks for a new Jacobian; less is asked where a Jacobian is dear.
     slow_rate: f64,
+    drift_limit: f64,
     /// Rate of convergence, and the size of the first increment with which it was seen: it grows with the distance.
     rate: f64,
     rate_size: f64,
@@ -130,6 +136,7 @@ impl Esdirk {
             jacobian_is_current: false,
             slow_convergence: false,
             slow_rate: 0.05,
+            drift_limit: STEP_DRIFT,
             rate: 0.5,
             rate_size: f64::INFINITY,
             jacobian_norm: f64::INFINITY,
@@ -190,12 +197,8 @@ impl Esdirk {
         self.f.copy_from_slice(&self.base);
         let fraction = (t - self.t_old) / self.h_used;
         let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
-        for (s, slope) in self.old_slopes.iter().enumerate() {
-            let weight = (ahead[s] - behind[s]) / 2e-4;
-            for (f, k) in self.f.iter_mut().zip(slope) {
-                *f -= weight * k;
-            }
-        }
+        let weights: [f64; STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
+        add_combination(&mut self.f, -1.0, &weights, &self.old_slopes);
         if self.displacement() > SAME_SLOPE {
             return false;
         }
@@ -244,6 +247,8 @@ impl Esdirk {
             outcome = factored.map_err(|s| Failure::Singular { column: s.column });
             self.has_factorisation = outcome.is_ok();
             self.factored_step = h;
+            let cheap = matrix.solves_per_factorisation() <= CHEAP_FACTORISATION;
+            self.drift_limit = if cheap { STEP_DRIFT_CHEAP } else { STEP_DRIFT };
             self.slow_convergence = false;
             self.rate = 0.5;
             self.rate_size = f64::INFINITY;
@@ -255,12 +260,7 @@ impl Esdirk {
     fn stages(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<(), Failure> {
         for s in 1..STAGES {
             self.base.copy_from_slice(&self.x);
-            for (slope, a) in self.slopes.iter().zip(&A[s][..s.min(5)]) {
-                let scaled = a * h;
-                for (b, k) in self.base.iter_mut().zip(slope) {
-                    *b += scaled * k;
-                }
-            }
+            add_combination(&mut self.base, h, &A[s][..s], &self.slopes);
             self.predict_stage(s, h);
             let time = if s == STAGES - 1 { t_new } else { self.t + NODES[s] * h };
             self.solve_stage(problem, time, h)?;
@@ -295,22 +295,22 @@ impl Esdirk {
         for (place, stage) in nodes[old.len()..].iter_mut().zip(new) {
             *place = NODES[*stage];
         }
-        self.stage.copy_from_slice(&self.base);
+        let (mut old_weights, mut new_weights) = ([0.0; STAGES], [0.0; STAGES]);
         for i in 0..count {
-            let mut weight = h * GAMMA;
+            let mut weight = 1.0;
             for j in 0..count {
                 if i != j {
                     weight *= (NODES[s] - nodes[j]) / (nodes[i] - nodes[j]);
                 }
             }
-            let slope = match old.get(i) {
-                Some(stage) => &self.old_slopes[*stage],
-                None => &self.slopes[new[i - old.len()]],
-            };
-            for (y, k) in self.stage.iter_mut().zip(slope) {
-                *y += weight * k;
+            match old.get(i) {
+                Some(stage) => old_weights[*stage] = weight,
+                None => new_weights[new[i - old.len()]] = weight,
             }
         }
+        self.stage.copy_from_slice(&self.base);
+        add_combination(&mut self.stage, h * GAMMA, &new_weights, &self.slopes);
+        add_combination(&mut self.stage, h * GAMMA, &old_weights, &self.old_slopes);
     }
 
     /// Solves `stage = base + h γ f(stage)`.
@@ -338,7 +338,8 @@ impl Esdirk {
                 first = size;
             } else {
                 let rate = size / previous;
-                self.rate = (0.3 * self.rate).max(rate).max(SMALLEST_RATE);
+                let memory = if self.rate_size.is_finite() { 0.3 * self.rate } else { 0.0 };
+                self.rate = memory.max(rate).max(SMALLEST_RATE);
                 self.rate_size = first;
                 if rate >= 0.9 && size > ITERATION_TOLERANCE {
                     break;
@@ -367,7 +368,7 @@ impl OneStep for Esdirk {
     /// All stages of a step, the Jacobian renewed once if the iteration with an old one fails.
     fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure> {
         let drift = (h / self.factored_step - 1.0).abs();
-        if !self.has_factorisation || drift > STEP_DRIFT || self.slow_convergence && !self.jacobian_is_current {
+        if !self.has_factorisation || drift > self.drift_limit || self.slow_convergence && !self.jacobian_is_current {
             let renew = self.matrix.is_none() || self.slow_convergence && !self.jacobian_is_current;
             self.set_up(problem, h, renew)?;
         }
@@ -379,12 +380,8 @@ impl OneStep for Esdirk {
             self.stages(problem, h, t_new)?;
         }
         self.error.fill(0.0);
-        for (s, slope) in self.slopes.iter().enumerate() {
-            let weight = h * (if s < 5 { A[5][s] } else { GAMMA } - EMBEDDED[s]);
-            for (e, k) in self.error.iter_mut().zip(slope) {
-                *e += weight * k;
-            }
-        }
+        let weights: [f64; STAGES] = std::array::from_fn(|s| if s < 5 { A[5][s] } else { GAMMA } - EMBEDDED[s]);
+        add_combination(&mut self.error, h, &weights, &self.slopes);
         Ok(norm(&self.error, &self.weights))
     }
 
@@ -433,12 +430,7 @@ impl DenseOutput for Esdirk {
         }
         let weights = dense_weights((t - self.t_old) / self.h_used);
         out.copy_from_slice(&self.x_old);
-        for (slope, w) in self.old_slopes.iter().zip(weights) {
-            let scaled = self.h_used * w;
-            for (o, k) in out.iter_mut().zip(slope) {
-                *o += scaled * k;
-            }
-        }
+        add_combination(out, self.h_used, &weights, &self.old_slopes);
     }
 }
 

@@ -138,6 +138,11 @@ impl IterationMatrix {
         self.solver.factor(&self.matrix)
     }
 
+    /// About how many solves cost as much as a factorisation.
+    pub fn solves_per_factorisation(&self) -> f64 {
+        self.solver.solves_per_factorisation()
+    }
+
     /// Overwrites `b` by `(c·I − J)⁻¹ b`.
     pub fn solve(&mut self, b: &mut [f64]) {
         self.solver.solve(b);

@@ -9,6 +9,7 @@ pub mod auto;
 pub mod bdf;
 pub mod block_triangular;
 mod bracket;
+mod chain_lu;
 pub mod colouring;
 pub mod dae_bdf;
 pub mod dense;
@@ -35,6 +36,7 @@ pub mod sparse;
 pub mod sparse_lu;
 mod step_control;
 pub mod tsit5;
+mod vector;
 pub mod weights;
 
 pub use auto::Auto;

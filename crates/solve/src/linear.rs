@@ -1,6 +1,7 @@
-//! One linear solver for a square matrix whose values change and whose pattern does not: dense or sparse LU, whichever
-//! is faster for the size and density.
+//! One linear solver for a square matrix whose values change and whose pattern does not: dense LU, sparse LU, or the one
+//! for chains, whichever is fastest for the pattern.
 
+use crate::chain_lu::ChainLu;
 use crate::dense::DenseLu;
 use crate::error::Singular;
 use crate::sparse::Pattern;
@@ -8,6 +9,7 @@ use crate::sparse_lu::SparseLu;
 
 /// Below this size the dense factorisation, which searches pivots every time, costs no more.
 const SMALLEST_SPARSE: usize = 6;
+const SMALLEST_CHAIN: usize = 4;
 /// Above this fraction of non-zeros fill-in makes the factors full anyway. Measured: refactorisation with known pivots
 /// beats the dense one up to a fraction of one half for all sizes between 6 and 200.
 const DENSEST_SPARSE: f64 = 0.4;
@@ -21,6 +23,11 @@ pub enum LinearSolver {
         full: Vec<f64>,
     },
     Sparse(Box<SparseLu>),
+    /// Until values come that need pivoting.
+    Chain {
+        lu: Box<ChainLu>,
+        pattern: Pattern,
+    },
 }
 
 impl LinearSolver {
@@ -29,6 +36,11 @@ impl LinearSolver {
         let Some(pattern) = pattern else {
             return Ok(LinearSolver::Dense { lu: DenseLu::new(size), places: Vec::new(), full: Vec::new() });
         };
+        if size >= SMALLEST_CHAIN
+            && let Some(lu) = ChainLu::new(pattern)
+        {
+            return Ok(LinearSolver::Chain { lu: Box::new(lu), pattern: pattern.clone() });
+        }
         if size >= SMALLEST_SPARSE && pattern.density() <= DENSEST_SPARSE {
             return Ok(LinearSolver::Sparse(Box::new(SparseLu::new(pattern)?)));
         }
@@ -37,7 +49,16 @@ impl LinearSolver {
     }
 
     pub fn is_sparse(&self) -> bool {
-        matches!(self, LinearSolver::Sparse(_))
+        !matches!(self, LinearSolver::Dense { .. })
+    }
+
+    /// About how many solves cost as much as a factorisation with known pivots.
+    pub fn solves_per_factorisation(&self) -> f64 {
+        match self {
+            LinearSolver::Dense { lu, .. } => lu.size() as f64 / 3.0,
+            LinearSolver::Sparse(lu) => lu.operations() as f64 / lu.fill().max(1) as f64,
+            LinearSolver::Chain { .. } => 1.5,
+        }
     }
 
     pub fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
@@ -50,6 +71,15 @@ impl LinearSolver {
                 lu.factor(full)
             }
             LinearSolver::Sparse(lu) => lu.factor(values),
+            LinearSolver::Chain { lu, pattern } => {
+                if lu.factor(values) {
+                    return Ok(());
+                }
+                let mut lu = SparseLu::new(pattern)?;
+                let outcome = lu.factor(values);
+                *self = LinearSolver::Sparse(Box::new(lu));
+                outcome
+            }
         }
     }
 
@@ -58,6 +88,7 @@ impl LinearSolver {
         match self {
             LinearSolver::Dense { lu, .. } => lu.solve(b),
             LinearSolver::Sparse(lu) => lu.solve(b),
+            LinearSolver::Chain { lu, .. } => lu.solve(b),
         }
     }
 }
@@ -87,6 +118,16 @@ mod tests {
                 assert!((x - exact).abs() < 1e-9 * exact);
             }
         }
+        // A chain that turns out to need pivoting.
+        let pattern = tridiagonal(6);
+        let mut solver = LinearSolver::new(6, Some(&pattern)).unwrap();
+        let zero_diagonal: Vec<f64> =
+            (0..6).flat_map(|j| pattern.column(j).iter().map(move |i| f64::from(u8::from(*i as usize != j)))).collect();
+        assert!(matches!(solver, LinearSolver::Chain { .. }));
+        solver.factor(&zero_diagonal).unwrap();
+        let mut b = vec![1.0, 2.0, 3.0, 2.0, 3.0, 1.0];
+        solver.solve(&mut b);
+        assert_eq!(b, [1.0, 1.0, 1.0, 2.0, 1.0, 1.0]);
         assert!(!LinearSolver::new(50, Some(&Pattern::full(50, 50))).unwrap().is_sparse());
         assert!(!LinearSolver::new(50, None).unwrap().is_sparse());
     }

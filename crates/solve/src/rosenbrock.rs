@@ -10,6 +10,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
+use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 
 const STAGES: usize = 8;
@@ -238,9 +239,7 @@ impl OneStep for Rosenbrock {
             } else {
                 if s < 6 {
                     self.point.copy_from_slice(&self.x);
-                    for (k, a) in known.iter().zip(&A[s]) {
-                        self.point.iter_mut().zip(k).for_each(|(y, k)| *y += a * k);
-                    }
+                    add_combination(&mut self.point, 1.0, &A[s], known);
                 } else if let Some(last) = known.last() {
                     self.point.iter_mut().zip(last).for_each(|(y, k)| *y += k);
                 }
@@ -249,10 +248,7 @@ impl OneStep for Rosenbrock {
             }
             let stage = &mut rest[0];
             stage.copy_from_slice(&self.f);
-            for (k, c) in known.iter().zip(&C[s]) {
-                let scaled = c / h;
-                stage.iter_mut().zip(k).for_each(|(y, k)| *y += scaled * k);
-            }
+            add_combination(stage, 1.0 / h, &C[s], known);
             if let Some(d) = TIME.get(s) {
                 let scaled = d * h;
                 stage.iter_mut().zip(&self.time_slope).for_each(|(y, k)| *y += scaled * k);
@@ -273,9 +269,7 @@ impl OneStep for Rosenbrock {
         self.x.copy_from_slice(&self.point);
         for (dense, weights) in self.dense.iter_mut().zip(&DENSE) {
             dense.fill(0.0);
-            for (k, w) in self.stages.iter().zip(weights) {
-                dense.iter_mut().zip(k).for_each(|(d, k)| *d += w * k);
-            }
+            add_combination(dense, 1.0, weights, &self.stages);
         }
         self.has_slope = false;
         self.has_derivatives = false;

@@ -8,6 +8,7 @@ use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
+use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 use std::marker::PhantomData;
 
@@ -121,12 +122,8 @@ impl<F: Formula> RungeKutta<F> {
         let (mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES]);
         F::dense(fraction + 1e-4, &mut ahead);
         F::dense(fraction - 1e-4, &mut behind);
-        for (s, slope) in self.slopes.iter().enumerate() {
-            let weight = (ahead[s] - behind[s]) / 2e-4;
-            for (y, k) in self.stage.iter_mut().zip(slope) {
-                *y -= weight * k;
-            }
-        }
+        let weights: [f64; MAX_STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
+        add_combination(&mut self.stage, -1.0, &weights, &self.slopes);
         if self.h_used * norm(&self.stage, &self.weights) > SAME_SLOPE {
             return false;
         }
@@ -147,15 +144,7 @@ impl<F: Formula> RungeKutta<F> {
     fn evaluate_stage(&mut self, problem: &mut dyn OdeProblem, s: usize, h: f64, t_new: f64) -> Result<(), Failure> {
         let (known, rest) = self.slopes.split_at_mut(s);
         self.stage.copy_from_slice(&self.x);
-        for (slope, a) in known.iter().zip(F::ROWS[s]) {
-            if *a == 0.0 {
-                continue;
-            }
-            let scaled = a * h;
-            for (y, k) in self.stage.iter_mut().zip(slope) {
-                *y += scaled * k;
-            }
-        }
+        add_combination(&mut self.stage, h, F::ROWS[s], known);
         let time = if F::NODES[s] == 1.0 { t_new } else { self.t + F::NODES[s] * h };
         evaluate(problem, time, &self.stage, &mut rest[0], &mut self.statistics)
     }
@@ -273,12 +262,7 @@ impl<F: Formula> DenseOutput for RungeKutta<F> {
         let mut weights = [0.0; MAX_STAGES];
         F::dense((t - self.t_old) / self.h_used, &mut weights);
         out.copy_from_slice(&self.x_old);
-        for (slope, weight) in self.slopes.iter().zip(weights) {
-            let scaled = self.h_used * weight;
-            for (o, k) in out.iter_mut().zip(slope) {
-                *o += scaled * k;
-            }
-        }
+        add_combination(out, self.h_used, &weights, &self.slopes);
     }
 }
 

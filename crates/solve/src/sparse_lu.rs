@@ -17,11 +17,19 @@ const DIAGONAL_PREFERENCE: f64 = 1e-3;
 /// Growth of the multipliers, beyond those of the pivoted factorisation, at which fixed pivots are no longer trusted.
 const GROWTH_LIMIT: f64 = 1e3;
 
-/// A triangular factor by columns: pivot position and value, side by side because columns are short.
+/// One entry of a factor: what to do with it in a solve stands together, because columns are short.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    row: u32,
+    column: u32,
+    value: f64,
+}
+
+/// A triangular factor by columns; rows and columns are pivot positions.
 #[derive(Clone, Debug, Default)]
 struct Factor {
     starts: Vec<usize>,
-    entries: Vec<(u32, f64)>,
+    entries: Vec<Entry>,
 }
 
 impl Factor {
@@ -33,6 +41,11 @@ impl Factor {
 
     fn close_column(&mut self) {
         self.starts.push(self.entries.len());
+    }
+
+    /// The entries of the columns from `start` up to `end`.
+    fn columns(&self, start: usize, end: usize) -> &[Entry] {
+        &self.entries[self.starts[start]..self.starts[end]]
     }
 }
 
@@ -47,6 +60,7 @@ pub struct SparseLu {
     position_of_row: Vec<u32>,
     row_at: Vec<u32>,
     lower: Factor,
+    /// Divided by the pivots of its columns, so that its diagonal is one.
     upper: Factor,
     /// Entries above the diagonal blocks.
     above: Factor,
@@ -101,6 +115,13 @@ impl SparseLu {
     /// Entries of both factors and above the blocks.
     pub fn fill(&self) -> usize {
         self.lower.entries.len() + self.upper.entries.len() + self.above.entries.len() + self.inverse_pivots.len()
+    }
+
+    /// Multiplications of a refactorisation.
+    pub fn operations(&self) -> usize {
+        let column = |k: usize| self.lower.starts[k + 1] - self.lower.starts[k] + 1;
+        let updates: usize = self.upper.entries.iter().map(|u| column(u.row as usize)).sum();
+        updates + self.lower.entries.len()
     }
 
     /// How often pivots were searched: once for a well-behaved sequence of matrices.
@@ -189,7 +210,7 @@ impl SparseLu {
             let row = self.pattern.indices[position] as usize;
             let at = self.position_of_row[row];
             if at != NONE && (at as usize) < block_start {
-                self.above.entries.push((at, values[position]));
+                self.above.entries.push(Entry { row: at, column: k as u32, value: values[position] });
                 continue;
             }
             self.search_from(row as u32, k as u32);
@@ -205,11 +226,11 @@ impl SparseLu {
                 continue;
             }
             let u = self.work[row];
-            self.upper.entries.push((at, u));
+            self.upper.entries.push(Entry { row: at, column: k as u32, value: u });
             self.work[row] = 0.0;
             let at = at as usize;
-            for (target, l) in &self.lower.entries[self.lower.starts[at]..self.lower.starts[at + 1]] {
-                self.work[*target as usize] -= l * u;
+            for l in &self.lower.entries[self.lower.starts[at]..self.lower.starts[at + 1]] {
+                self.work[l.row as usize] -= l.value * u;
             }
         }
         self.upper.close_column();
@@ -229,7 +250,7 @@ impl SparseLu {
             let end = if at == NONE { 0 } else { self.search_end[at as usize] };
             let mut descend = NONE;
             while *cursor < end {
-                let next = self.lower.entries[*cursor].0;
+                let next = self.lower.entries[*cursor].row;
                 *cursor += 1;
                 if self.mark[next as usize] != k {
                     self.mark[next as usize] = k;
@@ -286,12 +307,14 @@ impl SparseLu {
         self.position_of_row[best as usize] = k as u32;
         self.row_at[k] = best;
         self.inverse_pivots[k] = 1.0 / pivot;
+        let upper_start = self.upper.starts[k];
+        self.upper.entries[upper_start..].iter_mut().for_each(|u| u.value /= pivot);
         for index in 0..self.reach.len() {
             let row = self.reach[index] as usize;
             if self.position_of_row[row] == NONE {
                 let multiplier = self.work[row] / pivot;
                 self.largest_multiplier = self.largest_multiplier.max(multiplier.abs());
-                self.lower.entries.push((row as u32, multiplier));
+                self.lower.entries.push(Entry { row: row as u32, column: k as u32, value: multiplier });
             }
             self.work[row] = 0.0;
         }
@@ -304,16 +327,16 @@ impl SparseLu {
     /// Columns of L that reach the new pivot row through U need not be searched beyond their pivotal rows any more,
     /// because the new column reaches the rest (symmetric pruning of Eisenstat and Liu, 1992).
     fn prune(&mut self, k: usize, pivot_row: u32) {
-        for (column, _) in &self.upper.entries[self.upper.starts[k]..self.upper.starts[k + 1]] {
-            let j = *column as usize;
+        for u in &self.upper.entries[self.upper.starts[k]..self.upper.starts[k + 1]] {
+            let j = u.row as usize;
             let (start, end) = (self.lower.starts[j], self.lower.starts[j + 1]);
             let entries = &mut self.lower.entries[start..end];
-            if self.search_end[j] < end || !entries.iter().any(|(row, _)| *row == pivot_row) {
+            if self.search_end[j] < end || !entries.iter().any(|l| l.row == pivot_row) {
                 continue;
             }
             let mut pivotal = 0;
             for place in 0..entries.len() {
-                if self.position_of_row[entries[place].0 as usize] != NONE {
+                if self.position_of_row[entries[place].row as usize] != NONE {
                     entries.swap(pivotal, place);
                     pivotal += 1;
                 }
@@ -324,12 +347,12 @@ impl SparseLu {
 
     /// Renames rows to pivot positions, sorts the factors and notes where each value goes.
     fn finish(&mut self) {
-        for (row, _) in &mut self.lower.entries {
-            *row = self.position_of_row[*row as usize];
+        for l in &mut self.lower.entries {
+            l.row = self.position_of_row[l.row as usize];
         }
         for factor in [&mut self.lower, &mut self.upper] {
             for k in 0..self.columns.len() {
-                factor.entries[factor.starts[k]..factor.starts[k + 1]].sort_unstable_by_key(|(index, _)| *index);
+                factor.entries[factor.starts[k]..factor.starts[k + 1]].sort_unstable_by_key(|entry| entry.row);
             }
         }
         self.inside.clear();
@@ -355,8 +378,8 @@ impl SparseLu {
 
     /// New values with the old pivots. False when the pivots have become too small.
     fn refactor(&mut self, values: &[f64]) -> bool {
-        for ((_, value), source) in self.above.entries.iter_mut().zip(&self.above_source) {
-            *value = values[*source as usize];
+        for (entry, source) in self.above.entries.iter_mut().zip(&self.above_source) {
+            entry.value = values[*source as usize];
         }
         let limit = GROWTH_LIMIT * self.largest_multiplier;
         let work = &mut self.work[..];
@@ -369,22 +392,23 @@ impl SparseLu {
             }
             inside = inside_end;
             let upper_end = self.upper.starts[k + 1];
-            for (at, u) in &mut self.upper.entries[upper..upper_end] {
-                let at = *at as usize;
+            for u in &mut self.upper.entries[upper..upper_end] {
+                let at = u.row as usize;
                 let value = std::mem::replace(&mut work[at], 0.0);
-                *u = value;
-                for (row, l) in &self.lower.entries[lower_starts[at]..lower_starts[at + 1]] {
-                    work[*row as usize] -= l * value;
+                u.value = value;
+                for l in &self.lower.entries[lower_starts[at]..lower_starts[at + 1]] {
+                    work[l.row as usize] -= l.value * value;
                 }
             }
-            upper = upper_end;
             let inverse = 1.0 / std::mem::replace(&mut work[k], 0.0);
             self.inverse_pivots[k] = inverse;
+            self.upper.entries[upper..upper_end].iter_mut().for_each(|u| u.value *= inverse);
+            upper = upper_end;
             let mut largest = 0.0_f64;
-            for (row, l) in &mut self.lower.entries[lower_starts[k]..lower_starts[k + 1]] {
-                let value = std::mem::replace(&mut work[*row as usize], 0.0) * inverse;
+            for l in &mut self.lower.entries[lower_starts[k]..lower_starts[k + 1]] {
+                let value = std::mem::replace(&mut work[l.row as usize], 0.0) * inverse;
                 largest = largest.max(value.abs());
-                *l = value;
+                l.value = value;
             }
             if !inverse.is_finite() || !(largest <= limit) {
                 // The scratch of this column is clean already; later columns were not begun.
@@ -402,23 +426,15 @@ impl SparseLu {
         }
         for block in (0..self.block_starts.len().saturating_sub(1)).rev() {
             let (start, end) = (self.block_starts[block], self.block_starts[block + 1]);
-            if end - start == 1 {
-                x[start] *= self.inverse_pivots[start];
-            } else {
-                subtract_columns(x, &self.lower, start, end);
-                let mut finish = self.upper.starts[end];
-                for k in (start..end).rev() {
-                    let value = x[k] * self.inverse_pivots[k];
-                    x[k] = value;
-                    let begin = self.upper.starts[k];
-                    for (row, u) in &self.upper.entries[begin..finish] {
-                        x[*row as usize] -= u * value;
-                    }
-                    finish = begin;
-                }
+            if end - start > 1 {
+                subtract(x, self.lower.columns(start, end).iter());
+                subtract(x, self.upper.columns(start, end).iter().rev());
+            }
+            for (x, inverse) in x[start..end].iter_mut().zip(&self.inverse_pivots[start..end]) {
+                *x *= inverse;
             }
             if start > 0 {
-                subtract_columns(x, &self.above, start, end);
+                subtract(x, self.above.columns(start, end).iter());
             }
         }
         for (x, column) in x.iter_mut().zip(&self.columns) {
@@ -427,16 +443,10 @@ impl SparseLu {
     }
 }
 
-/// `x −= factor · x` for the columns of a range, one after the other.
-fn subtract_columns(x: &mut [f64], factor: &Factor, start: usize, end: usize) {
-    let mut begin = factor.starts[start];
-    for k in start..end {
-        let finish = factor.starts[k + 1];
-        let value = x[k];
-        for (row, l) in &factor.entries[begin..finish] {
-            x[*row as usize] -= l * value;
-        }
-        begin = finish;
+/// `x[row] −= value · x[column]` for one entry after the other.
+fn subtract<'a>(x: &mut [f64], entries: impl Iterator<Item = &'a Entry>) {
+    for entry in entries {
+        x[entry.row as usize] -= entry.value * x[entry.column as usize];
     }
 }
 

@@ -5,6 +5,7 @@
 //! and Mathematics with Applications 62 (2011).
 
 use crate::runge_kutta::{Formula, MAX_STAGES, RungeKutta};
+use crate::vector::add_combination;
 use crate::weights::norm;
 
 pub type Tsit5 = RungeKutta<Tsitouras>;
@@ -39,12 +40,7 @@ impl Formula for Tsitouras {
 
     fn error(slopes: &[Vec<f64>], h: f64, weights: &[f64], scratch: &mut [f64]) -> f64 {
         scratch.fill(0.0);
-        for (slope, e) in slopes.iter().zip(&ERROR) {
-            let scaled = e * h;
-            for (error, k) in scratch.iter_mut().zip(slope) {
-                *error += scaled * k;
-            }
-        }
+        add_combination(scratch, h, &ERROR, slopes);
         norm(scratch, weights)
     }
 

@@ -275,11 +275,11 @@ impl OdeProblem for Converter {
     }
     fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         let source = if self.on { 24.0 } else { 0.0 };
-        dx[0] = (source - x[1] - 0.05 * x[0]) / 1e-4;
+        dx[0] = (source - x[1] - 0.05 * x[0]) * 1e4;
         let mut inflow = x[0];
         for k in 1..=CELLS {
-            let outflow = if k < CELLS { (x[k] - x[k + 1]) / 0.01 } else { x[k] / 5.0 };
-            dx[k] = (inflow - outflow) / 2e-6;
+            let outflow = if k < CELLS { (x[k] - x[k + 1]) * 100.0 } else { x[k] * 0.2 };
+            dx[k] = (inflow - outflow) * 5e5;
             inflow = outflow;
         }
         Ok(())
@@ -292,15 +292,15 @@ impl OdeProblem for Converter {
             for p in self.pattern.starts[j]..self.pattern.starts[j + 1] {
                 let i = self.pattern.indices[p] as usize;
                 values[p] = match (i, j) {
-                    (0, 0) => -0.05 / 1e-4,
-                    (0, 1) => -1.0 / 1e-4,
-                    (1, 0) => 1.0 / 2e-6,
+                    (0, 0) => -0.05 * 1e4,
+                    (0, 1) => -1e4,
+                    (1, 0) => 5e5,
                     _ if i == j => {
                         let left = if i > 1 { 100.0 } else { 0.0 };
                         let right = if i < CELLS { 100.0 } else { 0.2 };
-                        -(left + right) / 2e-6
+                        -(left + right) * 5e5
                     }
-                    _ => 100.0 / 2e-6,
+                    _ => 100.0 * 5e5,
                 };
             }
         }
