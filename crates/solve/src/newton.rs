@@ -101,6 +101,8 @@ pub struct NewtonSolver {
     values: Vec<f64>,
     differences: Option<FiniteDifferences>,
     has_factors: bool,
+    /// The Jacobian of the last correction, scaled, if it is singular; there are no factors then.
+    deficient: Option<Box<DenseMatrix>>,
     r: Vec<f64>,
     step: Vec<f64>,
     trial: Vec<f64>,
@@ -128,6 +130,7 @@ impl NewtonSolver {
             values: vec![0.0; entries],
             differences: None,
             has_factors: false,
+            deficient: None,
             r: zeros(),
             step: zeros(),
             trial: zeros(),
@@ -427,7 +430,7 @@ impl NewtonSolver {
                 best = Some((*damping, trial_residual));
             }
             self.next_step.copy_from_slice(&self.trial_r);
-            self.solver.solve(&mut self.next_step);
+            self.correct_next_step();
             let next_size = self.scaled_norm(&self.next_step);
             let contraction = next_size / size;
             // Distance of the next correction from what a linear system would give.
@@ -475,7 +478,7 @@ impl NewtonSolver {
                     return Search::Stuck(refused);
                 }
                 self.next_step.copy_from_slice(&self.r);
-                self.solver.solve(&mut self.next_step);
+                self.correct_next_step();
                 *damping = value;
                 Search::Moved
             }
@@ -508,6 +511,7 @@ impl NewtonSolver {
     fn correction(&mut self) -> Result<(), NewtonError> {
         self.statistics.factorisations += 1;
         self.has_factors = false;
+        self.deficient = None;
         self.step.copy_from_slice(&self.r);
         match self.solver.factor(&self.values) {
             Ok(()) => {
@@ -538,19 +542,19 @@ impl NewtonSolver {
         if found.residual > 1e-8 * size.max(self.options.tolerance) && found.residual > self.options.tolerance {
             return Err(NewtonError::Singular { column });
         }
-        // The damping needs a solver for corrections: the regularised matrix serves for that.
-        let shift = 1e-10;
-        let mut regular = self.values.clone();
-        for j in 0..n {
-            let place = match &self.pattern {
-                Some(pattern) => pattern.position(j, j),
-                None => Some(j * n + j),
-            };
-            if let Some(place) = place {
-                regular[place] += shift * self.row_scale[j] / self.scale[j];
-            }
-        }
-        self.solver.factor(&regular).map_err(|Singular { column }| NewtonError::Singular { column })
+        self.deficient = Some(Box::new(full));
+        Ok(())
+    }
+
+    /// Replaces the residual in `next_step` by its correction with the Jacobian of the last one.
+    fn correct_next_step(&mut self) {
+        let Some(full) = &self.deficient else {
+            self.solver.solve(&mut self.next_step);
+            return;
+        };
+        let scaled: Vec<f64> = self.next_step.iter().zip(&self.row_scale).map(|(r, s)| r / s).collect();
+        least_squares(full, &scaled, 1e-12, &mut self.next_step);
+        self.next_step.iter_mut().zip(&self.scale).for_each(|(d, s)| *d *= s);
     }
 
     fn write_dense(&self, full: &mut DenseMatrix) {
@@ -788,6 +792,44 @@ mod tests {
             Ok(())
         });
         assert!(matches!(outcome, Err(NewtonError::Singular { .. })), "{outcome:?}");
+    }
+
+    /// A row and a column of zeros that do not meet on the diagonal.
+    #[test]
+    fn an_unknown_that_does_not_matter() {
+        let pattern = Pattern::from_entries(3, 3, [(0, 0), (1, 0), (2, 1), (1, 1), (0, 2), (2, 2)]);
+        let mut system = Sparse {
+            pattern,
+            residual: |x: &[f64], r: &mut [f64]| {
+                r[0] = x[0] * x[0] - 2.0;
+                r[1] = 0.0 * x[0];
+                r[2] = x[1] - x[0] + 0.0 * x[2];
+            },
+        };
+        let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+        let mut x = [1.0, 0.0, 5.0];
+        solver.solve(&mut system, &mut x).unwrap();
+        assert!((x[0] - 2.0_f64.sqrt()).abs() < 1e-12 && (x[1] - x[0]).abs() < 1e-12 && x[2] == 5.0, "{x:?}");
+    }
+
+    struct Sparse<F> {
+        pattern: Pattern,
+        residual: F,
+    }
+
+    impl<F: Fn(&[f64], &mut [f64])> NonlinearSystem for Sparse<F> {
+        fn size(&self) -> usize {
+            self.pattern.columns
+        }
+
+        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+            (self.residual)(x, r);
+            Ok(())
+        }
+
+        fn jacobian_pattern(&self) -> Option<&Pattern> {
+            Some(&self.pattern)
+        }
     }
 
     #[test]
