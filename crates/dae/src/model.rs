@@ -86,6 +86,10 @@ pub struct Variable {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Attributes {
     pub start: Option<ExprId>,
+    /// At what depth of components the start value and the binding were written, 1 for the model itself: what is said
+    /// further up is meant for this use of the component (specification 8.6.2). 0 where nobody said so.
+    pub start_level: u16,
+    pub binding_level: u16,
     /// True only where it was given: parameters default to fixed, others to not.
     pub fixed: Option<ExprId>,
     pub nominal: Option<ExprId>,

@@ -222,6 +222,9 @@ fn set_binding(elaborator: &mut Elaborator, part: &Part, variables: &[Option<Var
 fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, modifier: &Arc<Modifier>) {
     let description = elaborator.instances.component(part.component).declaration.description.clone();
     let mut common = Attributes { description, ..Attributes::default() };
+    let start = modifier.children.iter().find(|(name, _)| *name == "start");
+    common.start_level = start.map_or(0, |(_, start)| level(elaborator, part, start));
+    common.binding_level = level(elaborator, part, &elaborator.instances.component(part.component).modifier);
     let mut numbers = Vec::new();
     for (name, attribute) in &modifier.children {
         let Some(known) = attribute_name(builtin, *name) else {
@@ -272,6 +275,25 @@ fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, mo
         let diagnostic = elaborator.instances.in_component(diagnostic, part.component);
         elaborator.instances.report(diagnostic);
     }
+}
+
+/// At what depth of components a modifier was written; below the part itself where its type says it.
+fn level(elaborator: &Elaborator, part: &Part, modifier: &Modifier) -> u16 {
+    let Some(binding) = &modifier.binding else { return 0 };
+    let instances = &elaborator.instances;
+    let chain = instances.chain(part.component);
+    let instance = |class: ClassId| instances.class(class).instance;
+    let depth = match instances.class(binding.scope).owner {
+        Some(owner) => instances.chain(owner).len() + 1,
+        None if chain
+            .first()
+            .is_some_and(|&top| instance(instances.component(top).parent) == instance(binding.scope)) =>
+        {
+            1
+        }
+        None => chain.len() + 1,
+    };
+    depth as u16
 }
 
 fn slot<'a>(attributes: &'a mut Attributes, name: &str) -> &'a mut Option<ExprId> {

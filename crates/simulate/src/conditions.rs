@@ -47,5 +47,11 @@ fn contradiction(machine: &Machine, check: &InitialCheck, residual: f64) -> Diag
             diagnostic = diagnostic.at(span, kind);
         }
     }
+    if let OriginKind::StartValue(variable) = model.equations[check.equation].origin.kind
+        && check.implied_by.is_empty()
+    {
+        let (name, value) = (model.variable_name(variable), machine.value(variable));
+        diagnostic = diagnostic.note(format!("`{name}` is {value} by the equations"));
+    }
     diagnostic.hint("leave one of the values open (`fixed = false`); it is then computed from the others")
 }

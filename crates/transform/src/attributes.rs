@@ -5,41 +5,71 @@ use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Severity};
 use dae::{
-    Attributes, Builtin, Equation, EquationRole, ExprId, Exprs, Origin, OriginKind, StateSelect, VarId, VariableType,
+    Attributes, Builtin, Equation, EquationRole, ExprId, Exprs, Node, Origin, OriginKind, StateSelect, VarId,
+    VariableType,
 };
 
 use crate::aliases::{Target, signed};
 use crate::work::Work;
 
-/// The variable that stands for others takes over what they say and it does not: a fixed start value first, then any
-/// start value of the member nearest to the top of the model; the narrower range; the stronger wish to be a state.
+/// The variable that stands for others takes over what they say: a fixed start value first, then the start value that was
+/// written nearest to the top of the model; the narrower range; the stronger wish to be a state.
 pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
-    let mut members: Vec<(VarId, u32, VarId, bool)> = Vec::new();
+    let mut members: Vec<(VarId, Confidence, VarId, bool)> = Vec::new();
     for variable in work.model.variables.ids() {
         if let Target::Alias { of, negated } = targets[variable]
             && work.is_unknown(of)
             && *work.model.variables[variable].attributes != Attributes::default()
         {
-            let depth = work.model.paths.text(work.model.variables[variable].path).matches('.').count() as u32;
-            members.push((of, depth, variable, negated));
+            members.push((of, confidence(work, variable), variable, negated));
         }
     }
     members.sort_unstable();
     let mut differing = Vec::new();
-    for (of, _, variable, negated) in members {
+    let mut best: Option<(VarId, Confidence)> = None;
+    for (of, given, variable, negated) in members {
+        let own = best.filter(|&(last, _)| last == of).map_or_else(|| confidence(work, of), |(_, own)| own);
+        best = Some((of, own.min(given)));
         let other = work.model.variables[variable].attributes.clone();
         let mut merged = (*work.model.variables[of].attributes).clone();
         match compare_starts(work, &merged, &other, negated) {
             Starts::Contradict(used, dropped) => contradiction(work, (of, used), (variable, dropped)),
+            Starts::Differ if given < own => differing.push((variable, of)),
             Starts::Differ => differing.push((of, variable)),
             Starts::Agree => {}
         }
         merge(work, &mut merged, &other, negated, variable, of);
+        if given < own && !is_fixed(&work.model.exprs, &merged) {
+            let boolean = work.model.variables[of].ty == VariableType::Boolean;
+            merged.start = other.start.map(|start| signed(&mut work.model.exprs, start, negated, boolean));
+        }
         if merged != *work.model.variables[of].attributes {
             work.model.variables[of].attributes = Arc::new(merged);
         }
     }
     note_unused_starts(work, &differing);
+}
+
+/// How little a start value is to be trusted (specification 8.6.2): the depth at which the parameter that gives it was
+/// last set, then the depth at which the start value itself was.
+type Confidence = (u16, u16);
+
+fn confidence(work: &Work, variable: VarId) -> Confidence {
+    let attributes = &work.model.variables[variable].attributes;
+    let Some(start) = attributes.start else { return (u16::MAX, u16::MAX) };
+    let mut lowest = attributes.start_level;
+    let mut value = start;
+    // A cycle of bindings has been refused before.
+    while let Node::Var(parameter) = work.model.exprs.node(value) {
+        let Some(binding) = work.model.variables[parameter].binding else { break };
+        lowest = lowest.min(work.model.variables[parameter].attributes.binding_level);
+        value = binding;
+    }
+    (lowest, attributes.start_level)
+}
+
+fn is_fixed(exprs: &Exprs, attributes: &Attributes) -> bool {
+    attributes.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false))
 }
 
 /// What two variables that are equal say about their start values.
@@ -98,7 +128,6 @@ fn merge(work: &mut Work, into: &mut Attributes, from: &Attributes, negated: boo
     let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
     let discrete = work.is_discrete(of);
     let exprs = &mut work.model.exprs;
-    let is_fixed = |exprs: &Exprs, a: &Attributes| a.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false));
     let start = from.start.map(|start| signed(exprs, start, negated, is_boolean));
     match (is_fixed(exprs, into), is_fixed(exprs, from)) {
         (false, true) => {

@@ -139,10 +139,11 @@ impl Rows {
 
     fn fixed_starts(&mut self, work: &mut Work) {
         for variable in work.model.variables.ids() {
-            let continuous = matches!(work.roles[variable], Role::Algebraic | Role::State { .. });
-            if continuous && is_fixed(work, variable) {
+            let Some(left) = has_own_start(work, variable) else { continue };
+            if is_fixed(work, variable) {
                 let start = start_value(work, variable);
-                self.conditions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
+                let (eq, (_, right)) = condition(work, variable, start, OriginKind::StartValue(variable));
+                self.conditions.push((eq, (left, right)));
             }
         }
     }
@@ -184,6 +185,25 @@ impl Rows {
             self.completions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
         }
     }
+}
+
+/// What a continuous variable is called in the equations, unless another one has taken over its start value. One that
+/// turned out to be constant is among them: its fixed start value has to be that constant.
+fn has_own_start(work: &mut Work, variable: VarId) -> Option<ExprId> {
+    let turned_out_constant = work.model.variables[variable].variability == Variability::Continuous
+        && work.model.variables[variable].ty == VariableType::Real;
+    match work.roles[variable] {
+        Role::Algebraic | Role::State { .. } => {}
+        Role::Constant | Role::Parameter if turned_out_constant => {}
+        Role::Alias { of, negated }
+            if turned_out_constant && work.model.variables[of].variability <= Variability::Parameter =>
+        {
+            let value = work.model.exprs.var(of);
+            return Some(crate::aliases::signed(&mut work.model.exprs, value, negated, false));
+        }
+        _ => return None,
+    }
+    Some(work.model.exprs.var(variable))
 }
 
 /// The candidates that are states at the beginning.

@@ -26,6 +26,9 @@ pub struct Term {
     /// The size of the unit, and where its zero is; `None` behind numbers that may be conversions.
     pub factor: Option<f64>,
     pub offset: Option<f64>,
+    /// Somebody declared a unit that is in it; otherwise it follows from the operators alone, as in a model that does
+    /// without units.
+    pub declared: bool,
     /// Unknown units with their exponents.
     pub unknowns: SmallVec<[(UnknownId, f64); 2]>,
 }
@@ -36,13 +39,18 @@ impl Term {
             dimension: unit.dimension,
             factor: Some(unit.factor),
             offset: Some(unit.offset),
+            declared: false,
             unknowns: SmallVec::new(),
         }
     }
 
+    pub fn declared(unit: Unit) -> Self {
+        Self { declared: true, ..Self::known(unit) }
+    }
+
     /// Of a dimension, in whatever size.
     pub fn of(dimension: Dimension) -> Self {
-        Self { dimension, factor: None, offset: None, unknowns: SmallVec::new() }
+        Self { dimension, factor: None, offset: None, declared: false, unknowns: SmallVec::new() }
     }
 
     pub fn second() -> Self {
@@ -66,6 +74,7 @@ impl Term {
             dimension: self.dimension.times(other.dimension),
             factor: self.factor.zip(other.factor).map(|(mine, other)| mine * other),
             offset: None,
+            declared: self.declared || other.declared,
             unknowns,
         }
     }
@@ -75,6 +84,7 @@ impl Term {
             dimension: self.dimension.power(exponent),
             factor: self.factor.map(|factor| factor.powf(exponent)),
             offset: None,
+            declared: self.declared,
             unknowns: self.unknowns.iter().map(|&(unknown, own)| (unknown, own * exponent)).collect(),
         }
     }

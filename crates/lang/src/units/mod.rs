@@ -142,7 +142,7 @@ impl<'e> Checker<'_, 'e> {
 
     fn parse(&mut self, text: Name, component: CompId) -> Option<Term> {
         match text.as_str().parse::<::units::Unit>() {
-            Ok(unit) => Some(Term::known(unit)),
+            Ok(unit) => Some(Term::declared(unit)),
             Err(error) => {
                 // Levels are no mistake; nothing can be said about them.
                 let silent = matches!(error, ::units::UnitError::Level(_));

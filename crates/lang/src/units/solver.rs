@@ -106,7 +106,7 @@ impl Solver<'_> {
         let (left, right) = (left.clone(), right.clone());
         let (left, right) = (self.resolved(&left), self.resolved(&right));
         if left.unknowns.is_empty() && right.unknowns.is_empty() {
-            if !left.fits(&right) {
+            if !left.fits(&right) && (left.declared || right.declared) {
                 self.wrong.push(id);
             }
             return Vec::new();
@@ -151,7 +151,8 @@ impl Solver<'_> {
             let part = match &self.unknowns[root].found {
                 Some(found) if exponent == 1.0 && term.unknowns.len() == 1 && term.dimension.is_one() => {
                     let (factor, offset) = (term.factor.and(found.term.factor), term.offset.and(found.term.offset));
-                    return Term { factor, offset, ..found.term.clone() };
+                    let declared = term.declared || found.term.declared;
+                    return Term { factor, offset, declared, ..found.term.clone() };
                 }
                 Some(found) => found.term.power(exponent),
                 None => Term::unknown(root).power(exponent),

@@ -178,6 +178,18 @@ pub fn ending(text: &str) -> Ending {
     simulate::simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true).unwrap().ending
 }
 
+/// What is said about a model and its run.
+pub fn run_messages(text: &str) -> String {
+    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    let _ = session.flatten(&request).and_then(|model| {
+        let options = Settings::default().resolve(&model.experiment).unwrap();
+        let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
+        session.simulate(&program, &options, &|_| true, &mut NullSink, &mut EventLog::none(), &mut |_: f64| true)
+    });
+    session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect()
+}
+
 /// What is said about the structure of a model.
 pub fn messages(text: &str) -> String {
     let mut session = Session::new(Box::new(Text(text.to_owned())));

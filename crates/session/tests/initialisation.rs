@@ -1,0 +1,148 @@
+//! The initial problem (specification 8.6; source document 000, parts 5.4 and 5.6): what is given too often, too seldom, or
+//! in contradiction, and which start values count.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{run_messages, simulate};
+use expect_test::expect;
+
+/// The first value of a variable.
+fn first(text: &str, name: &str) -> f64 {
+    simulate(text, 0.1).at(name, 0.0).unwrap()
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} instead of {expected}");
+}
+
+const STARTS: &str = "
+  model Direct
+    Real x(start = 4.0);
+    Real y(start = 5.0);
+  equation
+    der(x) = 0;
+    x = y;
+  end Direct;
+  model ByParameter
+    parameter Real first = 4.0, second = 5.0;
+    Real x(start = first);
+    Real y(start = second);
+  equation
+    der(x) = 0;
+    x = y;
+  end ByParameter;
+  model Single
+    parameter Real given = 4.0;
+    Real x(start = given);
+  end Single;
+  model Wrapped
+    parameter Real given = 4.0;
+    Single inside(given = given);
+  end Wrapped;
+";
+
+/// The start value that was written nearest to the top counts, also through parameters (8.6.2).
+#[test]
+fn start_values_set_further_up_count_more() {
+    let top = |text: &str| format!("model Top {STARTS} {text} end Top;");
+    near(first(&top("Direct m(x(start = 3.0));"), "m.x"), 3.0);
+    near(first(&top("Direct m(y(start = 3.0));"), "m.x"), 3.0);
+    near(first(&top("ByParameter m(first = 3.0);"), "m.x"), 3.0);
+    near(first(&top("ByParameter m(second = 3.0);"), "m.x"), 3.0);
+    let joined = |first: &str, second: &str| top(&format!("{first} {second} equation der(a.x) = 0; a.x = b.inside.x;"));
+    near(first(&joined("Single a;", "Wrapped b(given = 3.0);"), "a.x"), 3.0);
+    near(first(&joined("Single a(given = 2.0);", "Wrapped b;"), "a.x"), 2.0);
+}
+
+#[test]
+fn a_fixed_start_value_counts_more_than_any_other() {
+    let text = "model Top
+      model Inner Real x(start = 4, fixed = true); equation der(x) = 0; end Inner;
+      Inner a;
+      Real y(start = 7) = a.x;
+    end Top;";
+    near(first(text, "y"), 4.0);
+}
+
+#[test]
+fn conditions_that_follow_from_others_are_accepted() {
+    // Both speeds are given although the gear leaves one free.
+    let text = "model Gear
+      Real w1(start = 6, fixed = true), w2(start = 3, fixed = true), tau;
+    equation
+      w1 = 2*w2;
+      der(w1) = 1 - tau;
+      4*der(w2) = 2*tau;
+    end Gear;";
+    near(first(text, "w2"), 3.0);
+    near(first(text, "tau"), 0.5);
+}
+
+#[test]
+fn a_constant_contradicts_its_fixed_start_value() {
+    expect![[r#"
+        error[inconsistent-initial-conditions]: the initial condition `x = 1` contradicts the others: it is violated by 1
+          --> case.mo:3:12
+           |
+         3 |       Real x(start = 1, fixed = true), y;
+           |            ^ a fixed start value
+           = x = 1, a fixed start value
+           = `x` is 2 by the equations
+           = help: leave one of the values open (`fixed = false`); it is then computed from the others
+    "#]]
+    .assert_eq(&run_messages(
+        "model Held
+      parameter Real p = 2;
+      Real x(start = 1, fixed = true), y;
+    equation
+      der(x) = y;
+      x = p;
+    end Held;",
+    ));
+    // The value that follows from the equations may be given as well.
+    near(first("model Held Real x(start = 2, fixed = true); equation x = 2; end Held;", "x"), 2.0);
+}
+
+#[test]
+fn parameters_found_from_the_initial_state() {
+    // The resting position of a spring under load: the parameter that is not fixed is found from it.
+    let text = "model Load
+      parameter Real m(fixed = false, start = 1), g = 10, c = 50;
+      Real x(start = 0.4, fixed = true), v(start = 0, fixed = true);
+    initial equation
+      der(v) = 0;
+    equation
+      der(x) = v;
+      m*der(v) = m*g - c*x;
+    end Load;";
+    near(first(text, "m"), 2.0);
+}
+
+#[test]
+fn homotopy_leads_to_the_solution_meant() {
+    // Newton's method from the start value alone diverges: atan is nearly flat there.
+    let text = "model Flat
+      Real x(start = 30);
+    equation
+      homotopy(atan(x - 1), x - 1) = 0.5*time;
+    end Flat;";
+    near(first(text, "x"), 1.0);
+}
+
+#[test]
+fn missing_conditions_are_taken_from_start_values_with_a_notice() {
+    let text = "model Free
+      Real x(start = 3), v;
+    equation
+      der(x) = v;
+      der(v) = -x;
+    end Free;";
+    near(first(text, "x"), 3.0);
+    expect![[r#"
+        note[start-value-used]: initial conditions are missing; the start values of `x`, `v` are used
+           = help: set `fixed = true` or write initial equations
+           = see: Modelica specification, section 8.6
+    "#]].assert_eq(&run_messages(text));
+}
