@@ -10,6 +10,7 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
 use crate::differentiate::{Gradient, Seeds, differentiate};
 use crate::family::{Family, Kernel, Part, kernel, split};
+use crate::implicit::Implicit;
 use crate::jit::Machine;
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lookup::LookupCall;
@@ -48,6 +49,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     let update_code = builder.update()?;
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
     let ode_pattern = builder.ode_pattern(&sections.dynamics);
+    let implicit = builder.implicit(&sections.dynamics);
     let Builder { mut pool, mut chunks, systems, outputs, .. } = builder;
     derive_functions(&mut schedule.model, &mut pool);
     let first_function = chunks.len();
@@ -82,6 +84,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         systems,
         states,
         inline,
+        implicit,
         roots,
         time_relations,
         first_function,
@@ -514,6 +517,46 @@ impl Builder<'_> {
         }
         let derivative = |k: usize| dependencies.rows(self.layout.slot(states[k].derivative));
         from_rows(states.len(), states.len(), derivative)
+    }
+
+    /// The right-hand side with its systems taken apart. `None` where it has none, where one of them depends on no state,
+    /// or where too much depends on too much.
+    fn implicit(&self, dynamics: &[Step]) -> Option<Implicit> {
+        let systems: Vec<SystemId> = dynamics
+            .iter()
+            .filter_map(|step| match *step {
+                Step::Solve(system) => Some(system),
+                Step::Code(_) => None,
+            })
+            .collect();
+        if systems.is_empty() || systems.iter().any(|&system| self.systems[system].tangent.is_none()) {
+            return None;
+        }
+        let unknowns: Vec<Address> = systems.iter().flat_map(|&system| &self.systems[system].slots).copied().collect();
+        let states = &self.schedule.states;
+        let values = states.iter().map(|state| self.layout.slot(state.variable));
+        let mut dependencies = Dependencies::new(values.chain(unknowns.iter().copied()));
+        let mut residuals: Vec<Vec<u32>> = Vec::with_capacity(unknowns.len());
+        for &step in dynamics {
+            let within = match step {
+                Step::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
+                Step::Solve(system) => {
+                    let within = dependencies.follow(&self.frozen[system], &self.pool.calls);
+                    let rows = 0..self.systems[system].pattern.rows;
+                    residuals.extend(rows.map(|row| dependencies.output(row).to_vec()));
+                    within
+                }
+            };
+            if !within {
+                return None;
+            }
+        }
+        let size = states.len() + unknowns.len();
+        let pattern = from_rows(size, size, |row| match row.checked_sub(states.len()) {
+            Some(residual) => &residuals[residual],
+            None => dependencies.rows(self.layout.slot(states[row].derivative)),
+        });
+        Some(Implicit { systems, unknowns, colours: colours(&pattern), pattern })
     }
 
     /// Conditions, values of reinit, asserted conditions. Calls for their effect are made where they are due, once.

@@ -54,6 +54,7 @@ mod differentiate;
 mod eliminate;
 mod failure;
 mod family;
+mod implicit;
 mod interpret;
 mod jit;
 mod layout;
@@ -79,6 +80,7 @@ mod tests;
 
 pub use code::{Address, Rounding, StatementOrigin};
 pub use failure::{Failure, Reason};
+pub use implicit::Implicit;
 pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Place, Relation, RelationId, RelationKind, Sample,
     TERMINAL, TIME,

@@ -10,6 +10,7 @@ use transform::{Schedule, SystemKind};
 
 use crate::code::{Address, Code, Regions, Rounding};
 use crate::failure::Failure;
+use crate::implicit::Implicit;
 use crate::jit::Machine;
 use crate::layout::{Layout, RelationId, RelationKind, TIME};
 use crate::lower::Pool;
@@ -167,6 +168,8 @@ pub struct Program {
     pub states: Vec<StateSlots>,
     /// Where the section `inline` finds what it needs.
     pub inline: Option<InlineSlots>,
+    /// The right-hand side with its simultaneous systems taken apart; `None` where it has none.
+    pub implicit: Option<Implicit>,
     /// Crossing functions of relations that depend on continuous variables, in the order of `roots`.
     pub roots: Vec<Root>,
     /// Relations whose next crossing `time_event` tells.

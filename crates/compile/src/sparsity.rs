@@ -91,6 +91,11 @@ impl Dependencies {
         self.known.get(&address).map(|set| &set[..]).unwrap_or_default()
     }
 
+    /// What an output of the code that was followed last depends on.
+    pub fn output(&self, number: u32) -> &[u32] {
+        self.temporaries.get(&(OUTPUT | number)).map(|set| &set[..]).unwrap_or_default()
+    }
+
     fn get(&self, address: Address) -> Option<Set> {
         match address & REGION_MASK {
             TEMPORARY | OUTPUT => self.temporaries.get(&address).cloned(),

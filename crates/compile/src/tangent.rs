@@ -147,7 +147,7 @@ impl Program {
         Ok(())
     }
 
-    fn tangent_at(&self, memory: &Memory, slot: Address) -> f64 {
+    pub(crate) fn tangent_at(&self, memory: &Memory, slot: Address) -> f64 {
         match self.active.get(slot as usize) {
             Some(true) => memory.values[(self.layout.tangents + slot) as usize],
             _ => 0.0,

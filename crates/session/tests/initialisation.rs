@@ -144,5 +144,6 @@ fn missing_conditions_are_taken_from_start_values_with_a_notice() {
         note[start-value-used]: initial conditions are missing; the start values of `x`, `v` are used
            = help: set `fixed = true` or write initial equations
            = see: Modelica specification, section 8.6
-    "#]].assert_eq(&run_messages(text));
+    "#]]
+    .assert_eq(&run_messages(text));
 }

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use compile::{Failure, Memory, Program, Section};
 use dae::{Model, Node, VarId};
-use solve::{CrossingFunctions, EvalError, OdeProblem, Pattern};
+use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
+use crate::implicit::Arrangement;
 use crate::profile::Evaluations;
 use crate::system_failure::SystemFailure;
 use crate::systems::{self, Systems};
@@ -59,6 +60,9 @@ pub struct Machine<'p> {
     inline_step: f64,
     /// Memory holds the evaluation at this time and its states.
     settled: Option<f64>,
+    /// For the integrator that takes algebraic unknowns, made when it asks first.
+    pub(crate) arrangement: Option<Box<Arrangement>>,
+    pub(crate) guessed: Vec<f64>,
     /// What evaluations take, where that is measured.
     evaluations: Option<Evaluations>,
     /// The last trouble of an evaluation that an integrator asked for.
@@ -75,6 +79,8 @@ impl<'p> Machine<'p> {
             pattern,
             inline_step: 0.0,
             settled: None,
+            arrangement: None,
+            guessed: Vec::new(),
             evaluations: None,
             trouble: None,
         }
@@ -91,7 +97,7 @@ impl<'p> Machine<'p> {
         self.evaluations.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    fn now(&self) -> Option<Instant> {
+    pub(crate) fn now(&self) -> Option<Instant> {
         self.evaluations.map(|_| Instant::now())
     }
 
@@ -163,14 +169,20 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    fn count_evaluation(&mut self, begun: Option<Instant>) {
+    pub(crate) fn count_jacobian(&mut self, begun: Option<Instant>) {
+        if let (Some(evaluations), Some(begun)) = (&mut self.evaluations, begun) {
+            evaluations.jacobian += begun.elapsed();
+        }
+    }
+
+    pub(crate) fn count_evaluation(&mut self, begun: Option<Instant>) {
         if let (Some(evaluations), Some(begun)) = (&mut self.evaluations, begun) {
             evaluations.right_hand_side += begun.elapsed();
         }
     }
 
     /// Keeps the trouble for the message, should the integrator give up.
-    fn recoverable(&mut self, outcome: Result<(), Trouble>) -> Result<(), EvalError> {
+    pub(crate) fn recoverable(&mut self, outcome: Result<(), Trouble>) -> Result<(), EvalError> {
         outcome.map_err(|trouble| {
             self.trouble = Some(trouble);
             EvalError::recoverable(0)
@@ -225,11 +237,13 @@ impl OdeProblem for Machine<'_> {
                 })
             });
         }
-        if let (Some(evaluations), Some(begun)) = (&mut self.evaluations, begun) {
-            evaluations.jacobian += begun.elapsed();
-        }
+        self.count_jacobian(begun);
         self.recoverable(outcome)?;
         Ok(true)
+    }
+
+    fn implicit(&mut self) -> Option<&mut dyn DaeProblem> {
+        Some(self)
     }
 
     fn inline_stage(

@@ -155,7 +155,7 @@ pub fn simulate(
     }
     let started = std::time::Instant::now();
     let machine = Machine::new(program);
-    let method = match method(&options.solver, machine.size()) {
+    let method = match method(&options.solver, &machine) {
         Ok(method) => method,
         Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
     };
@@ -181,21 +181,26 @@ pub fn simulate(
     Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds, profile, punctuality })
 }
 
-fn method(name: &str, states: usize) -> Result<Method, Box<Diagnostic>> {
+fn method(name: &str, machine: &Machine) -> Result<Method, Box<Diagnostic>> {
     let Some(method) = Method::from_name(name) else {
         let message = format!("there is no solver `{name}`");
         let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
         let hint = format!("choose one of {}", names.join(", "));
         return Err(Box::new(Diagnostic::error("unknown-solver", message).hint(hint)));
     };
-    // Without states there is nothing to choose by.
-    Ok(if states == 0 && method == Method::Auto { Method::Tsit5 } else { method })
+    Ok(match method {
+        // Without states there is nothing to choose by.
+        Method::Auto if machine.program.states.is_empty() => Method::Tsit5,
+        // Without algebraic unknowns it is the same formula.
+        Method::Dae if machine.program.implicit.is_none() => Method::Bdf,
+        method => method,
+    })
 }
 
 impl<'p> Station<'p> {
     /// A station with the solver that the options name.
     pub fn new(machine: Machine<'p>, options: &Options) -> Result<Self, Box<Diagnostic>> {
-        let method = method(&options.solver, machine.size())?;
+        let method = method(&options.solver, &machine)?;
         Ok(Self::with_method(machine, method, options))
     }
 
@@ -226,7 +231,10 @@ impl<'p> Station<'p> {
 /// What the integrator is told: tolerances by nominal values, and the longest step.
 fn settings(machine: &Machine, options: &Options) -> solve::Options {
     let states = &machine.program.states;
-    let nominals: Vec<f64> = states.iter().map(|state| machine.nominal(state.variable)).collect();
+    let algebraic = machine.program.implicit.iter().flat_map(|implicit| &implicit.systems);
+    let algebraic = algebraic.flat_map(|&system| &machine.program.systems[system].iteration).copied();
+    let unknowns = states.iter().map(|state| state.variable).chain(algebraic);
+    let nominals: Vec<f64> = unknowns.map(|variable| machine.nominal(variable)).collect();
     let span = options.stop_time - options.start_time;
     let mut settings = solve::Options::with_nominals(options.tolerance, &nominals);
     settings.fixed_step = options.step.unwrap_or(options.interval);
@@ -546,6 +554,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 projector.project(&mut self.station.machine, time, &mut self.x)?;
             }
             None => {
+                self.station.integrator.approach(&mut self.station.machine, time);
                 self.station.machine.evaluate(time, &self.x)?;
                 self.station.machine.evaluate_outputs()?;
             }

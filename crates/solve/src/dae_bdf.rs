@@ -31,6 +31,15 @@ pub trait DaeProblem {
         Ok(false)
     }
 
+    /// All unknowns and their slopes for given values of the first of them, the states. Slopes of algebraic unknowns may be
+    /// zero.
+    fn consistent(&mut self, _t: f64, _states: &[f64], _x: &mut [f64], _dx: &mut [f64]) -> Result<(), EvalError> {
+        Err(EvalError::fatal(0))
+    }
+
+    /// `write` knows good values of all unknowns for the next evaluation outside of the integrator.
+    fn guess(&mut self, _write: &mut dyn FnMut(&mut [f64])) {}
+
     /// Whether the derivative of this unknown occurs. Unknowns without it are left out of the error test: their
     /// errors follow from those of the others.
     fn is_differential(&self, _component: usize) -> bool {
@@ -393,7 +402,7 @@ impl DenseOutput for DaeBdf {
 
     fn interpolate(&self, t: f64, out: &mut [f64]) {
         if self.fresh_start {
-            out.copy_from_slice(self.history.value());
+            out.copy_from_slice(&self.history.value()[..out.len()]);
         } else {
             self.history.interpolate(t - self.t, out);
         }

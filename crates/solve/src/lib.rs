@@ -12,6 +12,7 @@ mod bracket;
 mod chain_lu;
 pub mod colouring;
 pub mod dae_bdf;
+pub mod dae_mode;
 pub mod dense;
 pub mod dop853;
 pub mod error;

@@ -2,6 +2,7 @@
 
 use crate::auto::Auto;
 use crate::bdf::Bdf;
+use crate::dae_mode::DaeMode;
 use crate::dop853::Dop853;
 use crate::esdirk::Esdirk;
 use crate::fixed_step::{FixedStep, Scheme};
@@ -17,6 +18,8 @@ pub enum Method {
     Dop853,
     Esdirk,
     Bdf,
+    /// Backward differentiation with the algebraic unknowns of the model among its own.
+    Dae,
     Rosenbrock,
     Euler,
     RungeKutta4,
@@ -28,12 +31,13 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 13] = [
+    pub const ALL: [Method; 14] = [
         Method::Auto,
         Method::Tsit5,
         Method::Dop853,
         Method::Esdirk,
         Method::Bdf,
+        Method::Dae,
         Method::Rosenbrock,
         Method::Euler,
         Method::RungeKutta4,
@@ -51,6 +55,7 @@ impl Method {
             Method::Dop853 => "dop853",
             Method::Esdirk => "esdirk",
             Method::Bdf => "bdf",
+            Method::Dae => "dae",
             Method::Rosenbrock => "rosenbrock",
             Method::Euler => "euler",
             Method::RungeKutta4 => "rk4",
@@ -83,6 +88,7 @@ impl Method {
             Method::Dop853 => Box::new(Dop853::new(size, options)),
             Method::Esdirk => Box::new(Esdirk::new(size, options)),
             Method::Bdf => Box::new(Bdf::new(size, options)),
+            Method::Dae => Box::new(DaeMode::new(size, options)),
             Method::Rosenbrock => Box::new(Rosenbrock::new(size, options)),
             Method::Euler => Box::new(FixedStep::new(Scheme::ExplicitEuler, size, options)),
             Method::RungeKutta4 => Box::new(FixedStep::new(Scheme::RungeKutta4, size, options)),

@@ -200,7 +200,7 @@ impl History {
 
     /// Value of the interpolating polynomial at `offset` from the newest point (negative inside the last step).
     pub fn interpolate(&self, offset: f64, out: &mut [f64]) {
-        out.copy_from_slice(self.value());
+        out.copy_from_slice(&self.value()[..out.len()]);
         let mut c = 1.0;
         for i in 1..=self.order_used {
             c *= if i == 1 { offset / self.spans[0] } else { (offset + self.spans[i - 2]) / self.spans[i - 1] };

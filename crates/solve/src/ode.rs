@@ -4,6 +4,7 @@
 //! The problem is lent to each call instead of being owned, so that the event loop can change modes, relations and
 //! parameters between steps.
 
+use crate::dae_bdf::DaeProblem;
 use crate::error::{EvalError, StepError};
 use crate::sparse::Pattern;
 
@@ -35,6 +36,11 @@ pub trait OdeProblem {
         _dx: &mut [f64],
     ) -> Result<(), EvalError> {
         Err(EvalError::fatal(0))
+    }
+
+    /// The problem with its algebraic unknowns, for the integrator that takes them; the states come first.
+    fn implicit(&mut self) -> Option<&mut dyn DaeProblem> {
+        None
     }
 }
 
@@ -146,6 +152,10 @@ pub trait Integrator: DenseOutput {
         let t = self.time();
         self.restart(problem, t, x)
     }
+
+    /// Tells the problem what algebraic unknowns the method found at a time of the last accepted step, as a guess for an
+    /// evaluation there.
+    fn approach(&self, _problem: &mut dyn OdeProblem, _t: f64) {}
 
     /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
     fn reset(&mut self, size: usize);

@@ -177,8 +177,7 @@ impl Maker<'_> {
         {
             torn = self.torn(work, &smooth, Guesses::States);
         }
-        // Where a nonlinear system is solved depends on the guesses, and those of what follows are seldom good ones.
-        if self.growth.is_too_much(work, &self.blocks, &torn.0, &torn.1) && self.is_linear(work, &smooth, levels) {
+        if self.goes_whole(work, &smooth, &torn.0, &torn.1, levels) {
             torn = self.whole(work, &smooth);
         }
         let (iteration, inner, residual_pairs) = torn;
@@ -272,6 +271,38 @@ impl Maker<'_> {
             false => pairs.iter().map(|pair| pair.variable).collect(),
         };
         (unknowns, Vec::new(), pairs.to_vec())
+    }
+
+    /// Whether a torn system is better left as it was, for the sparse solver.
+    fn goes_whole(
+        &mut self,
+        work: &mut Work,
+        pairs: &[Pair],
+        iteration: &[VarId],
+        inner: &[Assignment],
+        levels: &IdVec<VarId, Level>,
+    ) -> bool {
+        let costly = !self.is_worth_tearing(pairs, iteration.len());
+        let linear = self.is_linear(work, pairs, levels);
+        let distance = if linear { 1e-3 } else { 1.0 };
+        let unstable = self.growth.is_too_much(work, &self.blocks, (iteration, inner), distance);
+        // Where a nonlinear system is solved for the first time depends on the guesses, and those of what follows are seldom
+        // good ones. Later on everything is near to what it was.
+        match linear || self.problem != Problem::Initial {
+            true => costly || unstable,
+            false => costly && unstable,
+        }
+    }
+
+    /// Whether a dense matrix of what is guessed, each column of which takes an evaluation of everything, is less work than a
+    /// sparse matrix of all, or not much more: few guesses are safer than many.
+    fn is_worth_tearing(&self, pairs: &[Pair], guessed: usize) -> bool {
+        const FEW: usize = 50;
+        /// Operations of a sparse factorisation for each entry.
+        const SPARSE: usize = 30;
+        const NOT_MUCH: usize = 20;
+        let entries: usize = pairs.iter().map(|pair| self.system.depends.row(pair.row as usize).len()).sum();
+        guessed <= FEW || guessed.pow(3) / 3 + guessed * entries <= NOT_MUCH * SPARSE * entries
     }
 
     fn torn(&mut self, work: &mut Work, pairs: &[Pair], guesses: Guesses) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {

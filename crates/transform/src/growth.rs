@@ -3,7 +3,8 @@
 //! Guessing one row of a heat-conducting plate lets all other temperatures follow row by row, but each row multiplies an
 //! error by nearly four: after forty rows nothing is left of the solution. Such systems go whole to the sparse solver. The
 //! growth is measured: what follows is computed for two sets of guesses, and the differences of unknowns of one shape, which
-//! have one unit, are compared with each other.
+//! have one unit, are compared with each other. Where equations are not linear, guesses may be wrong by as much as they are: a
+//! chain of diodes lets an error of the first voltage overflow after a few.
 
 use base::IdVec;
 use dae::evaluate::{Evaluator, NoExternals};
@@ -29,8 +30,14 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// `blocks` are those before the system.
-    pub fn is_too_much(&mut self, work: &Work, blocks: &[Block], iteration: &[VarId], inner: &[Assignment]) -> bool {
+    /// `blocks` are those before the system, `distance` says how wrong guesses may be relative to their size.
+    pub fn is_too_much(
+        &mut self,
+        work: &Work,
+        blocks: &[Block],
+        (iteration, inner): (&[VarId], &[Assignment]),
+        distance: f64,
+    ) -> bool {
         if inner.len() < SHORTEST {
             return false;
         }
@@ -42,13 +49,16 @@ impl Growth {
         }
         self.done = blocks.len();
         let first = self.follow(work, iteration, inner, 0.0);
-        let second = self.follow(work, iteration, inner, 1e-3);
+        let second = self.follow(work, iteration, inner, distance);
         let mut shapes = Shapes::default();
         // The smallest and the largest difference of each shape.
         let mut ranges: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
         for (assignment, (a, b)) in inner.iter().zip(first.iter().zip(&second)) {
+            if a.is_finite() && !b.is_finite() {
+                return true;
+            }
+            // What is not finite from the beginning could not be computed.
             let difference = (b - a).abs();
-            // What is not finite has grown beyond all bounds, or could not be computed.
             if difference == 0.0 || difference.is_nan() {
                 continue;
             }

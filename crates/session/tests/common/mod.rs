@@ -136,11 +136,8 @@ fn run_as_told(text: &str, settings: Settings, format: EventLogFormat) -> Run {
         session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true)
     });
     drop(log);
-    let mut said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
     let outcome = result.unwrap_or_else(|failed| panic!("{failed:?}\n{said}"));
-    if let Ending::Failed { diagnostic, .. } | Ending::NotInitialised(diagnostic) = &outcome.ending {
-        said += &diagnostic.render(session.sources());
-    }
     Run {
         result: sink.trajectories,
         statistics: outcome.statistics,
@@ -180,14 +177,7 @@ pub fn ending(text: &str) -> Ending {
 
 /// What is said about a model and its run.
 pub fn run_messages(text: &str) -> String {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
-    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
-    let _ = session.flatten(&request).and_then(|model| {
-        let options = Settings::default().resolve(&model.experiment).unwrap();
-        let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
-        session.simulate(&program, &options, &|_| true, &mut NullSink, &mut EventLog::none(), &mut |_: f64| true)
-    });
-    session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect()
+    run_with(text, Settings::default()).said
 }
 
 /// What is said about the structure of a model.

@@ -1,0 +1,91 @@
+//! Integrates a model together with its algebraic unknowns: [`DaeBdf`] behind the interface of the other methods.
+//!
+//! To the outside there are the states alone; the algebraic unknowns are the problem's, which is asked for consistent values of
+//! them at the start and after every event.
+
+use crate::dae_bdf::DaeBdf;
+use crate::error::{EvalError, StepError};
+use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+
+pub struct DaeMode {
+    options: Options,
+    states: usize,
+    method: DaeBdf,
+    /// All unknowns, and their slopes.
+    values: Vec<f64>,
+    slopes: Vec<f64>,
+}
+
+impl DaeMode {
+    pub fn new(size: usize, options: Options) -> Self {
+        let method = DaeBdf::new(size, options.clone());
+        DaeMode { options, states: size, method, values: Vec::new(), slopes: Vec::new() }
+    }
+
+    fn consistent(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
+        let implicit = problem.implicit().ok_or_else(|| not_implicit(t))?;
+        self.values.resize(implicit.size(), 0.0);
+        self.slopes.resize(implicit.size(), 0.0);
+        implicit
+            .consistent(t, x, &mut self.values, &mut self.slopes)
+            .map_err(|error| StepError::Evaluation { t, error })
+    }
+}
+
+fn not_implicit(t: f64) -> StepError {
+    StepError::Evaluation { t, error: EvalError::fatal(0) }
+}
+
+impl DenseOutput for DaeMode {
+    fn time(&self) -> f64 {
+        self.method.time()
+    }
+
+    fn interpolate(&self, t: f64, out: &mut [f64]) {
+        self.method.interpolate(t, out);
+    }
+}
+
+impl Integrator for DaeMode {
+    fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
+        self.consistent(problem, t, x)?;
+        self.method = DaeBdf::new(self.values.len(), self.options.clone());
+        let implicit = problem.implicit().ok_or_else(|| not_implicit(t))?;
+        self.method.start(implicit, t, &self.values, &self.slopes, h0)
+    }
+
+    fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        let t = self.method.time();
+        let implicit = problem.implicit().ok_or_else(|| not_implicit(t))?;
+        self.method.step(implicit, t_limit)
+    }
+
+    fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
+        self.consistent(problem, t, x)?;
+        self.method.restart(t, &self.values, &self.slopes);
+        Ok(())
+    }
+
+    fn approach(&self, problem: &mut dyn OdeProblem, t: f64) {
+        if let Some(implicit) = problem.implicit() {
+            implicit.guess(&mut |values| self.method.interpolate(t, values));
+        }
+    }
+
+    fn reset(&mut self, size: usize) {
+        self.states = size;
+        self.method = DaeBdf::new(size, self.options.clone());
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.method.state()[..self.states]
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.method.statistics()
+    }
+
+    fn name(&self) -> &'static str {
+        "dae"
+    }
+}
