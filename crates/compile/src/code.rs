@@ -75,13 +75,13 @@ pub enum Op {
         end: u32,
     },
     EndIf,
-    /// Where `Memory` is live, the state of a relation becomes the sign of a − b, unless that is in the relation's band.
+    /// Where `Memory` is live, the state of a relation becomes the sign of a − b and its shift, unless that is in its band.
     Relate {
         state: Address,
         a: Address,
         b: Address,
     },
-    /// Where `Memory` is live, the frozen integer becomes the rounded a.
+    /// Where `Memory` is live, the frozen integer becomes the rounded sum of a and the shift.
     Round {
         rounding: Rounding,
         state: Address,

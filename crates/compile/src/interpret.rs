@@ -1,7 +1,7 @@
 //! The reference interpreter: runs code at once, and is the measure of what compiled code computes.
 
 use crate::code::{Op, Rounding};
-use crate::layout::{BAND, LIVE, TIME};
+use crate::layout::{BAND, LIVE, SHIFT, TIME};
 use crate::math::order;
 
 /// What code needs besides memory.
@@ -51,17 +51,20 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
         Op::Else { end } => return end as usize,
         Op::EndIf => {}
         Op::Relate { state, a, b } => {
-            let (a, b, band) = (values[a as usize], values[b as usize], values[(state + BAND) as usize]);
-            let stays = a != b && (a - b).abs() <= band;
+            let (a, b) = (values[a as usize], values[b as usize]);
+            let (band, shift) = (values[(state + BAND) as usize], values[(state + SHIFT) as usize]);
+            // Two infinite sides are equal.
+            let residue = if a == b { shift } else { a - b + shift };
+            let stays = residue != 0.0 && residue.abs() <= band;
             if values[LIVE as usize] != 0.0
                 && !stays
-                && let Some(sign) = order(a, b)
+                && let Some(sign) = order(residue, 0.0)
             {
                 values[state as usize] = sign;
             }
         }
         Op::Round { rounding, state, a } => {
-            let argument = values[a as usize];
+            let argument = values[a as usize] + values[(state + SHIFT) as usize];
             if values[LIVE as usize] != 0.0 && !argument.is_nan() {
                 values[state as usize] = round(rounding, argument);
             }

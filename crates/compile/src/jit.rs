@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::family::Kernel;
 use crate::interpret::Host;
-use crate::layout::{BAND, LIVE, TIME};
+use crate::layout::{BAND, LIVE, SHIFT, TIME};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
 use crate::program::ChunkId;
@@ -807,18 +807,22 @@ impl Emitter<'_, '_, '_, '_> {
     fn relate(&mut self, state: Address, a: Address, b: Address) {
         let (x, y) = (self.read(a), self.read(b));
         let live = self.truth(LIVE);
-        let (old, band) = (self.load(state), self.load(state + BAND));
+        let (old, band, shift) = (self.load(state), self.load(state + BAND), self.load(state + SHIFT));
         let (one, zero, minus) = (self.number(1.0), self.number(0.0), self.number(-1.0));
         let builder = &mut *self.builder;
-        let equal = builder.ins().fcmp(FloatCC::Equal, x, y);
-        let above = builder.ins().fcmp(FloatCC::GreaterThan, x, y);
-        let sign = builder.ins().select(above, one, old);
-        let below = builder.ins().fcmp(FloatCC::LessThan, x, y);
-        let sign = builder.ins().select(below, minus, sign);
+        // Two infinite sides are equal.
+        let same = builder.ins().fcmp(FloatCC::Equal, x, y);
         let difference = builder.ins().fsub(x, y);
-        let distance = builder.ins().fabs(difference);
+        let difference = builder.ins().select(same, zero, difference);
+        let residue = builder.ins().fadd(difference, shift);
+        let above = builder.ins().fcmp(FloatCC::GreaterThan, residue, zero);
+        let sign = builder.ins().select(above, one, old);
+        let below = builder.ins().fcmp(FloatCC::LessThan, residue, zero);
+        let sign = builder.ins().select(below, minus, sign);
+        let distance = builder.ins().fabs(residue);
         let inside = builder.ins().fcmp(FloatCC::LessThanOrEqual, distance, band);
         let sign = builder.ins().select(inside, old, sign);
+        let equal = builder.ins().fcmp(FloatCC::Equal, residue, zero);
         let sign = builder.ins().select(equal, zero, sign);
         let new = builder.ins().select(live, sign, old);
         self.store(state, new);
@@ -827,8 +831,9 @@ impl Emitter<'_, '_, '_, '_> {
     fn round(&mut self, rounding: Rounding, state: Address, a: Address) {
         let x = self.read(a);
         let live = self.truth(LIVE);
-        let old = self.load(state);
+        let (old, shift) = (self.load(state), self.load(state + SHIFT));
         let builder = &mut *self.builder;
+        let x = builder.ins().fadd(x, shift);
         let rounded = match rounding {
             Rounding::Floor => builder.ins().floor(x),
             Rounding::Ceil => builder.ins().ceil(x),

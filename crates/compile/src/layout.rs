@@ -73,10 +73,16 @@ impl Relation {
     pub fn band(&self) -> Address {
         self.state + BAND
     }
+
+    /// The address of what is added to its residue: how far a relation on time goes within the instant of an event.
+    pub fn shift(&self) -> Address {
+        self.state + SHIFT
+    }
 }
 
-/// The distance from the state of a relation to its band.
+/// The distances from the state of a relation to its band and to its shift.
 pub const BAND: Address = 1;
+pub const SHIFT: Address = 2;
 
 /// `sample(start, interval)`.
 #[derive(Clone, Debug)]
@@ -242,7 +248,7 @@ impl Layout {
                         RelationKind::Round { argument, .. } => argument,
                     };
                     let relation = *keys.entry(key).or_insert_with(|| {
-                        let (state, class) = (take(1 + BAND), Class::Continuous);
+                        let (state, class) = (take(1 + SHIFT), Class::Continuous);
                         layout.relations.push(Relation { kind, expression: id, residue, state, class })
                     });
                     layout.relation_of.insert(id, relation);

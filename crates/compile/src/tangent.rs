@@ -154,6 +154,21 @@ impl Program {
         }
     }
 
+    /// Lets relations on time see it later by `delay` than everything else does: at the instant of an event they have their
+    /// right limits, while `time` is that instant.
+    pub fn look_ahead(&self, memory: &mut Memory, delay: f64) {
+        let mut slopes = vec![0.0; self.time_relations.len()];
+        if delay != 0.0 {
+            self.execute(self.slope_code, memory);
+            self.read_outputs(memory, &mut slopes);
+        }
+        for (&relation, slope) in self.time_relations.iter().zip(slopes) {
+            let shift = slope * delay;
+            memory.values[self.layout.relations[relation].shift() as usize] =
+                if shift.is_finite() { shift } else { 0.0 };
+        }
+    }
+
     /// For each of `time_relations` the next instant after now at which it changes; infinity for none. At the instant
     /// of a comparison its residue is zero; at that of a rounding the rounded value is a new one.
     pub fn time_events(&self, memory: &mut Memory, out: &mut [f64]) {

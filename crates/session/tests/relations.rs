@@ -448,3 +448,29 @@ fn a_crossing_just_before_a_known_event_belongs_to_it() {
     let run = complete(text, 30.0, 1e-8);
     assert_eq!((run.end("n"), run.end("events")), (11.0, 1.0), "{}", run.log);
 }
+
+#[test]
+fn at_a_time_event_relations_are_right_limits_and_time_is_the_instant() {
+    // A pulse width of zero: at the instant at which both sides are zero nothing is switched on.
+    let text = "model M
+        discrete Real start(start = 0, fixed = true), next(start = 0.1, fixed = true), late(start = 0, fixed = true);
+        discrete Real width(start = 0, fixed = true);
+        Real on(start = 0, fixed = true);
+        Boolean fire = width > time - start, after = time > start;
+        Integer n(start = 0, fixed = true), m(start = 0, fixed = true);
+      equation
+        when time >= pre(next) then
+          start = time;
+          next = pre(next) + 0.1;
+          late = time - pre(next);
+          width = max(0, time - 2);
+        end when;
+        when fire then n = pre(n) + 1; end when;
+        when after then m = pre(m) + 1; end when;
+        der(on) = if fire then 1 else 0;
+      end M;";
+    let run = complete(text, 1.95, 1e-9);
+    assert!(run.column("late").iter().all(|&late| late == 0.0), "{:?}", run.column("late"));
+    assert_eq!((run.end("n"), run.end("on")), (0.0, 0.0), "{}", run.log);
+    assert_eq!(run.end("after"), 1.0);
+}

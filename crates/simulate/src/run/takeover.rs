@@ -74,11 +74,11 @@ impl<'a, 'w> Run<'a, 'w> {
         });
         self.station.bands.prepare(&mut self.station.machine.memory, self.program, &self.crossings);
         self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
-        if trigger.relation {
-            self.station.machine.memory.set_time(self.clockwork.just_after(time));
-        }
+        let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let Station { machine, names, .. } = &mut self.station;
+        self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        self.program.look_ahead(&mut machine.memory, 0.0);
         if outcome.is_err() {
             // Messages speak of the instant, not of the rounding error by which it was passed.
             machine.memory.set_time(time);
