@@ -16,6 +16,8 @@ use crate::work::{Sides, Work};
 
 /// Larger systems go to the sparse solver as they are.
 const LARGEST_TO_TEAR: usize = 30_000;
+/// So many guesses are never too many.
+const FEW_GUESSES: usize = 50;
 
 /// Sorts a system with a perfect matching. `levels` says when variables change; the unknowns' entries are filled in.
 /// Nothing counts as constant in the initial problem, which is solved once.
@@ -297,12 +299,11 @@ impl Maker<'_> {
     /// Whether a dense matrix of what is guessed, each column of which takes an evaluation of everything, is less work than a
     /// sparse matrix of all, or not much more: few guesses are safer than many.
     fn is_worth_tearing(&self, pairs: &[Pair], guessed: usize) -> bool {
-        const FEW: usize = 50;
         /// Operations of a sparse factorisation for each entry.
         const SPARSE: usize = 30;
         const NOT_MUCH: usize = 20;
         let entries: usize = pairs.iter().map(|pair| self.system.depends.row(pair.row as usize).len()).sum();
-        guessed <= FEW || guessed.pow(3) / 3 + guessed * entries <= NOT_MUCH * SPARSE * entries
+        guessed <= FEW_GUESSES || guessed.pow(3) / 3 + guessed * entries <= NOT_MUCH * SPARSE * entries
     }
 
     fn torn(&mut self, work: &mut Work, pairs: &[Pair], guesses: Guesses) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
@@ -340,7 +341,12 @@ impl Maker<'_> {
             u32::from(without_start) + 2 * u32::from(jumps(pair.variable))
         };
         let reluctance: Vec<u32> = pairs.iter().map(reluctance).collect();
-        let torn = tear(&incidence, &solvable, &reluctance);
+        // Some guesses may be taken back.
+        let mut most = FEW_GUESSES;
+        while most < pairs.len() && self.is_worth_tearing(pairs, most) {
+            most *= 2;
+        }
+        let Some(torn) = tear(&incidence, &solvable, &reluctance, 2 * most) else { return self.whole(work, pairs) };
         let inner = torn
             .inner
             .iter()

@@ -26,8 +26,8 @@ const EXACT: usize = 12;
 const SMALL: usize = 150;
 
 /// `solvable` stands beside the entries of `system`, which is square. `reluctance` of a column: the smaller, the rather
-/// it is guessed, where the structure leaves the choice.
-pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32]) -> Torn {
+/// it is guessed, where the structure leaves the choice. `None`: more than `most` had to be guessed.
+pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32], most: usize) -> Option<Torn> {
     let mut front = Front::new(system, solvable);
     front.propagate();
     let mut guesses = Vec::new();
@@ -35,6 +35,9 @@ pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32]) -> Torn {
         front.know(guess);
         front.propagate();
         guesses.push(guess);
+        if guesses.len() > most {
+            return None;
+        }
     }
     if guesses.len() > 1 && guesses.len() * system.len() <= WORK {
         take_back(&mut front, &mut guesses);
@@ -50,7 +53,7 @@ pub fn tear(system: &Incidence, solvable: &[bool], reluctance: &[u32]) -> Torn {
             front.propagate();
         }
     }
-    finish(&front, guesses)
+    Some(finish(&front, guesses))
 }
 
 /// Looks for fewer guesses than `best`, all behind `from`.

@@ -178,7 +178,7 @@ proptest! {
     fn tearing_is_valid_and_minimal((n, rows) in pattern(8), marks in any::<u64>()) {
         let incidence = Incidence::from_rows(&rows, n);
         let solvable: Vec<bool> = (0..incidence.len()).map(|entry| marks >> (entry % 61) & 3 != 0).collect();
-        let torn = tear(&incidence, &solvable, &vec![0; n]);
+        let torn = tear(&incidence, &solvable, &vec![0; n], n).unwrap();
         let mut known = vec![false; n];
         for &column in &torn.iteration {
             prop_assert!(!std::mem::replace(&mut known[column as usize], true));
@@ -369,7 +369,7 @@ fn by_hand_example_of_tearing() {
     for row in 0..5 {
         solvable[incidence.range(row).start] = true;
     }
-    let torn = tear(&incidence, &solvable, &[0; 5]);
+    let torn = tear(&incidence, &solvable, &[0; 5], 5).unwrap();
     assert_eq!(torn.iteration.len(), 1);
     assert_eq!(torn.inner.len(), 4);
 }
