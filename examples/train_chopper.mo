@@ -42,22 +42,24 @@ package TrainChopper "Speed control of a train by a chopper: a thyristor that a 
 
   model Diode
     extends TwoPin;
+    parameter Real epsilon "resistance when on, conductance when off";
     Real s "curve parameter";
     Boolean off = s < 0;
   equation
-    v = if off then s else 0;
-    i = if off then 0 else s;
+    v = s*(if off then 1 else epsilon);
+    i = s*(if off then epsilon else 1);
   end Diode;
 
   model Thyristor
     extends TwoPin;
+    parameter Real epsilon "resistance when on, conductance when off";
     Real s "curve parameter";
     Boolean fire;
     Boolean off(start = true, fixed = true);
   equation
     off = s < 0 or pre(off) and not fire;
-    v = if off then s else 0;
-    i = if off then 0 else s;
+    v = s*(if off then 1 else epsilon);
+    i = s*(if off then epsilon else 1);
   end Thyristor;
 
   model SeriesMotor "armature and field carry the same current"
@@ -71,11 +73,12 @@ package TrainChopper "Speed control of a train by a chopper: a thyristor that a 
 
   model Train
     parameter Real period = 0.0025, duty = 0.4;
+    parameter Real epsilon = 0 "how far diodes and thyristors are from ideal";
     Battery battery;
-    Thyristor main, auxiliary;
+    Thyristor main(epsilon = epsilon), auxiliary(epsilon = epsilon);
     Capacitor commutation(C = 1e-4, v(start = 600, fixed = true));
     Inductor reversal(L = 1e-4, i(start = 0, fixed = true));
-    Diode reversing, freewheeling;
+    Diode reversing(epsilon = epsilon), freewheeling(epsilon = epsilon);
     SeriesMotor motor(i(start = 0, fixed = true));
     Ground ground;
   equation

@@ -14,7 +14,9 @@ pub(crate) mod redundancy;
 use std::sync::Arc;
 
 use base::{Diagnostic, Name};
-use dae::{Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType};
+use dae::{
+    EqId, Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType,
+};
 use rustc_hash::FxHashSet;
 
 use crate::schedule::Schedule;
@@ -33,6 +35,8 @@ pub struct Modes {
     conditions: Vec<Condition>,
     /// The unknowns of the equations that the conditions decide about.
     pub switched: Vec<VarId>,
+    /// The same equations in every mode; found when the first is sorted.
+    decided: std::sync::OnceLock<Vec<Decided>>,
     /// Refuse what would be decided for the user with a warning.
     pub strict: bool,
 }
@@ -44,6 +48,9 @@ pub struct Condition {
     /// The Boolean that has its value.
     pub monitor: VarId,
 }
+
+/// An equation that conditions decide about, with the numbers of these.
+type Decided = (EqId, Vec<usize>);
 
 /// What a schedule knows about the mode it belongs to.
 #[derive(Clone)]
@@ -103,9 +110,11 @@ impl Modes {
             let (right, role) = (condition.expression, EquationRole::Plain);
             model.equations.push(Equation { left, right, role, origin });
         }
-        let mut modes = Self { model, plain, conditions, switched: Vec::new(), strict };
+        let (switched, decided) = (Vec::new(), std::sync::OnceLock::new());
+        let mut modes = Self { model, plain, conditions, switched, decided, strict };
         let mut work = Work::new(modes.model.clone());
-        modes.switched = modes.decide(&mut work, &vec![false; modes.conditions.len()]);
+        let decided = modes.find_decided(&work);
+        modes.switched = modes.decide(&mut work, &vec![false; modes.conditions.len()], &decided);
         modes
     }
 
@@ -180,7 +189,8 @@ impl Modes {
         let mut work = Work::new(self.model.clone());
         crate::parameters::order(&mut work)?;
         work.strict = self.strict;
-        work.switched = self.decide(&mut work, key);
+        let decided = self.decided.get_or_init(|| self.find_decided(&work));
+        work.switched = self.decide(&mut work, key, decided);
         let (mut schedule, chains) = crate::sort_mode(work, entry)?;
         let (count, summary) = (self.conditions.len(), &mut schedule.summary);
         for counted in [&mut summary.equations, &mut summary.unknowns, &mut summary.discrete] {
@@ -194,27 +204,39 @@ impl Modes {
         Ok(schedule)
     }
 
-    /// Decides the conditions in all equations between Reals; tells the unknowns of those that changed.
-    fn decide(&self, work: &mut Work, key: &[bool]) -> Vec<VarId> {
+    /// The equations between Reals that conditions decide about.
+    fn find_decided(&self, work: &Work) -> Vec<Decided> {
+        let mut found = Vec::new();
+        for &eq in &work.active {
+            let Equation { left, right, role, .. } = &work.model.equations[eq];
+            if !matches!(role, EquationRole::Plain) || is_discrete_equation(work, *left, *right) {
+                continue;
+            }
+            let alternatives = conditions::alternatives(work, &[*left, *right]);
+            let numbered = self.conditions.iter().enumerate();
+            let numbers: Vec<usize> = numbered
+                .filter(|(_, condition)| alternatives.contains(&condition.expression))
+                .map(|(number, _)| number)
+                .collect();
+            if !numbers.is_empty() {
+                found.push((eq, numbers));
+            }
+        }
+        found
+    }
+
+    /// Decides the conditions in the equations that hold them; tells the unknowns of these.
+    fn decide(&self, work: &mut Work, key: &[bool], decided: &[Decided]) -> Vec<VarId> {
         let mut touched = FxHashSet::default();
         let mut switched: Vec<VarId> = Vec::new();
-        for eq in work.active.clone() {
-            let Equation { left, right, role, .. } = &work.model.equations[eq];
-            let (left, right) = (*left, *right);
-            if !matches!(role, EquationRole::Plain) || is_discrete_equation(work, left, right) {
-                continue;
-            }
-            let conditions = conditions::alternatives(work, &[left, right]);
-            let decided: Vec<(ExprId, bool)> = (self.conditions.iter().zip(key))
-                .filter(|(condition, _)| conditions.contains(&condition.expression))
-                .map(|(condition, &truth)| (condition.expression, truth))
-                .collect();
-            if decided.is_empty() {
-                continue;
-            }
+        for (eq, numbers) in decided {
+            let eq = *eq;
+            let Equation { left, right, .. } = work.model.equations[eq];
             touched.insert(eq);
             switched.extend(work.model.exprs.dependencies(&[left, right]).variables);
-            let new = conditions::decided(work, &[left, right], decided.into_iter());
+            let truths =
+                numbers.iter().filter_map(|&number| Some((self.conditions.get(number)?.expression, *key.get(number)?)));
+            let new = conditions::decided(work, &[left, right], truths);
             let equation = &mut work.model.equations[eq];
             (equation.left, equation.right) = (new[0], new[1]);
         }
