@@ -12,6 +12,7 @@ mod difference;
 mod event_log;
 mod events;
 mod exchange;
+mod guesses;
 mod implicit;
 mod initial;
 mod limits;

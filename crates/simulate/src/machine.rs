@@ -6,6 +6,7 @@ use compile::{Failure, Memory, Program, Section};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
+use crate::guesses::Guesses;
 use crate::implicit::Arrangement;
 use crate::profile::Evaluations;
 use crate::system_failure::SystemFailure;
@@ -63,6 +64,7 @@ pub struct Machine<'p> {
     /// For the integrator that takes algebraic unknowns, made when it asks first.
     pub(crate) arrangement: Option<Box<Arrangement>>,
     pub(crate) guessed: Vec<f64>,
+    guesses: Guesses,
     /// What evaluations take, where that is measured.
     evaluations: Option<Evaluations>,
     /// The last trouble of an evaluation that an integrator asked for.
@@ -78,6 +80,7 @@ impl<'p> Machine<'p> {
             systems: Systems::new(program),
             pattern,
             inline_step: 0.0,
+            guesses: Guesses::new(program),
             settled: None,
             arrangement: None,
             guessed: Vec::new(),
@@ -164,7 +167,14 @@ impl<'p> Machine<'p> {
         for (&slot, &value) in slots.base.iter().zip(base) {
             self.memory.values[slot as usize] = value;
         }
-        self.run(&program.sections.inline, Phase::Frozen)?;
+        let guessed = self.guesses.write(&mut self.memory, step);
+        let mut outcome = self.run(&program.sections.inline, Phase::Frozen);
+        if guessed && outcome.is_err() {
+            self.guesses.write_last(&mut self.memory);
+            outcome = self.run(&program.sections.inline, Phase::Frozen);
+        }
+        outcome?;
+        self.guesses.note(&self.memory, step);
         self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
     }
@@ -215,6 +225,8 @@ impl OdeProblem for Machine<'_> {
 
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         let begun = self.now();
+        // Inline methods ask for this when they begin, at the start and behind events.
+        self.guesses.forget();
         let outcome = self.evaluate(t, x);
         self.count_evaluation(begun);
         self.recoverable(outcome)?;

@@ -126,3 +126,16 @@ fn a_constant_matrix_is_factorised_once() {
     }
     assert_eq!(run(shaft, "inline-euler", 0.01, 1.0025).outcome.statistics.block_factorisations, 2);
 }
+
+/// A pendulum: guesses on the line through the last two solutions leave little to correct.
+#[test]
+fn guesses_save_iterations() {
+    let pendulum = "Real phi(start = 1, fixed = true)
+        Real w(start = 0, fixed = true)
+        der(phi) = w
+        der(w) = -10*sin(phi)";
+    let run = run(pendulum, "inline-trapezoid", 1e-3, 2.0);
+    let statistics = run.outcome.statistics;
+    let each = statistics.block_iterations as f64 / statistics.steps as f64;
+    assert!(each < 2.1, "{each} iterations a step");
+}
