@@ -13,7 +13,7 @@ use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 
-const STAGES: usize = 8;
+pub const STAGES: usize = 8;
 const GAMMA: f64 = 0.21193756319429014;
 const NODES: [f64; STAGES] =
     [0.0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1.0, 1.0, 1.0];
@@ -104,6 +104,7 @@ pub struct Rosenbrock {
     matrix: Option<IterationMatrix>,
     has_slope: bool,
     has_derivatives: bool,
+    jacobian_norm: f64,
     control: StepControl,
     statistics: Statistics,
     resume: Resume,
@@ -129,10 +130,20 @@ impl Rosenbrock {
             matrix: None,
             has_slope: false,
             has_derivatives: false,
+            jacobian_norm: f64::INFINITY,
             control: StepControl::new(5),
             statistics: Statistics::default(),
             resume: Resume::new(size),
         }
+    }
+
+    pub fn next_step(&self) -> f64 {
+        self.control.h
+    }
+
+    /// A bound for the eigenvalues of the Jacobian evaluated last.
+    pub fn jacobian_norm(&self) -> f64 {
+        self.jacobian_norm
     }
 
     /// Slope, Jacobian and time derivative at the start of the step; kept while the step is repeated.
@@ -149,6 +160,7 @@ impl Rosenbrock {
             None => IterationMatrix::new(problem).map_err(|s| Failure::Singular { column: s.column })?,
         };
         let outcome = matrix.evaluate(problem, self.t, &self.x, &self.slope, h, &self.options, &mut self.statistics);
+        self.jacobian_norm = matrix.norm(&self.weights);
         self.matrix = Some(matrix);
         outcome?;
         let shift = (1e-5 * h).max(f64::EPSILON.sqrt() * self.t.abs()).min(h);
@@ -319,12 +331,12 @@ impl Integrator for Rosenbrock {
         self.x.copy_from_slice(x);
         self.has_slope = false;
         self.control.start(t);
+        set_weights(&self.options, &self.x, &mut self.weights);
         if let Some(h) = h0.filter(|h| *h > 0.0) {
             self.control.h = h;
             return Ok(());
         }
         evaluate(problem, t, &self.x, &mut self.slope, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))?;
-        set_weights(&self.options, &self.x, &mut self.weights);
         let (trial_x, trial_f) = (&mut self.point, &mut self.f);
         let statistics = &mut self.statistics;
         self.control.h = initial_step(problem, t, &self.x, &self.slope, 4, &self.weights, trial_x, trial_f, statistics);
