@@ -336,7 +336,8 @@ impl RootFinder {
                 self.third.copy_from_slice(&self.end);
                 bracket.2 = Some(interval.b);
             }
-            return self.locate(functions, solution, bracket).map(Some);
+            let accuracy = TIME_ACCURACY * (interval.b - interval.a);
+            return self.locate(functions, solution, bracket, accuracy).map(Some);
         }
         std::mem::swap(&mut self.previous, &mut self.left);
         std::mem::swap(&mut self.left, &mut self.end);
@@ -454,8 +455,9 @@ impl RootFinder {
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
         (a, b, third): (f64, f64, Option<f64>),
+        accuracy: f64,
     ) -> Result<Event, EvalError> {
-        let tolerance = (TIME_RESOLUTION * b.abs()).max(TIME_ACCURACY * (b - a)).max(f64::MIN_POSITIVE);
+        let tolerance = (TIME_RESOLUTION * b.abs()).max(accuracy).max(f64::MIN_POSITIVE);
         let mut bracket = Bracket::new(a, b, third, tolerance);
         while let Some(t) = bracket.probe(self.earliest(&bracket)) {
             self.evaluate_at(functions, solution, t, Values::Probe)?;

@@ -12,6 +12,8 @@ use crate::weights::{Failure, smallest_step, step_towards};
 
 /// Times the longest of the last two intervals between events that a first step may reach.
 const INTERVALS_AHEAD: f64 = 4.0;
+/// Intervals shorter than this fraction of the step are chattering or the resolution of the time, not a rhythm.
+const SHORTEST_INTERVAL: f64 = 1e-6;
 
 /// Step size of a one-step method; errors are scaled so that 1 is just acceptable.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +58,7 @@ impl StepControl {
             self.interval = interval;
             self.restarted = t;
         }
-        if longest > 0.0 {
+        if longest > SHORTEST_INTERVAL * self.h {
             self.h = self.h.min(INTERVALS_AHEAD * longest);
         }
         self.h = self.h.min(self.first_step);
@@ -189,6 +191,11 @@ mod tests {
         assert_eq!(control.h, 8.0);
         // Two events at one instant are no rhythm.
         control.restart(3.0);
+        assert_eq!(control.h, 8.0);
+        // Nor is chattering: the step must not shrink with it until the time stands still.
+        for k in 1..50 {
+            control.restart(3.0 + 1e-12 * f64::from(k));
+        }
         assert_eq!(control.h, 8.0);
     }
 }
