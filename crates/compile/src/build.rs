@@ -48,7 +48,7 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     let (time_relations, time_code, slope_code) = builder.time_relations()?;
     let update_code = builder.update()?;
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
-    let ode_pattern = builder.ode_pattern(&sections.dynamics);
+    let (ode_pattern, ode_varying) = builder.ode_pattern(&sections.dynamics);
     let implicit = builder.implicit(&sections.dynamics);
     let Builder { mut pool, mut chunks, systems, outputs, .. } = builder;
     derive_functions(&mut schedule.model, &mut pool);
@@ -96,8 +96,9 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         roots_code,
         time_code,
         slope_code,
-        ode_colours: colours(&ode_pattern),
+        ode_colours: colours(&ode_pattern, &ode_varying),
         ode_pattern,
+        ode_varying,
         tangent_steps,
         active,
         update_code,
@@ -499,24 +500,38 @@ impl Builder<'_> {
     }
 
     /// Which derivatives depend on which states; dense where that would take too long to find out.
-    fn ode_pattern(&self, dynamics: &[Step]) -> Pattern {
+    /// Also which columns change.
+    fn ode_pattern(&self, dynamics: &[Step]) -> (Pattern, Vec<bool>) {
         let states = &self.schedule.states;
-        let mut dependencies = Dependencies::new(states.iter().map(|state| self.layout.slot(state.variable)));
+        let values = states.iter().map(|state| self.layout.slot(state.variable));
+        let mut dependencies = Dependencies::new(values, self.parameters());
         for &step in dynamics {
             let within = match step {
                 Step::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
                 Step::Solve(system) => {
                     let slots = &self.systems[system].slots;
                     let rows = self.systems[system].pattern.rows;
-                    dependencies.follow_system(&self.frozen[system], &self.pool.calls, slots, rows)
+                    let matrix = self.systems[system].kind.matrix();
+                    dependencies.follow_system(&self.frozen[system], &self.pool.calls, slots, rows, matrix)
                 }
             };
             if !within {
-                return Pattern::dense(states.len(), states.len());
+                return (Pattern::dense(states.len(), states.len()), vec![true; states.len()]);
             }
         }
         let derivative = |k: usize| dependencies.rows(self.layout.slot(states[k].derivative));
-        from_rows(states.len(), states.len(), derivative)
+        (from_rows(states.len(), states.len(), derivative), dependencies.varying.clone())
+    }
+
+    /// Which addresses hold parameters.
+    fn parameters(&self) -> Vec<bool> {
+        let mut found = vec![false; self.layout.fixed as usize];
+        for (variable, role) in self.schedule.roles.iter() {
+            if matches!(role, Role::Constant | Role::Parameter) {
+                found[self.layout.slot(variable) as usize] = true;
+            }
+        }
+        found
     }
 
     /// The right-hand side with its systems taken apart. `None` where it has none, where one of them depends on no state,
@@ -535,7 +550,7 @@ impl Builder<'_> {
         let unknowns: Vec<Address> = systems.iter().flat_map(|&system| &self.systems[system].slots).copied().collect();
         let states = &self.schedule.states;
         let values = states.iter().map(|state| self.layout.slot(state.variable));
-        let mut dependencies = Dependencies::new(values.chain(unknowns.iter().copied()));
+        let mut dependencies = Dependencies::new(values.chain(unknowns.iter().copied()), self.parameters());
         let mut residuals: Vec<Vec<u32>> = Vec::with_capacity(unknowns.len());
         for &step in dynamics {
             let within = match step {
@@ -556,7 +571,7 @@ impl Builder<'_> {
             Some(residual) => &residuals[residual],
             None => dependencies.rows(self.layout.slot(states[row].derivative)),
         });
-        Some(Implicit { systems, unknowns, colours: colours(&pattern), pattern })
+        Some(Implicit { systems, unknowns, colours: colours(&pattern, &[]), pattern })
     }
 
     /// Conditions, values of reinit, asserted conditions. Calls for their effect are made where they are due, once.

@@ -177,6 +177,8 @@ pub struct Program {
     /// Where ∂ẋ/∂x has entries, and groups of columns that are evaluated together.
     pub ode_pattern: Pattern,
     pub ode_colours: Vec<Vec<u32>>,
+    /// Which columns change during a run.
+    pub ode_varying: Vec<bool>,
     /// The tangents of `dynamics`, step for step.
     pub(crate) tangent_steps: Section,
     /// Which addresses depend on states, inputs or time.

@@ -180,6 +180,17 @@ proptest! {
         let mut entries = vec![0.0; program.ode_pattern.entries()];
         let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());
         program.ode_jacobian(&mut memory, &mut entries, &mut solve).unwrap();
+        // What does not change is the same elsewhere, at another time.
+        memory.set_time(time + 0.7);
+        if derivatives(&program, &mut memory, &x.map(|x| 0.9 - x)).is_some() {
+            let (mut renewed, mut all) = (entries.clone(), entries.clone());
+            program.ode_jacobian(&mut memory, &mut all, &mut solve).unwrap();
+            program.renew_ode_jacobian(&mut memory, &mut renewed, &mut solve).unwrap();
+            for (renewed, all) in renewed.iter().zip(&all) {
+                prop_assert!((renewed - all).abs() <= 1e-12 * all.abs() || !all.is_finite(), "{renewed} {all}");
+            }
+        }
+        memory.set_time(time);
         let mut full = [0.0; STATES * STATES];
         for column in 0..STATES {
             let start = program.ode_pattern.column_starts[column] as usize;

@@ -2,14 +2,17 @@
 //!
 //! Every address has the set of states it depends on; sets are shared where an operation adds nothing. A model in
 //! which long chains of sums make the sets large gives up and counts as dense. Columns without a common row get one
-//! colour (Curtis, Powell, Reid 1974).
+//! colour (Curtis, Powell, Reid 1974). A state that only takes part in sums and in products with parameters has a column that
+//! never changes.
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use transform::Matrix;
 
-use crate::code::{Address, Code, OUTPUT, Op, REGION_MASK, TEMPORARY};
+use crate::code::{Address, CONSTANT, Code, OUTPUT, Op, REGION_MASK, TEMPORARY};
 use crate::lower::CallEntry;
+use crate::math::{Binary, Unary};
 use crate::program::Pattern;
 
 type Set = Rc<[u32]>;
@@ -21,13 +24,20 @@ pub struct Dependencies {
     known: FxHashMap<Address, Set>,
     temporaries: FxHashMap<Address, Set>,
     spent: usize,
+    /// Which addresses of variables hold parameters, and which temporaries follow from these alone.
+    parameters: Vec<bool>,
+    steady: FxHashSet<Address>,
+    /// States whose derivatives may change, for one reason or another.
+    pub varying: Vec<bool>,
 }
 
 impl Dependencies {
     /// `states` are the addresses of the columns.
-    pub fn new(states: impl Iterator<Item = Address>) -> Self {
-        let known = (0..).zip(states).map(|(k, state)| (state, Rc::from([k].as_slice()))).collect();
-        Self { known, temporaries: FxHashMap::default(), spent: 0 }
+    pub fn new(states: impl Iterator<Item = Address>, parameters: Vec<bool>) -> Self {
+        let known: FxHashMap<Address, Set> =
+            (0..).zip(states).map(|(k, state)| (state, Rc::from([k].as_slice()))).collect();
+        let (temporaries, steady, varying) = (FxHashMap::default(), FxHashSet::default(), vec![false; known.len()]);
+        Self { known, temporaries, spent: 0, parameters, steady, varying }
     }
 
     /// Follows code; false when the budget is spent.
@@ -49,8 +59,14 @@ impl Dependencies {
 
     fn follow_operations(&mut self, ops: &[Op], calls: &[CallEntry], resolve: &dyn Fn(Address) -> Address) {
         self.temporaries.clear();
+        self.steady.clear();
+        let mut branches = 0;
         for op in ops {
-            match op.map(resolve) {
+            let op = op.map(resolve);
+            self.judge(&op, branches > 0);
+            match op {
+                Op::If { .. } => branches += 1,
+                Op::EndIf => branches -= 1,
                 Op::Move { to, a } | Op::Unary { to, a, .. } => {
                     let set = self.get(a);
                     self.set(to, set);
@@ -65,6 +81,7 @@ impl Dependencies {
                 }
                 Op::Call { call, arguments, results } => {
                     let entry = &calls[call as usize];
+                    (arguments..arguments + entry.arguments).for_each(|argument| self.mark(argument));
                     let set = self.union(&(arguments..arguments + entry.arguments).collect::<Vec<_>>());
                     (results..results + entry.results).for_each(|result| self.set(result, set.clone()));
                 }
@@ -74,14 +91,63 @@ impl Dependencies {
         }
     }
 
+    /// Marks the states whose derivatives an operation makes change, and temporaries that do not.
+    fn judge(&mut self, op: &Op, in_branch: bool) {
+        let is_steady = |address: &Address| match address & REGION_MASK {
+            CONSTANT => true,
+            0 => self.parameters.get(*address as usize) == Some(&true),
+            _ => self.steady.contains(address),
+        };
+        let (to, operands, linear) = match *op {
+            Op::Move { to, a } => (to, [a, a], true),
+            Op::Unary { function, to, a } => (to, [a, a], function == Unary::Neg),
+            Op::Binary { function, to, a, b } => {
+                let linear = match function {
+                    Binary::Add | Binary::Sub => true,
+                    Binary::Mul => is_steady(&a) || is_steady(&b),
+                    Binary::Div => is_steady(&b),
+                    _ => false,
+                };
+                (to, [a, b], linear)
+            }
+            Op::Select { to, a, b, .. } | Op::Delay { to, a, b, .. } => (to, [a, b], false),
+            _ => return,
+        };
+        let all_steady = operands.iter().all(is_steady);
+        if all_steady && !in_branch && matches!(op, Op::Move { .. } | Op::Unary { .. } | Op::Binary { .. }) {
+            self.steady.insert(to);
+        } else {
+            self.steady.remove(&to);
+        }
+        if !linear || in_branch {
+            operands.into_iter().for_each(|operand| self.mark(operand));
+        }
+    }
+
+    fn mark(&mut self, address: Address) {
+        for &state in self.get(address).iter().flat_map(|set| set.iter()) {
+            self.varying[state as usize] = true;
+        }
+    }
+
     /// Follows a simultaneous system: every unknown depends on all that any residual depends on.
-    pub fn follow_system(&mut self, code: &Code, calls: &[CallEntry], iteration: &[Address], residuals: u32) -> bool {
+    pub fn follow_system(
+        &mut self,
+        code: &Code,
+        calls: &[CallEntry],
+        iteration: &[Address],
+        residuals: u32,
+        matrix: Option<Matrix>,
+    ) -> bool {
         iteration.iter().for_each(|address| drop(self.known.remove(address)));
         if !self.follow(code, calls) {
             return false;
         }
         let outputs: Vec<Address> = (0..residuals).map(|k| OUTPUT | k).collect();
         if let Some(set) = self.union(&outputs) {
+            if matrix != Some(Matrix::Constant) {
+                set.iter().for_each(|&state| self.varying[state as usize] = true);
+            }
             iteration.iter().for_each(|&address| drop(self.known.insert(address, set.clone())));
         }
         self.follow(code, calls)
@@ -165,8 +231,8 @@ pub fn from_rows<'a>(rows: usize, columns: usize, row: impl Fn(usize) -> &'a [u3
     Pattern::from_columns(rows, &lists)
 }
 
-/// Groups of columns that have no row in common, greedily.
-pub fn colours(pattern: &Pattern) -> Vec<Vec<u32>> {
+/// Groups of columns that have no row in common, greedily; those that change and those that do not keep to themselves.
+pub fn colours(pattern: &Pattern, varying: &[bool]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut colour_of = vec![u32::MAX; pattern.columns()];
     let mut columns_of_row = vec![Vec::new(); pattern.rows as usize];
@@ -185,7 +251,12 @@ pub fn colours(pattern: &Pattern) -> Vec<Vec<u32>> {
                 }
             }
         }
-        let free = taken.iter().position(|&mark| mark != column as u32 + 1).unwrap_or(taken.len());
+        let is_varying = |column: usize| varying.get(column) == Some(&true);
+        let fits = |group: usize| {
+            taken[group] != column as u32 + 1
+                && groups[group].first().is_none_or(|&other| is_varying(other as usize) == is_varying(column))
+        };
+        let free = (0..taken.len()).find(|&group| fits(group)).unwrap_or(taken.len());
         if free == groups.len() {
             groups.push(Vec::new());
             taken.push(0);
@@ -204,6 +275,6 @@ mod tests {
     fn a_band_of_three_needs_three_colours() {
         let columns: Vec<Vec<u32>> =
             (0..10u32).map(|k| (k.saturating_sub(1)..=(k + 1).min(9)).collect::<Vec<_>>()).collect();
-        assert_eq!(colours(&Pattern::from_columns(10, &columns)).len(), 3);
+        assert_eq!(colours(&Pattern::from_columns(10, &columns), &[]).len(), 3);
     }
 }

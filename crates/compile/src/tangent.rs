@@ -127,10 +127,30 @@ impl Program {
         out: &mut [f64],
         solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.ode_columns(|_| true, memory, out, solve)
+    }
+
+    /// Those entries of ∂ẋ/∂x that change during a run; `out` has the others from an earlier evaluation.
+    pub fn renew_ode_jacobian<E>(
+        &self,
+        memory: &mut Memory,
+        out: &mut [f64],
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.ode_columns(|column| self.ode_varying[column as usize], memory, out, solve)
+    }
+
+    fn ode_columns<E>(
+        &self,
+        wanted: impl Fn(u32) -> bool,
+        memory: &mut Memory,
+        out: &mut [f64],
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         for state in &self.states {
             self.set_tangent(memory, state.value, 0.0);
         }
-        for group in &self.ode_colours {
+        for group in self.ode_colours.iter().filter(|group| group.iter().any(|&column| wanted(column))) {
             for &column in group {
                 self.set_tangent(memory, self.states[column as usize].value, 1.0);
             }

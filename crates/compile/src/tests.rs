@@ -267,7 +267,10 @@ fn equations_of_one_shape_become_one_kernel() {
     let start = program.ode_pattern.column_starts[20] as usize;
     assert_eq!(program.ode_pattern.column(20), [19, 20, 21]);
     assert_eq!(entries[start..start + 3], [3.0, -6.0, 3.0]);
-    assert_eq!(program.ode_colours.len(), 3);
+    // Three colours for the columns that never change and three for those inside of the logarithm.
+    assert_eq!(program.ode_colours.len(), 6);
+    let varying: Vec<usize> = (0..n).filter(|&column| program.ode_varying[column]).collect();
+    assert_eq!(varying, [49, 50, 51]);
     // A member that fails is named.
     memory.values[program.layout.slot(pairs[7].0) as usize] = f64::INFINITY;
     let failure = program.run(&program.sections.dynamics, &mut memory, &mut no_systems).unwrap_err();

@@ -216,16 +216,16 @@ fn b10_event_log() {
     };
     let line = |line: &str| {
         let words: Vec<String> =
-            line.split(' ').map(|word| if number(word) { short(word) } else { word.into() }).collect();
-        words.join(" ").trim().to_owned()
+            line.split_whitespace().map(|word| if number(word) { short(word) } else { word.into() }).collect();
+        words.join(" ")
     };
     let lines: Vec<String> = run.log.lines().map(line).collect();
     expect![[r#"
-        0                      initialised
+        0 initialised
         expression diode.s < 0 is initially zero (0)
-        about 0  expression diode.s < 0 became positive about 0
+        about 0 expression diode.s < 0 became positive about 0
         restart after 1 iterations
-        0.0087081    expression diode.s < 0 became negative about 0
+        0.0087081 expression diode.s < 0 became negative about 0
         iteration 1: diode.off changed from false to true
         restart after 1 iterations"#]]
     .assert_eq(&lines.join("\n"));

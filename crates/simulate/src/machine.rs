@@ -57,6 +57,8 @@ pub struct Machine<'p> {
     pub systems: Systems,
     /// Where ∂ẋ/∂x has entries.
     pattern: Pattern,
+    /// The Jacobian evaluated last: some of it never changes.
+    known_jacobian: Vec<f64>,
     /// The step that the factorisations of inline integration were made with.
     inline_step: f64,
     /// Memory holds the evaluation at this time and its states.
@@ -79,6 +81,7 @@ impl<'p> Machine<'p> {
             memory: program.memory(),
             systems: Systems::new(program),
             pattern,
+            known_jacobian: Vec::new(),
             inline_step: 0.0,
             guesses: Guesses::new(program),
             settled: None,
@@ -242,11 +245,20 @@ impl OdeProblem for Machine<'_> {
         let begun = self.now();
         let mut outcome = self.evaluate(t, x);
         if outcome.is_ok() {
-            let Machine { program, memory, systems, .. } = self;
+            let Machine { program, memory, systems, known_jacobian, .. } = self;
             outcome = systems.factor_all(program, memory).and_then(|()| {
-                program.ode_jacobian(memory, values, &mut |system, memory, rhs| {
-                    systems.solve_tangent(program, system, memory, rhs)
-                })
+                let mut solve =
+                    |system, memory: &mut Memory, rhs: &mut [f64]| systems.solve_tangent(program, system, memory, rhs);
+                match known_jacobian.as_slice() {
+                    [] => program.ode_jacobian(memory, values, &mut solve)?,
+                    known => {
+                        values.copy_from_slice(known);
+                        program.renew_ode_jacobian(memory, values, &mut solve)?;
+                    }
+                }
+                known_jacobian.clear();
+                known_jacobian.extend_from_slice(values);
+                Ok(())
             });
         }
         self.count_jacobian(begun);
