@@ -31,7 +31,7 @@ const CIRCUITS: [Circuit; 2] = [
             ("1e-5", "esdirk", "1e-7"),
             ("3e-7", "bdf", "1e-8"),
             ("3e-7", "esdirk", "1e-9"),
-            ("1e-8", "bdf", "1e-10"),
+            ("2e-8", "esdirk", "1e-10"),
             ("1e-8", "esdirk", "1e-10"),
         ],
     },

@@ -13,7 +13,7 @@ fn assert_close(value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{value} is not {expected}");
 }
 
-/// The message of a run that stops, and its notes.
+/// The message of a run that stops, without the time, and its notes.
 fn refusal(text: &str) -> String {
     let run = run(text, 1.0);
     let diagnostic = match run.ending {
@@ -175,6 +175,34 @@ fn two_switches_at_once_discharge_two_capacitors() {
     assert_eq!((run.right("v1", 1.0), run.right("v2", 1.0)), (0.0, 0.0));
     assert_close(run.right("impulse(iA)", 0.2), 3.0, 1e-14);
     assert_close(run.right("impulse(iB)", 0.2), 15.0, 1e-13);
+}
+
+/// Between modes that are known a transition is one trial: for each half wave one diode takes over from the other, and the
+/// one before it is found to be off.
+#[test]
+fn known_transitions_are_tried_once() {
+    let run = run(
+        "model Rectifier
+          Real i(start = 0, fixed = true), u, s[2], v[2];
+          Boolean off[2];
+        equation
+          u = 10*sin(100*time);
+          0.01*der(i) + 0.2*i = v[1] + 1;
+          v[1] = u - (if off[1] then s[1] else 0);
+          v[2] = -(if off[2] then s[2] else 0);
+          v[1] = v[2];
+          i = (if off[1] then 0 else s[1]) + (if off[2] then 0 else s[2]);
+          for k in 1:2 loop
+            off[k] = s[k] < 0;
+          end for;
+        end Rectifier;",
+        10.0,
+    );
+    let statistics = run.statistics;
+    assert!(statistics.state_events > 250, "{statistics:?}");
+    assert_eq!((statistics.modes, statistics.modes_made), (2, 4));
+    let most = statistics.state_events + statistics.state_events / 10;
+    assert!(statistics.mode_trials < most, "{statistics:?}");
 }
 
 /// A diode short-circuits the capacitor at the instant at which the other one interrupts the inductor: currents cancel at a

@@ -86,6 +86,8 @@ pub struct RunStatistics {
     /// Modes that the run was in; those that were made for it, and the seconds that took.
     pub modes: u64,
     pub modes_made: u64,
+    /// How often a mode was tried after an event.
+    pub mode_trials: u64,
     pub mode_seconds: f64,
 }
 
@@ -837,6 +839,7 @@ impl<'a, 'w> Run<'a, 'w> {
             modes.parked().for_each(|station| effort.add(&station.integrator.statistics()));
             self.statistics.modes = modes.visited();
             (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.made, modes.seconds);
+            self.statistics.mode_trials = modes.trials;
         }
         self.statistics.steps = effort.steps;
         self.statistics.rejected = effort.rejected + effort.failed;
