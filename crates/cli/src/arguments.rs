@@ -206,7 +206,14 @@ pub struct Simulate {
     pub tolerance: Option<f64>,
 
     /// The integration method
-    #[arg(long, value_name = "NAME")]
+    ///
+    /// auto: chosen by stiffness, events and size, also during the run (the default);
+    /// tsit5, dop853: explicit;
+    /// bdf, esdirk, rosenbrock: for stiff models;
+    /// dae: like bdf, with the unknowns of simultaneous equations among those of the method;
+    /// euler, rk4, implicit-euler, linearly-implicit-euler: with the fixed step of `--step`;
+    /// inline-euler, inline-trapezoid, inline-bdf2: likewise, the formula being sorted together with the equations
+    #[arg(long, value_name = "NAME", verbatim_doc_comment)]
     pub solver: Option<String>,
 
     /// How a structure that changes during the run is dealt with; `difference` goes with `--solver implicit-euler`

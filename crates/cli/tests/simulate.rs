@@ -445,3 +445,15 @@ fn libraries_of_the_environment() {
     assert_eq!(status(Some("shelf")), Some(0));
     assert_eq!(status(Some("nowhere:shelf")), Some(0));
 }
+
+#[test]
+fn the_help_text_names_every_method() {
+    let folder = Folder::new("help");
+    let help = gyrator(&folder, &["simulate", "--help"]).stdout;
+    folder.write("m.mo", "model M Real x(start = 1, fixed = true); equation der(x) = -x; end M;");
+    let told = gyrator(&folder, &["simulate", "--solver", "dassl", "m.mo"]).stderr;
+    let names = told.split("choose one of ").nth(1).unwrap().lines().next().unwrap();
+    for name in names.split(", ") {
+        assert!(help.contains(name), "{name}");
+    }
+}
