@@ -37,12 +37,13 @@ impl Bracket {
         let slow = width > 0.5 * self.widths[0];
         self.widths = [self.widths[1], width];
         let estimate = self.a + fraction * width;
-        let mut t = estimate;
         let margin = (0.5 * self.tolerance).min(0.5 * width);
+        // The first one goes to the right, too: a probe that hits zero exactly would say less.
+        let mut t = estimate + margin;
         if let Some((before, right)) = self.last {
             let moved = (estimate - before).abs();
             let push = margin.max(moved * (moved / self.whole).powi(2));
-            t += if right { -push } else { push };
+            t = if right { estimate - push } else { estimate + push };
         }
         if slow {
             // Counts as a new beginning: the probes so far said little.

@@ -491,16 +491,20 @@ impl RootFinder {
         if !self.status.iter().zip(&self.right).any(|(status, value)| hits(status, value)) {
             return Ok(t);
         }
-        let later = t + 0.5 * tolerance;
-        if later > solution.time() {
-            return Ok(t);
-        }
-        self.evaluate_at(functions, solution, later, Values::Probe)?;
-        let mut pairs = self.status.iter().zip(self.right.iter().zip(&self.probe));
-        let all_passed = pairs.all(|(status, (now, later))| !hits(status, now) || sign_of(*later) == -*status);
-        if all_passed {
-            std::mem::swap(&mut self.right, &mut self.probe);
-            return Ok(later);
+        // Rounding can keep a flat function at zero for a while.
+        let mut distance = tolerance;
+        while distance <= 16.0 * tolerance {
+            let later = t + distance;
+            if later > solution.time() {
+                break;
+            }
+            self.evaluate_at(functions, solution, later, Values::Probe)?;
+            let mut pairs = self.status.iter().zip(self.right.iter().zip(&self.probe));
+            if pairs.all(|(status, (now, later))| !hits(status, now) || sign_of(*later) == -*status) {
+                std::mem::swap(&mut self.right, &mut self.probe);
+                return Ok(later);
+            }
+            distance *= 2.0;
         }
         Ok(t)
     }

@@ -83,6 +83,84 @@ fn auto_is_never_worse_than_twice_the_best() {
     }
 }
 
+/// The error at the end falls with the tolerance, and stays within a moderate multiple of it.
+fn check_accuracy(
+    problems: Vec<Problem>,
+    make: fn(usize, Options) -> Box<dyn Integrator>,
+    tolerances: [f64; 3],
+    most: f64,
+) {
+    for mut problem in problems {
+        for tolerance in tolerances {
+            let mut integrator = make(problem.start.len(), problem.options(tolerance));
+            let (error, effort) = run(&mut problem, &mut *integrator);
+            let name = integrator.name();
+            assert!(error <= most * tolerance, "{} {name} {tolerance:e}: error {error:e}", problem.name);
+            assert!(effort.rhs < 40_000, "{} {name} {tolerance:e}: {effort:?}", problem.name);
+        }
+    }
+}
+
+#[test]
+fn detest_with_every_method() {
+    let tolerances = [1e-4, 1e-7, 1e-10];
+    check_accuracy(detest(), |n, o| Box::new(Tsit5::new(n, o)), tolerances, 500.0);
+    check_accuracy(detest(), |n, o| Box::new(Dop853::new(n, o)), tolerances, 500.0);
+    check_accuracy(detest(), |n, o| Box::new(Rosenbrock::new(n, o)), tolerances, 500.0);
+    check_accuracy(detest(), |n, o| Box::new(Auto::new(n, o)), tolerances, 500.0);
+    let loose = [1e-4, 1e-6, 1e-8];
+    check_accuracy(detest(), |n, o| Box::new(Esdirk::new(n, o)), loose, 3000.0);
+    check_accuracy(detest(), |n, o| Box::new(Bdf::new(n, o)), loose, 20_000.0);
+}
+
+#[test]
+fn stiff_detest_with_every_implicit_method() {
+    let tolerances = [1e-4, 1e-6, 1e-8];
+    check_accuracy(stiff_detest(), |n, o| Box::new(Bdf::new(n, o)), tolerances, 100.0);
+    check_accuracy(stiff_detest(), |n, o| Box::new(Esdirk::new(n, o)), tolerances, 100.0);
+    check_accuracy(stiff_detest(), |n, o| Box::new(Rosenbrock::new(n, o)), tolerances, 100.0);
+    check_accuracy(stiff_detest(), |n, o| Box::new(Auto::new(n, o)), tolerances, 100.0);
+}
+
+/// Explicit methods creep where a right-hand side carries noise, as one does that solves equations inside. Nothing about that
+/// is stiffness, and only the trial of another method gets away from it.
+#[test]
+fn auto_leaves_a_method_that_does_not_get_on() {
+    struct Noisy;
+    impl OdeProblem for Noisy {
+        fn size(&self) -> usize {
+            1
+        }
+        fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            // The residual of an inner iteration: relative noise of 1e-10 in the argument of a steep function.
+            let seen = x[0] + 1e-10 * ((x[0] * 1e13).sin() + (t * 1e15).cos());
+            dx[0] = -1e3 * (seen - t.cos());
+            Ok(())
+        }
+    }
+    let mut auto = Auto::new(1, Options::with_tolerances(1e-9, 1e-9));
+    auto.start(&mut Noisy, 0.0, &[1.0], None).unwrap();
+    while auto.time() < 3.0 {
+        auto.step(&mut Noisy, 3.0).unwrap();
+    }
+    let exact = (1e6 * 3.0_f64.cos() + 1e3 * 3.0_f64.sin()) / (1e6 + 1.0);
+    assert!((auto.state()[0] - exact).abs() < 1e-6);
+    assert!(auto.statistics().rhs < 60_000, "{:?}", auto.statistics());
+}
+
+#[test]
+fn auto_settles_on_the_method_that_suits() {
+    let settled = |mut problem: Problem, tolerance: f64| {
+        let mut auto = Auto::new(problem.start.len(), problem.options(tolerance));
+        run(&mut problem, &mut auto);
+        auto.active()
+    };
+    assert_eq!(settled(oscillator(), 1e-6), "tsit5");
+    assert_eq!(settled(two_bodies(), 1e-11), "dop853");
+    assert_eq!(settled(heat(100), 1e-6), "bdf");
+    assert_eq!(settled(van_der_pol(), 1e-8), "bdf");
+}
+
 #[test]
 fn tsit5_on_smooth_problems() {
     for (mut problem, (error, rhs)) in smooth_problems().into_iter().zip([(1e-4, 310), (2e-5, 3200)]) {

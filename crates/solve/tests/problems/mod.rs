@@ -269,3 +269,78 @@ pub fn stiff_problems() -> Vec<Problem> {
 pub fn smooth_problems() -> Vec<Problem> {
     vec![two_bodies(), oscillator()]
 }
+
+/// Problems of DETEST (Hull, Enright, Fellen and Sedgwick 1972) with closed forms: one for each class.
+pub fn detest() -> Vec<Problem> {
+    let exponential = problem("A1", &[1.0], 20.0, &[(-20.0_f64).exp()], |_, x, d| d[0] = -x[0]);
+    let cubic = problem("A2", &[1.0], 20.0, &[1.0 / 21.0_f64.sqrt()], |_, x, d| d[0] = -0.5 * x[0].powi(3));
+    let oscillatory = problem("A3", &[1.0], 20.0, &[20.0_f64.sin().exp()], |t, x, d| d[0] = x[0] * t.cos());
+    let logistic = 20.0 / (1.0 + 19.0 * (-5.0_f64).exp());
+    let logistic = problem("A4", &[1.0], 20.0, &[logistic], |_, x, d| d[0] = 0.25 * x[0] * (1.0 - x[0] / 20.0));
+    // A decay chain of ten members, whose closed form is that of Poisson's distribution.
+    let mut poisson = vec![0.0; 10];
+    let mut term = (-20.0_f64).exp();
+    for (k, value) in poisson.iter_mut().enumerate().take(9) {
+        *value = term;
+        term *= 20.0 / (k + 1) as f64;
+    }
+    poisson[9] = 1.0 - poisson.iter().sum::<f64>();
+    let mut start = vec![0.0; 10];
+    start[0] = 1.0;
+    let chain = problem("C1", &start, 20.0, &poisson, |_, x, d| {
+        d[0] = -x[0];
+        for k in 1..9 {
+            d[k] = x[k - 1] - x[k];
+        }
+        d[9] = x[8];
+    });
+    // Orbits after one period.
+    let orbit = |name, eccentricity: f64| {
+        let start = [1.0 - eccentricity, 0.0, 0.0, ((1.0 + eccentricity) / (1.0 - eccentricity)).sqrt()];
+        problem(name, &start, 2.0 * std::f64::consts::PI, &start, |_, x, d| {
+            let cube = (x[0] * x[0] + x[1] * x[1]).powf(1.5);
+            d.copy_from_slice(&[x[2], x[3], -x[0] / cube, -x[1] / cube]);
+        })
+    };
+    // Duffing's oscillator without damping on its separatrix: x = √2 / cosh t.
+    let separatrix = 2.0_f64.sqrt();
+    let (cosh, sinh) = (4.0_f64.cosh(), 4.0_f64.sinh());
+    let reference = [separatrix / cosh, -separatrix * sinh / (cosh * cosh)];
+    let second_order = problem("E", &[separatrix, 0.0], 4.0, &reference, |_, x, d| {
+        d.copy_from_slice(&[x[1], x[0] - x[0].powi(3)]);
+    });
+    vec![exponential, cubic, oscillatory, logistic, chain, orbit("D1", 0.1), orbit("D3", 0.5), second_order]
+}
+
+/// Stiff problems after the classes of stiff DETEST (Enright, Hull and Lindberg 1975), changed so that closed forms are known.
+pub fn stiff_detest() -> Vec<Problem> {
+    // A: linear with real eigenvalues from −1 to −10⁶.
+    let rates = [1.0_f64, 10.0, 1e3, 1e6];
+    let reference: Vec<f64> = rates.iter().map(|rate| (-2.0 * rate).exp()).collect();
+    let real = problem("stiff A", &[1.0; 4], 2.0, &reference, |_, x, d| {
+        for (k, rate) in [1.0, 10.0, 1e3, 1e6].into_iter().enumerate() {
+            d[k] = -rate * x[k];
+        }
+    });
+    // B: eigenvalues −10 ± 100 i, with a slow one beside.
+    let complex = problem("stiff B", &[1.0, 0.0, 1.0], 5.0, &[0.0, 0.0, (-0.5_f64).exp()], |_, x, d| {
+        d.copy_from_slice(&[-10.0 * x[0] + 100.0 * x[1], -100.0 * x[0] - 10.0 * x[1], -0.1 * x[2]]);
+    });
+    // C: a fast component that follows a function of a slow one. x = exp(−t), y = x².
+    let slow = (-3.0_f64).exp();
+    let coupled = problem("stiff C", &[1.0, 1.0], 3.0, &[slow, slow * slow], |_, x, d| {
+        d[0] = -x[0];
+        d[1] = -1e4 * (x[1] - x[0] * x[0]) - 2.0 * x[0] * x[0];
+    });
+    // D: Kaps, nonlinear in the stiff part. x = exp(−2t), y = exp(−t).
+    let kaps = problem("stiff D", &[1.0, 1.0], 2.0, &[(-4.0_f64).exp(), (-2.0_f64).exp()], |_, x, d| {
+        d[0] = -(1e4 + 2.0) * x[0] + 1e4 * x[1] * x[1];
+        d[1] = x[0] - x[1] - x[1] * x[1];
+    });
+    // E: forced, with the fast part on a slow manifold. x = sin t, y = cos t.
+    let forced = problem("stiff E", &[0.0, 1.0], 10.0, &[10.0_f64.sin(), 10.0_f64.cos()], |t, x, d| {
+        d[0] = x[1];
+        d[1] = -1e5 * (x[1] - t.cos()) - x[0];
+    });
+    vec![real, complex, coupled, kaps, forced]
+}
