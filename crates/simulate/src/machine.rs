@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use compile::{Failure, Memory, Program, Section};
+use compile::{Address, Failure, Memory, Program, Section, Step};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
@@ -67,6 +67,8 @@ pub struct Machine<'p> {
     pub(crate) arrangement: Option<Box<Arrangement>>,
     pub(crate) guessed: Vec<f64>,
     guesses: Guesses,
+    /// The unknowns of nonlinear systems and their values at the beginning of the step: another place to start from.
+    anchor: Vec<(Address, f64)>,
     /// What evaluations take, where that is measured.
     evaluations: Option<Evaluations>,
     /// The last trouble of an evaluation that an integrator asked for.
@@ -87,6 +89,7 @@ impl<'p> Machine<'p> {
             settled: None,
             arrangement: None,
             guessed: Vec::new(),
+            anchor: nonlinear_unknowns(program),
             evaluations: None,
             trouble: None,
         }
@@ -128,9 +131,29 @@ impl<'p> Machine<'p> {
         self.refresh()
     }
 
+    /// Remembers the solutions of nonlinear systems. A step is looked at in no particular order, from its end to its
+    /// beginning; what is found from the last point looked at may be far away.
+    pub fn drop_anchor(&mut self) {
+        let Machine { memory, anchor, .. } = self;
+        anchor.iter_mut().for_each(|(slot, value)| *value = memory.values[*slot as usize]);
+    }
+
+    /// Between events: runs a section, from the solutions at the beginning of the step where the last ones lead nowhere.
+    fn run_between(&mut self, section: &Section) -> Result<(), Trouble> {
+        let outcome = self.run(section, Phase::Frozen);
+        match &outcome {
+            Err(Trouble::System(failure)) if failure.is_structural() && !self.anchor.is_empty() => {
+                let Machine { memory, anchor, .. } = self;
+                anchor.iter().for_each(|&(slot, value)| memory.values[slot as usize] = value);
+                self.run(section, Phase::Frozen).or(outcome)
+            }
+            _ => outcome,
+        }
+    }
+
     /// Everything that changes between events, at the time and the states in memory.
     pub fn refresh(&mut self) -> Result<(), Trouble> {
-        self.run(&self.program.sections.dynamics, Phase::Frozen)?;
+        self.run_between(&self.program.sections.dynamics)?;
         // What a delay gives may depend on what it was told since.
         self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
@@ -144,7 +167,7 @@ impl<'p> Machine<'p> {
     /// What only results need, after `evaluate`.
     pub fn evaluate_outputs(&mut self) -> Result<(), Trouble> {
         let settled = self.settled;
-        let outcome = self.run(&self.program.sections.outputs, Phase::Frozen);
+        let outcome = self.run_between(&self.program.sections.outputs);
         self.settled = settled;
         outcome
     }
@@ -207,6 +230,17 @@ fn no_inline_integration() -> Trouble {
     let message = "inline integration needs one structure for the whole run, and this one changes";
     let hint = "choose a method that is not inline, such as --solver implicit-euler";
     Trouble::Model(Box::new(base::Diagnostic::error("no-inline-integration", message).hint(hint)))
+}
+
+/// The unknowns that Newton's method iterates, with nothing known of them yet.
+fn nonlinear_unknowns(program: &Program) -> Vec<(Address, f64)> {
+    let steps = program.sections.dynamics.iter().chain(&program.sections.outputs);
+    let systems = steps.filter_map(|step| match step {
+        Step::Solve(system) => Some(&program.systems[*system]),
+        _ => None,
+    });
+    let nonlinear = systems.filter(|system| system.kind.matrix().is_none());
+    nonlinear.flat_map(|system| system.slots.iter().map(|&slot| (slot, 0.0))).collect()
 }
 
 /// The nominal value of a variable where it is a literal or a parameter, else 1.

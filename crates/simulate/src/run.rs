@@ -437,6 +437,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 continue;
             }
             let limit = known.min(stop);
+            self.station.machine.drop_anchor();
             let step = match self.station.integrator.step(&mut self.station.machine, limit) {
                 Ok(step) => step,
                 Err(error) => return Err(self.step_trouble(error).into()),

@@ -175,22 +175,48 @@ impl NewtonSolver {
         }
         self.clamp(x);
         self.start.copy_from_slice(x);
-        let outcome = self.evaluate_start(system, x).and_then(|()| {
-            self.first_r.copy_from_slice(&self.r);
-            if self.has_factors && self.simplified(system, x)? {
-                return Ok(());
-            }
-            match self.damped(system, x) {
-                Err(error) if self.can_be_rescued(error) => self.rescue(system, x, error),
-                outcome => outcome,
-            }
-        });
+        let outcome = match self.evaluate_start(system, x) {
+            Ok(()) => self.solve_from(system, x),
+            Err(error) => self.begin_beside(system, x).map_err(|()| error),
+        };
         if outcome.is_err() {
             self.statistics.failures += 1;
             self.has_factors = false;
             self.collect_worst();
         }
         outcome
+    }
+
+    /// From a point at which the residual is known.
+    fn solve_from(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
+        self.first_r.copy_from_slice(&self.r);
+        if self.has_factors && self.simplified(system, x)? {
+            return Ok(());
+        }
+        match self.damped(system, x) {
+            Err(error) if self.can_be_rescued(error) => self.rescue(system, x, error),
+            outcome => outcome,
+        }
+    }
+
+    /// Where there is no residual at the start, as that of y − 1/x at zero, there may be one beside it.
+    fn begin_beside(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), ()> {
+        self.set_scale(x);
+        for size in [1e-3, 1e-6, 1e-9, 1e-12, 1.0] {
+            for direction in [size, -size] {
+                x.copy_from_slice(&self.start);
+                x.iter_mut().zip(&self.scale).for_each(|(x, scale)| *x += direction * scale);
+                self.clamp(x);
+                if self.evaluate_start(system, x).is_ok() {
+                    self.first_r.copy_from_slice(&self.r);
+                    if self.damped(system, x).is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        x.copy_from_slice(&self.start);
+        Err(())
     }
 
     fn can_be_rescued(&self, error: NewtonError) -> bool {

@@ -172,9 +172,12 @@ impl RootFinder {
     pub fn restart_in_bands(&mut self, values: &[f64], given: &[i8], bands: &[f64]) {
         self.restart_with(values);
         for (function, (&given, &band)) in given.iter().zip(bands).enumerate() {
-            if values[function].abs() <= band {
+            let value = values[function];
+            // A status that the value contradicts was found with other rounding errors: it is left when the value goes on.
+            let contradicts = f64::from(given) * value < 0.0;
+            if value.abs() <= band || contradicts {
                 self.status[function] = given;
-                self.zero[function] = band.max(ZERO_INTERVAL);
+                self.zero[function] = band.max(2.0 * value.abs()).max(ZERO_INTERVAL);
                 self.shift[function] = f64::from(given) * self.zero[function];
                 self.left[function] += self.shift[function];
             }
@@ -656,6 +659,17 @@ mod tests {
         finder.restart_in_bands(&[-1e-14], &[1], &[1e-12]);
         let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
         assert!(event.t < 1e-11);
+        assert_eq!(finder.crossings(), [Crossing { function: 0, from: 1, to: -1 }]);
+    }
+
+    #[test]
+    fn a_status_that_its_value_contradicts_is_left_soon() {
+        // Frozen as positive at −1e-9, and falling: outside of the band, so that only the contradiction tells.
+        let mut functions = Functions(1, |t, values| values[0] = -1e-9 - t);
+        let mut finder = RootFinder::new(1, 1);
+        finder.restart_in_bands(&[-1e-9], &[1], &[1e-15]);
+        let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
+        assert!(event.t < 2e-9, "{event:?}");
         assert_eq!(finder.crossings(), [Crossing { function: 0, from: 1, to: -1 }]);
     }
 

@@ -189,3 +189,32 @@ fn a_point_at_which_a_residual_does_not_feel_its_unknown() {
         );
     }
 }
+
+#[test]
+fn one_unknown_beyond_an_extreme_or_a_pole() {
+    struct One<F: Fn(f64) -> f64>(F);
+    impl<F: Fn(f64) -> f64> NonlinearSystem for One<F> {
+        fn size(&self) -> usize {
+            1
+        }
+        fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+            r[0] = (self.0)(x[0]);
+            if r[0].is_finite() { Ok(()) } else { Err(EvalError::recoverable(0)) }
+        }
+    }
+    type Case = (fn(f64) -> f64, f64, f64);
+    let cases: [Case; 4] = [
+        // The branch at −15 has ended; the only solution is on the other side of the amplifier's slope.
+        (|x| x - (15000.0 * (x / 3.0 + 5.1)).clamp(-15.0, 15.0), -15.0, 15.0),
+        (|x| x * x * x - 3.0 * x - 10.0, -1.0, 2.612_887_864_717_64),
+        (|x| 1e7 - 1.0 / x, 0.0, 1e-7),
+        (|x| 4e-5 - 1.0 / x, 0.0, 25_000.0),
+    ];
+    for (function, start, expected) in cases {
+        let mut system = One(function);
+        let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+        let mut x = [start];
+        solver.solve(&mut system, &mut x).unwrap();
+        assert!((x[0] - expected).abs() < 1e-9 * expected.abs().max(1.0), "{} instead of {expected}", x[0]);
+    }
+}
