@@ -430,28 +430,28 @@ end Pipes;
     );
 }
 
+/// The root exists for no value that the other equation allows.
 #[test]
-fn a_start_value_far_from_the_solution() {
+fn nonlinear_equations_that_cannot_be_evaluated() {
     told(
-        "far-start",
+        "no-value",
         &["simulate", "-q"],
-        "model Lamp
-  parameter Real Is = 1e-12, Vt = 0.025;
-  Real v(start = 60), i;
+        "model Orifice
+  Real level(start = 1), q;
 equation
-  i = Is*(exp(v/Vt) - 1);
-  10 - v = 100*i;
-end Lamp;
+  q = sqrt(level - 5);
+  level = 1 + 0.1*sin(level*q);
+end Orifice;
 ",
         1,
         expect![[r#"
-            error[evaluation-failed]: exp(2400) has no finite value, when i was computed
-              --> model.mo:5:3
+            error[evaluation-failed]: sqrt(-5) has no finite value, when q was computed
+              --> model.mo:4:3
                |
-             5 |   i = Is*(exp(v/Vt) - 1);
-               |   ^^^^^^^^^^^^^^^^^^^^^^ in this equation
-               = the iteration ended at v = 60 (start = 60)
-               = help: if there is a solution, start values near it help: give `start = …` to v; if there is none, look for a wrong parameter or sign in the equations
+             4 |   q = sqrt(level - 5);
+               |   ^^^^^^^^^^^^^^^^^^^ in this equation
+               = the iteration ended at level = 1 (start = 1)
+               = help: if there is a solution, start values near it help: give `start = …` to level; if there is none, look for a wrong parameter or sign in the equations
         "#]],
     );
 }
