@@ -494,7 +494,11 @@ impl Workspace {
         for (((&id, &residue), &rounded), violation) in relations.zip(&mut violations) {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
-            let noise = if rounded { noise } else { 0.0 };
+            let noise = match relation.class {
+                _ if rounded => noise,
+                compile::Class::Time => 0.0,
+                _ => SMALLEST_NOISE,
+            };
             let residue = residue + memory.values[relation.shift() as usize];
             let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
             if wanted != memory.values[place] {
