@@ -1,6 +1,6 @@
 //! The automatic choice of a method, which may change during the run.
 //!
-//! Begins explicitly. Changes to an implicit method when the explicit one is limited by stability (detected as in DOPRI5);
+//! Begins explicitly, unless a large system is plainly stiff from the beginning. Changes to an implicit method when the explicit one is limited by stability (detected as in DOPRI5);
 //! the explicit one is tried again when the step times the norm of the Jacobian has been small for some time (Petzold,
 //! *Automatic selection of methods for solving stiff and nonstiff systems*, 1983). Among the implicit methods the
 //! multistep one is better the longer the solution stays smooth; one-step methods recover at once from an event. So the
@@ -11,6 +11,7 @@
 //! be repeated. Each trial that is lost doubles the effort until the next.
 
 use crate::bdf::Bdf;
+use crate::dissipation::fastest_decay;
 use crate::dop853::Dop853;
 use crate::error::StepError;
 use crate::esdirk::Esdirk;
@@ -37,6 +38,11 @@ const CLEARLY_BETTER: f64 = 1.25;
 const FAR_BETTER: f64 = 3.0;
 /// The linearly implicit method needs a Jacobian and a factorisation for each step, which only small systems can afford.
 const LARGEST_ROSENBROCK: usize = 100;
+
+/// From this size on the Jacobian is looked at before the first step: explicit steps in vain are expensive.
+const LARGE: usize = 100;
+/// What decays so many times faster than the time to go would cost an explicit method hundreds of steps.
+const PLAINLY_STIFF: f64 = 1e3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Active {
@@ -77,6 +83,8 @@ pub struct Auto {
     /// Effort and time at two recent moments, half a trial apart or more, the older one first.
     marks: [(f64, f64); 2],
     x: Vec<f64>,
+    /// No step has been taken yet.
+    fresh: bool,
 }
 
 impl Auto {
@@ -104,6 +112,7 @@ impl Auto {
             until_trial: FIRST_TRIAL,
             marks: [(0.0, 0.0); 2],
             x: vec![0.0; size],
+            fresh: true,
         }
     }
 
@@ -194,6 +203,19 @@ impl Auto {
         (time - time_then) / (effort - effort_then).max(1.0)
     }
 
+    /// Takes the multistep method before the first step of a large system that is plainly stiff.
+    fn first_look(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<(), StepError> {
+        let t = self.current().time();
+        if !std::mem::take(&mut self.fresh) || self.x.len() < LARGE {
+            return Ok(());
+        }
+        let x = self.current().state().to_vec();
+        match fastest_decay(problem, t, &x) {
+            Some(rate) if rate * (t_limit - t) > PLAINLY_STIFF => self.change_to(Active::Multistep, problem),
+            _ => Ok(()),
+        }
+    }
+
     fn reconsider(&mut self, problem: &mut dyn OdeProblem) -> Result<(), StepError> {
         let spent = self.effort() - self.since;
         if let Some(trial) = self.trial {
@@ -282,6 +304,7 @@ impl DenseOutput for Auto {
 impl Integrator for Auto {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.active = Active::Explicit;
+        self.fresh = true;
         self.smooth_steps = 0;
         self.steps_since_event = 0;
         self.trial = None;
@@ -291,6 +314,7 @@ impl Integrator for Auto {
     }
 
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
+        self.first_look(problem, t_limit)?;
         self.reconsider(problem)?;
         match self.current_mut().step(problem, t_limit) {
             Ok(step) => {

@@ -14,6 +14,7 @@ pub mod colouring;
 pub mod dae_bdf;
 pub mod dae_mode;
 pub mod dense;
+mod dissipation;
 pub mod dop853;
 pub mod error;
 pub mod esdirk;
