@@ -195,20 +195,22 @@ fn tsit5_notices_stiffness() {
     assert!(!tsit5.is_stiff());
 }
 
+/// Linear, so that the Newton iteration is exact: solutions exp(−t) and sin t.
+struct Smooth;
+
+impl OdeProblem for Smooth {
+    fn size(&self) -> usize {
+        2
+    }
+    fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        dx[0] = -x[0];
+        dx[1] = t.cos() - 2.0 * (x[1] - t.sin());
+        Ok(())
+    }
+}
+
 /// The error with many fixed steps, forced by tolerances that never object and a largest step.
 fn error_with_steps(steps: usize, make: fn(usize, Options) -> Box<dyn Integrator>) -> (f64, f64) {
-    // Linear, so that the Newton iteration is exact: solutions exp(−t) and sin t.
-    struct Smooth;
-    impl OdeProblem for Smooth {
-        fn size(&self) -> usize {
-            2
-        }
-        fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
-            dx[0] = -x[0];
-            dx[1] = t.cos() - 2.0 * (x[1] - t.sin());
-            Ok(())
-        }
-    }
     let h = 2.0 / steps as f64;
     // A loose tolerance accepts every step.
     let options = Options { max_step: h, ..Options::with_tolerances(1.0, 1e-2) };
@@ -245,6 +247,34 @@ fn orders_are_what_the_papers_promise() {
         let (fine, fine_dense) = error_with_steps(2 * steps, make);
         assert!((coarse / fine).log2() > order, "{name}: {coarse:e} {fine:e}");
         assert!((coarse_dense / fine_dense).log2() > dense_order, "{name}: {coarse_dense:e} {fine_dense:e}");
+    }
+}
+
+/// Steps and largest error of backward differentiation up to some order.
+fn multistep_effort(max_order: usize, tolerance: f64) -> (f64, f64) {
+    let options = Options { max_order, ..Options::with_tolerances(tolerance, tolerance) };
+    let mut integrator = Bdf::new(2, options);
+    integrator.start(&mut Smooth, 0.0, &[1.0, 0.0], None).unwrap();
+    let mut error = 0.0_f64;
+    while integrator.time() < 20.0 {
+        let t = integrator.step(&mut Smooth, 20.0).unwrap().t_new;
+        let x = integrator.state();
+        error = error.max((x[0] - (-t).exp()).abs()).max((x[1] - t.sin()).abs());
+    }
+    (integrator.statistics().steps as f64, error)
+}
+
+/// With variable steps the error falls with the power of the number of steps that the order is.
+#[test]
+fn backward_differentiation_converges_with_its_order() {
+    for (order, coarse, fine) in [(1, 1e-3, 1e-6), (2, 1e-4, 1e-7), (3, 1e-4, 1e-8), (4, 1e-4, 1e-8), (5, 1e-4, 1e-9)] {
+        let ((steps, error), (more_steps, less_error)) =
+            (multistep_effort(order, coarse), multistep_effort(order, fine));
+        let found = (error / less_error).ln() / (more_steps / steps).ln();
+        assert!(
+            (found - order as f64).abs() < 0.6,
+            "order {order}: {found} ({steps} {error:e} {more_steps} {less_error:e})"
+        );
     }
 }
 
