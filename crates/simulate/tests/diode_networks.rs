@@ -1,5 +1,5 @@
 //! Random networks of ideal diodes, ideal switches, sources, R, L and C: at every output point Kirchhoff's laws and the
-//! conditions of diodes and switches hold.
+//! conditions of the diodes hold.
 //!
 //! Every node has a resistive way to ground, and ideal elements make no loops, so that every mode is regular.
 #![allow(clippy::unwrap_used)]
