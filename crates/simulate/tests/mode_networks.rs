@@ -4,10 +4,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+#[path = "common/network.rs"]
+mod network;
 
 use std::fmt::Write as _;
 
 use common::{Run, run};
+use network::{Branch, Course, Instants, check_diode, check_energy, check_kirchhoff, ensure};
 use simulate::{Ending, Options};
 
 const NAMES: [&str; 6] = ["V", "R", "L", "C", "D", "E"];
@@ -125,50 +128,19 @@ fn text(wiring: &Wiring) -> String {
 }
 
 fn check_laws(run: &Run, wiring: &Wiring) -> Result<(), String> {
-    let column = |name: String| run.column(&name);
-    let currents: Vec<Vec<f64>> = NAMES.iter().map(|name| column(format!("i{name}"))).collect();
-    let voltages: Vec<Vec<f64>> = NAMES.iter().map(|name| column(format!("v{name}"))).collect();
-    for row in 0..run.time().len() {
-        let size = 1.0 + currents.iter().map(|values| values[row].abs()).fold(0.0, f64::max);
-        for node in 0..6 {
-            let ends = wiring.iter().zip(&currents);
-            let sum: f64 = ends
-                .map(|(&(from, to), i)| i[row] * (f64::from(u8::from(from == node)) - f64::from(u8::from(to == node))))
-                .sum();
-            ensure(sum.abs() <= 1e-7 * size, || format!("currents at node {node}: {sum}"))?;
-        }
-        for diode in [4, 5] {
-            let (v, i) = (voltages[diode][row], currents[diode][row]);
-            let time = run.time()[row];
-            ensure(v <= 1e-5 && i >= -1e-5 && (v * i).abs() <= 1e-6, || format!("diode at {time}: v = {v}, i = {i}"))?;
+    let branch = |(name, &(from, to)): (&&str, &(usize, usize))| Branch { name: name.to_string(), from, to };
+    let branches: Vec<Branch> = NAMES.iter().zip(wiring).map(branch).collect();
+    check_kirchhoff(run, &branches, 1e-7)?;
+    for diode in ["D", "E"] {
+        let Course { v, i } = Course::of(run, diode);
+        for (row, time) in run.time().iter().enumerate() {
+            let (v, i) = (v[row], i[row]);
+            check_diode(diode, v, i, 1e-5).map_err(|what| format!("{what} at {time}"))?;
+            ensure((v * i).abs() <= 1e-6, || format!("diode {diode} at {time}: v = {v}, i = {i}"))?;
         }
     }
-    Ok(())
-}
-
-/// What is stored changes by what is given and taken; an instant can only lose.
-fn check_energy(run: &Run) -> Result<(), String> {
     let (i, v) = (run.column("iL"), run.column("vC"));
-    let (given, taken) = (run.column("given"), run.column("taken"));
-    let stored = |row: usize| 0.25 * i[row] * i[row] + 0.1 * v[row] * v[row];
-    let mut expected = stored(0);
-    let mut size: f64 = 1.0;
-    for row in 1..run.time().len() {
-        let flow = (given[row] - given[row - 1]) - (taken[row] - taken[row - 1]);
-        size = size.max(stored(row)).max(given[row].abs());
-        expected += flow;
-        if run.time()[row] == run.time()[row - 1] {
-            ensure(stored(row) <= expected + 1e-5 * size, || format!("energy from nothing at {}", run.time()[row]))?;
-            expected = stored(row);
-        }
-        let off = (stored(row) - expected).abs();
-        ensure(off <= 2e-4 * size, || format!("the balance is off by {off} at {}", run.time()[row]))?;
-    }
-    Ok(())
-}
-
-fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(otherwise()) }
+    check_energy(run, |row| 0.25 * i[row] * i[row] + 0.1 * v[row] * v[row], Instants::Lose, 2e-4)
 }
 
 /// What is wrong with a run of the wiring; whether it was refused.
@@ -176,7 +148,7 @@ fn check(wiring: &Wiring) -> Result<bool, String> {
     let options = Options { stop_time: 2.0, interval: 0.02, tolerance: 1e-7, ..Options::default() };
     let run = run(&text(wiring), &options);
     match &run.outcome.ending {
-        Ending::Complete => check_laws(&run, wiring).and_then(|()| check_energy(&run)).map(|()| false),
+        Ending::Complete => check_laws(&run, wiring).map(|()| false),
         // The reason must be one.
         ending => ensure(is_short_circuited(wiring), || format!("{ending:?}")).map(|()| true),
     }
