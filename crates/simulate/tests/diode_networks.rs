@@ -304,7 +304,7 @@ fn check(network: &Network) -> Result<(), String> {
 
 /// As many as `PROPTEST_CASES` says.
 fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
 }
 
 proptest! {
