@@ -358,8 +358,15 @@ impl NewtonSolver {
                 *x -= d;
             }
             self.clamp(x);
-            // After the first correction nothing is known of the contraction, so only a tiny one ends the iteration.
-            let remaining = if previous.is_finite() { size * contraction / (1.0 - contraction) } else { size };
+            // After the first correction nothing is known of the contraction, so only a tiny one ends the iteration: with
+            // factors of a steeper place it may be a small part of what is missing. Nor is a contraction to be trusted
+            // that is better than the length of the step before: a long one may land near the solution by chance.
+            let remaining = if previous.is_finite() {
+                let rate = contraction.max(previous.min(0.1));
+                size * rate / (1.0 - rate)
+            } else {
+                10.0 * size
+            };
             if remaining <= self.options.tolerance {
                 return Ok(true);
             }
@@ -869,6 +876,23 @@ mod tests {
         });
         outcome.unwrap();
         assert!((x[0] - (-1.0_f64).exp()).abs() < 1e-10);
+    }
+
+    #[test]
+    fn a_step_that_lands_by_chance_is_not_the_last() {
+        // With the slope at 1.5, a step from 2 leads to the root 1 exactly, though the slope there is another one.
+        let target = std::cell::Cell::new(2.25);
+        let mut system = System(1, |x: &[f64], r: &mut [f64]| {
+            r[0] = x[0] * x[0] - target.get();
+            Ok(())
+        });
+        let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+        let mut x = [1.5 + 1e-9];
+        solver.solve(&mut system, &mut x).unwrap();
+        target.set(1.0);
+        x[0] = 2.0 - 3e-8;
+        solver.solve(&mut system, &mut x).unwrap();
+        assert!((x[0] - 1.0).abs() < 1e-10, "{}", x[0]);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //! event to the next.
 //!
 //! The controller is the PI controller of Gustafsson (*Control theoretic techniques for stepsize selection in explicit
-//! Runge–Kutta methods*, 1991). After an event the step planned before is kept, but not beyond what the first step
-//! after the last event could have been, since similar events stir up similar transients, nor far beyond the time
-//! between events, where the solution would be thrown away.
+//! Runge–Kutta methods*, 1991). After an event the step planned before is kept, but not beyond what the first steps
+//! after the last two events could have been, since similar events stir up similar transients, nor beyond what was planned
+//! at the event before, since a model often returns to where it was two events ago: what a flat part allows says nothing
+//! about what comes after it. Nor does it reach far beyond the time between events, where the solution would be thrown away.
 
 use crate::error::StepError;
 use crate::ode::{OdeProblem, Statistics, Step};
@@ -23,10 +24,12 @@ pub(crate) struct StepControl {
     order: f64,
     previous_error: f64,
     after_rejection: bool,
-    /// Of the last restart: its time, the interval before it, and the step that would have suited as first one after it.
+    /// Of the last restart: its time, the interval before it, and the step that was planned until then.
     restarted: f64,
     interval: f64,
-    first_step: f64,
+    planned: f64,
+    /// The steps that would have suited as first ones after the last two restarts, the last one first.
+    first_steps: [f64; 2],
     is_first: bool,
 }
 
@@ -40,7 +43,8 @@ impl StepControl {
             after_rejection: false,
             restarted: f64::NAN,
             interval: f64::INFINITY,
-            first_step: f64::INFINITY,
+            planned: f64::INFINITY,
+            first_steps: [f64::INFINITY; 2],
             is_first: false,
         }
     }
@@ -54,14 +58,17 @@ impl StepControl {
     pub fn restart(&mut self, t: f64) {
         let interval = t - self.restarted;
         let longest = self.interval.max(interval);
+        let planned = self.h;
         if interval > 0.0 {
             self.interval = interval;
             self.restarted = t;
+            self.h = self.h.min(self.planned);
+            self.planned = planned;
         }
         if longest > SHORTEST_INTERVAL * self.h {
             self.h = self.h.min(INTERVALS_AHEAD * longest);
         }
-        self.h = self.h.min(self.first_step);
+        self.h = self.first_steps.iter().fold(self.h, |h, &first| h.min(first));
         self.is_first = true;
         self.previous_error = 1e-4;
         self.after_rejection = false;
@@ -79,7 +86,8 @@ impl StepControl {
     /// After an accepted step; `keep` are the factors of growth that are not worth a change of the step.
     pub fn accepted(&mut self, h: f64, error: f64, keep: std::ops::Range<f64>) {
         if std::mem::replace(&mut self.is_first, false) {
-            self.first_step = h * (0.9 * error.max(1e-10).powf(-1.0 / self.order)).clamp(0.2, 10.0);
+            let first_step = h * (0.9 * error.max(1e-10).powf(-1.0 / self.order)).clamp(0.2, 10.0);
+            self.first_steps = [first_step, self.first_steps[0]];
         }
         let mut factor = self.growth(error);
         if keep.contains(&factor) {
@@ -173,11 +181,26 @@ mod tests {
         control.h = 0.8;
         control.restart(2.0);
         assert!((control.h - 0.1).abs() < 1e-15);
-        // Harmless events: it grows again.
+        // Two harmless events: it grows again.
         control.accepted(0.1, 1e-12, 1.0..1.0);
         control.h = 0.8;
         control.restart(3.0);
+        assert!((control.h - 0.1).abs() < 1e-15);
+        control.accepted(0.1, 1e-12, 1.0..1.0);
+        control.h = 0.8;
+        control.restart(4.0);
         assert_eq!(control.h, 0.8);
+    }
+
+    #[test]
+    fn the_step_of_a_flat_part_is_not_taken_behind_it() {
+        let mut control = StepControl::new(4);
+        control.start(0.0);
+        for (plan, first) in [(0.1, 0.1), (3.0, 0.1), (0.2, 0.2), (2.0, 0.2)] {
+            control.h = plan;
+            control.restart(control.restarted + 1.0);
+            assert_eq!(control.h, first);
+        }
     }
 
     #[test]
