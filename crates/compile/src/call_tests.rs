@@ -248,3 +248,53 @@ fn a_call_has_values_and_tangents() {
     let expected = [x.cos(), 3.0 * y, y.cos(), 3.0 * x];
     assert!(jacobian.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{jacobian:?}");
 }
+
+/// `function f input Real x; output Real y; Integer i; i := 0; y := x; y := y/2 + x … (length times);
+/// while i < 5 loop y := y + 1; i := i + 1; end while;`
+fn long_before_a_loop(m: &mut Maker, length: usize) -> FunctionId {
+    let id = LocalId::from_index;
+    let locals: IdVec<LocalId, Local> =
+        [local("x", Type::Real, vec![]), local("y", Type::Real, vec![]), local("i", Type::Integer, vec![])]
+            .into_iter()
+            .collect();
+    let add = |a: Expr, b: Expr| arithmetic(ArithmeticOp::Add, a, b);
+    let half = || add(arithmetic(ArithmeticOp::Div, *get(1), Expr::Real(2.0)), *get(0));
+    let mut statements = vec![set(2, Expr::Integer(0)), set(1, *get(0))];
+    statements.extend((0..length).map(|_| set(1, half())));
+    statements.push(statement(StatementKind::While {
+        condition: Expr::Compare(CompareOp::Less, get(2), Box::new(Expr::Integer(5))),
+        body: vec![set(1, add(*get(1), Expr::Real(1.0))), set(2, add(*get(2), Expr::Integer(1)))],
+    }));
+    m.schedule.model.functions.push(Arc::new(Function {
+        name: Name::new("long"),
+        inputs: vec![id(0)],
+        outputs: vec![id(1)],
+        locals,
+        body: Body::Algorithm(statements),
+        pure: true,
+        inline: Inline::Unstated,
+        derivatives: Vec::new(),
+        inverses: Vec::new(),
+        span: span(),
+    }))
+}
+
+#[test]
+fn a_loop_in_a_later_piece_of_the_machine_code_changes_what_an_earlier_one_set() {
+    let mut m = Maker::new();
+    let (x, der_x) = m.state("x", 3.0);
+    let function = long_before_a_loop(&mut m, 3000);
+    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
+    let site = m.schedule.model.exprs.site(CallSite { function, inputs, outputs });
+    let argument = m.var(x);
+    let args = m.schedule.model.exprs.args(&[argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(der_x, call, Timing::Continuous);
+    let program = Program::new(m.schedule).unwrap();
+    assert!(program.pool.calls.iter().all(|entry| entry.native.is_some()));
+    program.compile();
+    let mut memory = program.memory();
+    program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(())).unwrap();
+    // The halving converges to 2·x, the loop adds 5.
+    assert_eq!(program.value(&memory, der_x), 11.0);
+}

@@ -428,6 +428,8 @@ struct Plan {
     last_read: FxHashMap<Address, u32>,
     /// Temporaries that are assigned more than once: results of branches.
     several: FxHashSet<Address>,
+    /// Those of them that more than one piece uses: a loop may read there what an earlier piece or round left.
+    shared: FxHashSet<Address>,
     /// Arguments and results of calls, results of the chunk itself.
     in_memory: FxHashSet<Address>,
     /// Fixed addresses that are written inside a branch.
@@ -447,6 +449,7 @@ impl Plan {
             frames: input.first_frame..input.first_constant,
             last_read: FxHashMap::default(),
             several: FxHashSet::default(),
+            shared: FxHashSet::default(),
             in_memory: FxHashSet::default(),
             unstable: FxHashSet::default(),
         };
@@ -486,8 +489,30 @@ impl Plan {
                 });
             }
         }
+        plan.shared = shared(code, pieces, &plan.several);
         plan
     }
+}
+
+/// Which of these addresses are used in more than one piece.
+fn shared(code: &Code, pieces: &[std::ops::Range<usize>], among: &FxHashSet<Address>) -> FxHashSet<Address> {
+    let mut shared = FxHashSet::default();
+    if pieces.len() < 2 || among.is_empty() {
+        return shared;
+    }
+    let mut first_use: FxHashMap<Address, usize> = FxHashMap::default();
+    for (k, range) in pieces.iter().enumerate() {
+        for op in &code.ops[range.clone()] {
+            let mut used = |address: Address| {
+                if among.contains(&address) && *first_use.entry(address).or_insert(k) != k {
+                    shared.insert(address);
+                }
+            };
+            op.target().into_iter().for_each(&mut used);
+            op.for_each_source(&mut used);
+        }
+    }
+    shared
 }
 
 /// A value in a register: a number, or a truth that has not become one.
@@ -694,6 +719,11 @@ impl Emitter<'_, '_, '_, '_> {
             if !plan.changes(address) {
                 self.remember(address, Known::Number(number));
             }
+            return;
+        }
+        if plan.shared.contains(&address) {
+            let number = self.as_number(value);
+            self.store(address, number);
             return;
         }
         let read_later = plan.last_read.get(&address).is_some_and(|&last| last > self.number);
