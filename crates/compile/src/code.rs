@@ -32,6 +32,8 @@ pub enum Rounding {
 }
 
 impl Rounding {
+    pub const ALL: [Self; 3] = [Self::Floor, Self::Ceil, Self::Truncate];
+
     pub fn apply(self, value: f64) -> f64 {
         match self {
             Rounding::Floor => value.floor(),

@@ -52,22 +52,11 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
         Op::EndIf => {}
         Op::Relate { state, a, b } => {
             let (a, b) = (values[a as usize], values[b as usize]);
-            let (band, shift) = (values[(state + BAND) as usize], values[(state + SHIFT) as usize]);
-            // Two infinite sides are equal.
-            let residue = if a == b { shift } else { a - b + shift };
-            let stays = residue != 0.0 && residue.abs() <= band;
-            if values[LIVE as usize] != 0.0
-                && !stays
-                && let Some(sign) = order(residue, 0.0)
-            {
-                values[state as usize] = sign;
-            }
+            relate(values, state, a, b);
         }
         Op::Round { rounding, state, a } => {
-            let argument = values[a as usize] + values[(state + SHIFT) as usize];
-            if values[LIVE as usize] != 0.0 && !argument.is_nan() {
-                values[state as usize] = round(rounding, argument);
-            }
+            let argument = values[a as usize];
+            update_rounding(rounding, values, state, argument);
         }
         Op::Loop => {}
         Op::EndLoop { start, repeat: true } => return start as usize + 1,
@@ -97,6 +86,30 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
 #[inline]
 fn element(index: f64, length: u32) -> Option<usize> {
     (index >= 0.0 && index < f64::from(length)).then_some(index as usize)
+}
+
+/// Sets the state of a comparison where memory is live.
+#[inline]
+pub fn relate(values: &mut [f64], state: u32, a: f64, b: f64) {
+    let (band, shift) = (values[(state + BAND) as usize], values[(state + SHIFT) as usize]);
+    // Two infinite sides are equal.
+    let residue = if a == b { shift } else { a - b + shift };
+    let stays = residue != 0.0 && residue.abs() <= band;
+    if values[LIVE as usize] != 0.0
+        && !stays
+        && let Some(sign) = order(residue, 0.0)
+    {
+        values[state as usize] = sign;
+    }
+}
+
+/// Sets the state of a rounding where memory is live.
+#[inline]
+pub fn update_rounding(rounding: Rounding, values: &mut [f64], state: u32, argument: f64) {
+    let argument = argument + values[(state + SHIFT) as usize];
+    if values[LIVE as usize] != 0.0 && !argument.is_nan() {
+        values[state as usize] = round(rounding, argument);
+    }
 }
 
 pub fn round(rounding: Rounding, value: f64) -> f64 {

@@ -2,14 +2,16 @@
 //!
 //! A chunk becomes one function, or several where it is long, since the time of register allocation grows faster than
 //! the code. Temporaries live in registers; those that another piece or a call reads go through their addresses in
-//! memory. Mathematical functions are calls of the ones the interpreter uses, so that results agree bit for bit.
+//! memory. Mathematical functions are calls of the ones the interpreter uses, so that results agree bit for bit; so are
+//! updates of relations, since each machine instruction costs some ten thousand to make.
 //!
-//! Compilation runs in a thread of its own, the hottest code first; the interpreter works meanwhile.
+//! Compilation runs in a thread of its own, the hottest code first; the interpreter works meanwhile. It counts how often it
+//! runs a chunk: what is not in use, such as the tangents where no method asks for them, is not compiled.
 
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use base::{Id, IdVec};
@@ -22,8 +24,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::family::Kernel;
-use crate::interpret::Host;
-use crate::layout::{BAND, LIVE, SHIFT, TIME};
+use crate::interpret::{self, Host};
+use crate::layout::TIME;
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
 use crate::program::ChunkId;
@@ -34,6 +36,8 @@ use crate::specialize::Source;
 const PIECE: usize = 6000;
 /// Pieces that become executable together.
 const BATCH: usize = 16;
+/// So many runs of a chunk take the interpreter about as long as a tenth of what compiling it takes.
+const OFTEN: u32 = 16;
 
 type Compiled = unsafe extern "C" fn(*mut f64, *mut c_void);
 
@@ -41,9 +45,11 @@ type Compiled = unsafe extern "C" fn(*mut f64, *mut c_void);
 pub struct Machine {
     /// Null while a chunk has no code.
     entries: IdVec<ChunkId, AtomicPtr<()>>,
+    /// How often a chunk was asked for without having code.
+    asked: IdVec<ChunkId, AtomicU32>,
     cancelled: AtomicBool,
-    /// Keeps the code alive.
-    module: Mutex<Option<Finished>>,
+    /// Keep the code alive.
+    modules: Mutex<Vec<Finished>>,
     /// Keeps the tables alive that the code reads.
     tables: OnceLock<Arc<IdVec<ChunkId, Code>>>,
 }
@@ -79,17 +85,31 @@ pub struct Input {
 impl Machine {
     pub fn new(chunks: usize) -> Self {
         let entries = (0..chunks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
-        Self { entries, cancelled: AtomicBool::new(false), module: Mutex::new(None), tables: OnceLock::new() }
+        let asked = (0..chunks).map(|_| AtomicU32::new(0)).collect();
+        let (cancelled, modules, tables) = (AtomicBool::new(false), Mutex::default(), OnceLock::new());
+        Self { entries, asked, cancelled, modules, tables }
     }
 
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether all of these have code; what is empty needs none.
-    pub fn has(&self, chunks: &[ChunkId], code: &IdVec<ChunkId, Code>) -> bool {
-        let ready = |chunk: ChunkId| !self.entries[chunk].load(Ordering::Acquire).is_null();
-        chunks.iter().all(|&chunk| (code[chunk].ops.is_empty() && code[chunk].kernel.is_none()) || ready(chunk))
+    /// Whether a chunk has code; what is empty needs none.
+    pub fn has(&self, chunk: ChunkId, code: &Code) -> bool {
+        (code.ops.is_empty() && code.kernel.is_none()) || !self.entries[chunk].load(Ordering::Acquire).is_null()
+    }
+
+    pub fn is_any_hot(&self) -> bool {
+        self.asked.values().any(|asked| asked.load(Ordering::Relaxed) >= OFTEN)
+    }
+
+    /// Whether a chunk was asked for so often that code for it is worth its while; counting begins anew then.
+    pub fn take_hot(&self, chunk: ChunkId) -> bool {
+        let hot = self.asked[chunk].load(Ordering::Relaxed) >= OFTEN;
+        if hot {
+            self.asked[chunk].store(0, Ordering::Relaxed);
+        }
+        hot
     }
 
     /// Runs a chunk if its code is ready.
@@ -97,6 +117,7 @@ impl Machine {
         let Some(entry) = self.entries.get(chunk) else { return false };
         let pointer = entry.load(Ordering::Acquire);
         if pointer.is_null() {
+            self.count(chunk);
             return false;
         }
         runtime.length = values.len();
@@ -105,6 +126,12 @@ impl Machine {
         let function: Compiled = unsafe { std::mem::transmute::<*mut (), Compiled>(pointer) };
         unsafe { function(values.as_mut_ptr(), (runtime as *mut Runtime<'_>).cast()) };
         true
+    }
+
+    /// One thread runs a program; should it ever be two, some calls are not counted.
+    fn count(&self, chunk: ChunkId) {
+        let asked = self.asked[chunk].load(Ordering::Relaxed);
+        self.asked[chunk].store(asked.saturating_add(1), Ordering::Relaxed);
     }
 
     /// Compiles the chunks in the given order and makes them available one batch after the other. Without machine
@@ -133,8 +160,8 @@ impl Machine {
             }
         }
         self.publish(&mut compiler, &mut pending);
-        let mut slot = self.module.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *slot = Some(Finished(Some(compiler.module)));
+        let mut modules = self.modules.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        modules.push(Finished(Some(compiler.module)));
     }
 
     fn publish(&self, compiler: &mut Compiler<'_>, pending: &mut Vec<(ChunkId, FuncId)>) {
@@ -166,6 +193,21 @@ unsafe extern "C" fn host_delay(runtime: *mut c_void, delay: u32, time: f64, val
     runtime.delay(delay, time, value, delay_time)
 }
 
+unsafe extern "C" fn host_relate(runtime: *mut c_void, values: *mut f64, state: u32, a: f64, b: f64) {
+    let runtime = unsafe { &*runtime.cast::<Runtime<'_>>() };
+    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    interpret::relate(values, state, a, b);
+}
+
+unsafe extern "C" fn host_round(runtime: *mut c_void, values: *mut f64, rounding: u32, state: u32, a: f64) {
+    let runtime = unsafe { &*runtime.cast::<Runtime<'_>>() };
+    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    let found = Rounding::ALL.into_iter().find(|&known| known as u32 == rounding);
+    if let Some(rounding) = found {
+        interpret::update_rounding(rounding, values, state, a);
+    }
+}
+
 macro_rules! unary_symbols {
     ($($function:ident $name:ident),*) => {
         $(extern "C" fn $name(x: f64) -> f64 { Unary::$function.apply(x) })*
@@ -193,6 +235,8 @@ struct Imports {
     call: FuncId,
     invoke: FuncId,
     delay: FuncId,
+    relate: FuncId,
+    round: FuncId,
 }
 
 struct Compiler<'a> {
@@ -216,6 +260,8 @@ impl<'a> Compiler<'a> {
         builder.symbol("gyrator_call", host_call as *const u8);
         builder.symbol("gyrator_invoke", host_invoke as *const u8);
         builder.symbol("gyrator_delay", host_delay as *const u8);
+        builder.symbol("gyrator_relate", host_relate as *const u8);
+        builder.symbol("gyrator_round", host_round as *const u8);
         let mut module = JITModule::new(builder);
         let pointer = module.target_config().pointer_type();
         let mut declare = |name: &str, parameters: &[Type], result: Option<Type>| {
@@ -236,6 +282,8 @@ impl<'a> Compiler<'a> {
             call: declare("gyrator_call", &[pointer, pointer, int, int, int], None)?,
             invoke: declare("gyrator_invoke", &[pointer, pointer, int], None)?,
             delay: declare("gyrator_delay", &[pointer, int, real, real, real], Some(real))?,
+            relate: declare("gyrator_relate", &[pointer, pointer, int, real, real], None)?,
+            round: declare("gyrator_round", &[pointer, pointer, int, int, real], None)?,
         };
         Some(Self { input, module, imports, done: FxHashMap::default(), context: FunctionBuilderContext::new() })
     }
@@ -836,43 +884,17 @@ impl Emitter<'_, '_, '_, '_> {
 
     fn relate(&mut self, state: Address, a: Address, b: Address) {
         let (x, y) = (self.read(a), self.read(b));
-        let live = self.truth(LIVE);
-        let (old, band, shift) = (self.load(state), self.load(state + BAND), self.load(state + SHIFT));
-        let (one, zero, minus) = (self.number(1.0), self.number(0.0), self.number(-1.0));
-        let builder = &mut *self.builder;
-        // Two infinite sides are equal.
-        let same = builder.ins().fcmp(FloatCC::Equal, x, y);
-        let difference = builder.ins().fsub(x, y);
-        let difference = builder.ins().select(same, zero, difference);
-        let residue = builder.ins().fadd(difference, shift);
-        let above = builder.ins().fcmp(FloatCC::GreaterThan, residue, zero);
-        let sign = builder.ins().select(above, one, old);
-        let below = builder.ins().fcmp(FloatCC::LessThan, residue, zero);
-        let sign = builder.ins().select(below, minus, sign);
-        let distance = builder.ins().fabs(residue);
-        let inside = builder.ins().fcmp(FloatCC::LessThanOrEqual, distance, band);
-        let sign = builder.ins().select(inside, old, sign);
-        let equal = builder.ins().fcmp(FloatCC::Equal, residue, zero);
-        let sign = builder.ins().select(equal, zero, sign);
-        let new = builder.ins().select(live, sign, old);
-        self.store(state, new);
+        let state = self.builder.ins().iconst(types::I32, i64::from(state));
+        let function = self.function(self.compiler.imports.relate);
+        self.builder.ins().call(function, &[self.runtime, self.values, state, x, y]);
     }
 
     fn round(&mut self, rounding: Rounding, state: Address, a: Address) {
         let x = self.read(a);
-        let live = self.truth(LIVE);
-        let (old, shift) = (self.load(state), self.load(state + SHIFT));
-        let builder = &mut *self.builder;
-        let x = builder.ins().fadd(x, shift);
-        let rounded = match rounding {
-            Rounding::Floor => builder.ins().floor(x),
-            Rounding::Ceil => builder.ins().ceil(x),
-            Rounding::Truncate => builder.ins().trunc(x),
-        };
-        let ordered = builder.ins().fcmp(FloatCC::Ordered, x, x);
-        let update = builder.ins().band(live, ordered);
-        let new = builder.ins().select(update, rounded, old);
-        self.store(state, new);
+        let rounding = self.builder.ins().iconst(types::I32, rounding as i64);
+        let state = self.builder.ins().iconst(types::I32, i64::from(state));
+        let function = self.function(self.compiler.imports.round);
+        self.builder.ins().call(function, &[self.runtime, self.values, rounding, state, x]);
     }
 
     fn begin_loop(&mut self) {

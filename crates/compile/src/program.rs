@@ -207,16 +207,32 @@ impl Program {
         self.machine.compile(&self.machine_input());
     }
 
-    /// Makes machine code in a thread of its own; the interpreter works until it is ready.
+    /// The same in a thread of its own; the interpreter works until it is ready.
     pub fn compile_in_background(&self) {
-        let (machine, input) = (self.machine.clone(), self.machine_input());
+        self.compile_later(self.machine_input());
+    }
+
+    /// Makes machine code of what has run often so far, in a thread of its own.
+    pub fn compile_hot_in_background(&self) {
+        if !self.machine.is_any_hot() {
+            return;
+        }
+        let mut input = self.machine_input();
+        input.order.retain(|&chunk| self.machine.take_hot(chunk) && !self.machine.has(chunk, &self.chunks[chunk]));
+        if !input.order.is_empty() {
+            self.compile_later(input);
+        }
+    }
+
+    fn compile_later(&self, input: jit::Input) {
+        let machine = self.machine.clone();
         // Without a thread the interpreter does all the work.
         let _ = std::thread::Builder::new().name("compile".into()).spawn(move || machine.compile(&input));
     }
 
     /// Whether everything that runs often is machine code now.
     pub fn is_compiled(&self) -> bool {
-        self.machine.has(&self.machine_input().order, &self.chunks)
+        self.machine_input().order.iter().all(|&chunk| self.machine.has(chunk, &self.chunks[chunk]))
     }
 
     fn machine_input(&self) -> jit::Input {

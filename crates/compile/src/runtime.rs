@@ -95,8 +95,10 @@ impl Host for Runtime<'_> {
     }
 
     fn invoke(&mut self, chunk: u32, values: &mut [f64]) {
-        let program = self.program;
-        interpret::run(&program.chunks[ChunkId::from_index(chunk as usize)].ops, values, self);
+        let (program, chunk) = (self.program, ChunkId::from_index(chunk as usize));
+        if !program.machine.run(chunk, values, self) {
+            interpret::run(&program.chunks[chunk].ops, values, self);
+        }
     }
 
     fn delay(&mut self, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {

@@ -55,6 +55,9 @@ impl Inliner {
     /// The expression with all calls written out that can be.
     pub fn expand(&mut self, exprs: &mut Exprs, functions: &Functions, root: ExprId) -> ExprId {
         let Self { limits, calls, memo } = self;
+        if let Some(known) = memo.get(root) {
+            return known;
+        }
         exprs.rewrite(&[root], memo, |exprs, _, node| match node {
             Node::Call { site, args, output } => {
                 let outputs =

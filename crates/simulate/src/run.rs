@@ -255,8 +255,8 @@ const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis
 /// What a run has taken so far.
 struct Effort {
     since: std::time::Instant,
-    /// The programs, by address, that get or have machine code.
-    compiling: Vec<usize>,
+    /// The programs, by address, that get or have machine code, and the round in which to look for what else is hot.
+    compiling: Vec<(usize, u32)>,
 }
 
 impl Effort {
@@ -414,7 +414,8 @@ impl<'a, 'w> Run<'a, 'w> {
         self.effort = Effort::new();
         if Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step) {
             // Steps are to cost the same from the beginning.
-            self.make_machine_code();
+            self.effort.compiling.push((std::ptr::from_ref(self.program) as usize, u32::MAX));
+            self.program.compile_in_background();
         }
         if self.options.real_time {
             self.program.compile();
@@ -601,11 +602,15 @@ impl<'a, 'w> Run<'a, 'w> {
     fn make_machine_code(&mut self) {
         /// Modes that get machine code; a run with more of them is not in any of them for long.
         const MOST_COMPILED: usize = 64;
-        let address = std::ptr::from_ref(self.program) as usize;
-        if self.effort.compiling.len() < MOST_COMPILED && !self.effort.compiling.contains(&address) {
-            self.effort.compiling.push(address);
-            self.program.compile_in_background();
+        let (address, round) = (std::ptr::from_ref(self.program) as usize, self.station.rounds);
+        let compiling = &mut self.effort.compiling;
+        match compiling.iter().position(|&(known, _)| known == address) {
+            Some(place) if round < compiling[place].1 => return,
+            Some(place) => compiling[place].1 = round.saturating_mul(2),
+            None if compiling.len() < MOST_COMPILED => compiling.push((address, round.saturating_mul(2))),
+            None => return,
         }
+        self.program.compile_hot_in_background();
     }
 
     /// Goes through the event at `time`: left limits, iteration, restart.

@@ -3,7 +3,7 @@
 
 use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
@@ -34,7 +34,7 @@ pub fn make(
         system,
         matching,
         local: vec![NONE; system.columns.len()],
-        scanner: Scanner::default(),
+        scanner: work.scanner(),
         blocks: Vec::with_capacity(components.len()),
         growth: Growth::default(),
         problems: Vec::new(),
@@ -42,6 +42,7 @@ pub fn make(
     for group in components.iter() {
         maker.component(work, group, levels);
     }
+    work.give_back(std::mem::take(&mut maker.scanner));
     if maker.problems.is_empty() { Ok(maker.blocks) } else { Err(maker.problems) }
 }
 
@@ -74,6 +75,60 @@ struct Pair {
     equation: EqId,
     sides: Sides,
     variable: VarId,
+}
+
+/// How the equations of a component are solved.
+struct Torn {
+    iteration: Vec<VarId>,
+    inner: Vec<Assignment>,
+    residual_pairs: Vec<Pair>,
+    /// How what is computed depends on the unknowns.
+    found: Dependence,
+}
+
+/// Equations with their unknowns, and when the variables in them change: what decides how they are solved.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ComponentKey {
+    problem: Problem,
+    pairs: Vec<(Sides, VarId)>,
+    levels: Vec<(VarId, Level)>,
+}
+
+/// How they were solved, in terms of their places: the numbers of equations are those of one mode.
+#[derive(Clone)]
+pub struct KnownComponent {
+    iteration: Vec<VarId>,
+    /// The variable, its value and the place of the equation.
+    inner: Vec<(VarId, ExprId, u32)>,
+    residual: Vec<u32>,
+    found: Dependence,
+}
+
+impl KnownComponent {
+    fn new(torn: &Torn, pairs: &[Pair]) -> Option<Self> {
+        let places: FxHashMap<EqId, u32> = pairs.iter().map(|pair| pair.equation).zip(0..).collect();
+        let place = |equation: EqId| places.get(&equation).copied();
+        let inner = torn.inner.iter().map(|inner| Some((inner.variable, inner.value, place(inner.equation?)?)));
+        Some(Self {
+            iteration: torn.iteration.clone(),
+            inner: inner.collect::<Option<_>>()?,
+            residual: torn.residual_pairs.iter().map(|pair| place(pair.equation)).collect::<Option<_>>()?,
+            found: torn.found,
+        })
+    }
+
+    fn of(&self, pairs: &[Pair]) -> Torn {
+        let pair = |place: u32| pairs.get(place as usize).copied();
+        let inner = |&(variable, value, place): &(VarId, ExprId, u32)| {
+            Some(Assignment { variable, value, equation: Some(pair(place)?.equation) })
+        };
+        Torn {
+            iteration: self.iteration.clone(),
+            inner: self.inner.iter().filter_map(inner).collect(),
+            residual_pairs: self.residual.iter().filter_map(|&place| pair(place)).collect(),
+            found: self.found,
+        }
+    }
 }
 
 impl Maker<'_> {
@@ -119,10 +174,9 @@ impl Maker<'_> {
         for pair in pairs {
             self.local[pair.column as usize] = 0;
         }
-        let roots: Vec<ExprId> = pairs.iter().flat_map(|pair| [pair.sides.0, pair.sides.1]).collect();
         let (local, column_of) = (&self.local, &self.system.column_of);
         let mut level = Level::Parameter;
-        self.scanner.scan(&work.model.exprs, &roots, |leaf, place| {
+        let mut visit = |leaf: Leaf, place: Place| {
             let own = match leaf {
                 Leaf::Variable(v) | Leaf::Derivative(v) => {
                     let column = column_of[v];
@@ -135,7 +189,8 @@ impl Maker<'_> {
                 Leaf::Time => Level::Continuous,
             };
             level = level.max(if place <= Place::Frozen { own.min(Level::Discrete) } else { own });
-        });
+        };
+        pairs.iter().for_each(|pair| self.scanner.scan_sides(&work.model.exprs, pair.sides, &mut visit));
         for pair in pairs {
             self.local[pair.column as usize] = NONE;
         }
@@ -172,22 +227,9 @@ impl Maker<'_> {
             self.problems.push(problem);
             return None;
         }
-        let mut torn = self.torn(work, &smooth, Guesses::Fewest);
-        if self.problem == Problem::Step
-            && !states_are_near_guesses(work, &torn.0, &torn.1)
-            && !self.is_linear(work, &smooth, levels)
-        {
-            torn = self.torn(work, &smooth, Guesses::States);
-        }
-        if self.goes_whole(work, &smooth, &torn.0, &torn.1, levels) {
-            torn = self.whole(work, &smooth);
-        }
-        let (iteration, inner, residual_pairs) = torn;
+        let Torn { iteration, inner, residual_pairs, found } = self.solution(work, &smooth, levels);
         let residuals: Vec<ExprId> =
             residual_pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)).collect();
-        let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
-        roots.extend_from_slice(&residuals);
-        let found = self.dependence_on(work, &smooth, &roots, levels);
         let linear = (found.degree <= Degree::Linear).then_some(match found.factor {
             Level::Parameter => Matrix::Constant,
             factor if factor <= Level::Discrete => Matrix::Frozen,
@@ -208,6 +250,59 @@ impl Maker<'_> {
             residual_equations: residual_pairs.iter().map(|pair| pair.equation).collect(),
             discrete,
         })
+    }
+
+    /// How equations are solved for their unknowns; where another mode has them too, as there.
+    fn solution(&mut self, work: &mut Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> Torn {
+        if work.recall.is_none() {
+            return self.new_solution(work, pairs, levels);
+        }
+        let key = ComponentKey {
+            problem: self.problem,
+            pairs: pairs.iter().map(|pair| (pair.sides, pair.variable)).collect(),
+            levels: self.levels_around(work, pairs, levels),
+        };
+        if let Some(known) = work.recall.as_ref().and_then(|recall| recall.components.get(&key)) {
+            return known.of(pairs);
+        }
+        let torn = self.new_solution(work, pairs, levels);
+        if let (Some(recall), Some(known)) = (&mut work.recall, KnownComponent::new(&torn, pairs)) {
+            recall.components.insert(key, known);
+        }
+        torn
+    }
+
+    /// When the variables change that equations hold besides their own unknowns.
+    fn levels_around(&mut self, work: &Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> Vec<(VarId, Level)> {
+        let mut around = Vec::new();
+        for pair in pairs {
+            self.scanner.scan_sides(&work.model.exprs, pair.sides, |leaf, _| {
+                if let Leaf::Variable(v) | Leaf::Derivative(v) = leaf {
+                    around.push((v, levels[v]));
+                }
+            });
+        }
+        around.sort_unstable_by_key(|&(variable, _)| variable);
+        around.dedup();
+        around
+    }
+
+    fn new_solution(&mut self, work: &mut Work, smooth: &[Pair], levels: &IdVec<VarId, Level>) -> Torn {
+        let mut torn = self.torn(work, smooth, Guesses::Fewest);
+        if self.problem == Problem::Step
+            && !states_are_near_guesses(work, &torn.0, &torn.1)
+            && !self.is_linear(work, smooth, levels)
+        {
+            torn = self.torn(work, smooth, Guesses::States);
+        }
+        if self.goes_whole(work, smooth, &torn.0, &torn.1, levels) {
+            torn = self.whole(work, smooth);
+        }
+        let (iteration, inner, residual_pairs) = torn;
+        let mut roots: Vec<ExprId> = inner.iter().map(|assignment| assignment.value).collect();
+        roots.extend(residual_pairs.iter().map(|pair| work.model.exprs.sub(pair.sides.0, pair.sides.1)));
+        let found = self.dependence_on(work, smooth, &roots, levels);
+        Torn { iteration, inner, residual_pairs, found }
     }
 
     fn is_linear(&mut self, work: &mut Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> bool {
@@ -399,21 +494,30 @@ fn states_are_near_guesses(work: &Work, iteration: &[VarId], inner: &[Assignment
 /// The size of the factor of a variable; zero where it is not a number.
 fn factor(work: &mut Work, residual: ExprId, variable: VarId) -> f64 {
     let unknown = work.model.exprs.var(variable);
-    let factor = work.model.exprs.linear_coefficient(residual, unknown).map(|(factor, _)| factor);
+    let factor = work.linear_coefficient(residual, unknown).map(|(factor, _)| factor);
     factor.and_then(|factor| work.evaluate(factor)).map_or(0.0, f64::abs)
 }
 
 /// The value of `variable` by the equation, if nothing is divided by what may vanish.
 pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> Option<ExprId> {
-    if let Some(value) = alone(work, sides, variable) {
-        let unknown = work.model.exprs.var(variable);
-        if !work.model.exprs.contains(value, unknown) {
-            return Some(value);
-        }
+    let assigned_by_when = matches!(work.model.equations[equation].role, EquationRole::When(_));
+    let recall = work.recall.as_ref().filter(|_| !assigned_by_when);
+    if let Some(&known) = recall.and_then(|recall| recall.solved.get(&(sides, variable))) {
+        return known;
     }
-    if matches!(work.model.equations[equation].role, EquationRole::When(_)) {
-        return None;
+    let unknown = work.model.exprs.var(variable);
+    let alone = alone(work, sides, variable).filter(|&value| !work.model.exprs.contains(value, unknown));
+    let value = match alone {
+        None if !assigned_by_when => by_elimination(work, sides, variable),
+        alone => alone,
+    };
+    if let Some(recall) = work.recall.as_mut().filter(|_| !assigned_by_when) {
+        recall.solved.insert((sides, variable), value);
     }
+    value
+}
+
+fn by_elimination(work: &mut Work, sides: Sides, variable: VarId) -> Option<ExprId> {
     let unknown = work.model.exprs.var(variable);
     let (roles, free) = (&work.roles, &work.free);
     let is_parameter =

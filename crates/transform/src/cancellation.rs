@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind};
+use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derivatives::at_order;
@@ -17,7 +17,7 @@ use crate::structure::elimination::{Terms, dependencies, whole};
 use crate::structure::offsets::Offsets;
 use crate::structure::{Incidence, strong_components};
 use crate::system::System;
-use crate::work::Work;
+use crate::work::{Sides, Work};
 
 /// Replaces equations that hide a constraint; false if there are none. `chains` are the equations with their derivatives.
 pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec<EqId>]) -> bool {
@@ -29,6 +29,12 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
             .is_some()
             .then(|| group.iter().map(|&row| offsets.matching.column_of_row[row as usize]).collect::<FxHashSet<u32>>());
         let leading = Leading { system, offsets, chains, own };
+        let key = work.recall.is_some().then(|| leading.key(work, group));
+        if let (Some(recall), Some(key)) = (&work.recall, &key)
+            && recall.frank.contains(key)
+        {
+            continue;
+        }
         let mut rows = Vec::new();
         let mut factors = Vec::new();
         for &row in group {
@@ -38,7 +44,11 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
             }
         }
         let mut replaced = FxHashSet::default();
-        for combination in dependencies(&factors) {
+        let combinations = dependencies(&factors);
+        if let (Some(recall), Some(key), true) = (&mut work.recall, key, combinations.is_empty()) {
+            recall.frank.insert(key);
+        }
+        for combination in combinations {
             let member = |(place, factor): (u32, i128)| {
                 let (row, scale) = rows[place as usize];
                 (row, factor * i128::from(scale))
@@ -56,6 +66,9 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
     found
 }
 
+/// Equations, each with where its unknowns that would have to cancel begin, and these.
+pub type GroupKey = (Vec<(Sides, u32)>, Vec<VarId>);
+
 struct Leading<'a> {
     system: &'a System,
     offsets: &'a Offsets,
@@ -67,6 +80,19 @@ struct Leading<'a> {
 impl Leading<'_> {
     fn has(&self, column: u32) -> bool {
         self.own.as_ref().is_none_or(|own| own.contains(&column))
+    }
+
+    /// What the factors of a group are found from.
+    fn key(&self, work: &Work, group: &[u32]) -> GroupKey {
+        let (mut sides, mut leading) = (Vec::with_capacity(group.len()), Vec::new());
+        for &row in group {
+            sides.push((self.system.sides[row as usize], leading.len() as u32));
+            for &column in self.offsets.tight.row(row as usize).iter().filter(|&&column| self.has(column)) {
+                let order = self.offsets.variables[column as usize].checked_sub(self.offsets.equations[row as usize]);
+                leading.extend(order.and_then(|order| at_order(work, self.system.columns[column as usize], order)));
+            }
+        }
+        (sides, leading)
     }
 
     /// The highest derivative of a column in equations that are differentiated so often.
@@ -83,8 +109,7 @@ impl Leading<'_> {
         let (mut columns, mut factors) = (Vec::new(), Vec::new());
         for &column in tight.row(row as usize).iter().filter(|&&column| self.has(column)) {
             let leaf = self.leaf(work, column, self.offsets.equations[row as usize])?;
-            let exprs = &mut work.model.exprs;
-            let (factor, rest) = exprs.linear_coefficient(residual, leaf)?;
+            let (factor, rest) = work.linear_coefficient(residual, leaf)?;
             columns.push(column);
             // The values of parameters are final, so what depends for them does depend.
             factors.push(work.evaluate(factor)?);

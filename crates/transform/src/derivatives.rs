@@ -32,8 +32,13 @@ pub struct Reduced {
 /// Makes the system one in which every derivative that is left follows from states: no `der` is left in the equations,
 /// `work.active` holds the differentiated ones too, and calls are written out. The states are still to be chosen.
 pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
-    name_all_derivatives(work)?;
-    let named = work.model.variables.len();
+    name_derivatives(work, &work.active.clone())?;
+    name_other_derivatives(work);
+    reduce_named(work)
+}
+
+/// The same where derivatives have been named already.
+pub fn reduce_named(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     let before = work.active.clone();
     let wanted = |least| work.model.variables.values().any(|v| v.attributes.state_select >= least);
     let mut wishes = vec![None];
@@ -42,7 +47,7 @@ pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     wishes.extend(wanted(StateSelect::Prefer).then_some(Some(StateSelect::Prefer)));
     let (system, equations, offsets) = loop {
         let wish = wishes.pop().flatten();
-        match find_offsets(work, named, wish) {
+        match find_offsets(work, wish) {
             Err(_) if wish.is_some() => work.active.clone_from(&before),
             outcome => break outcome?,
         }
@@ -50,7 +55,7 @@ pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     let mut reduced = Reduced {
         equations,
         variables: system.columns.iter().map(|&variable| vec![variable]).collect(),
-        written: written_orders(work, &system, named),
+        written: written_orders(work, &system),
         offsets,
     };
     finish_chains(work, &mut reduced);
@@ -58,11 +63,11 @@ pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     Ok(reduced)
 }
 
-fn name_all_derivatives(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
+/// Makes the derivatives in equations variables.
+pub fn name_derivatives(work: &mut Work, equations: &[EqId]) -> Result<(), Vec<Diagnostic>> {
     let mut memo = Memo::default();
     let mut problems = Vec::new();
-    for index in 0..work.active.len() {
-        let eq = work.active[index];
+    for &eq in equations {
         let (left, right) = work.dynamic[eq];
         let Equation { left: first, right: second, .. } = work.model.equations[eq];
         match work.name_derivatives(&mut memo, &[left, right, first, second]) {
@@ -80,9 +85,12 @@ fn name_all_derivatives(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
             }
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Makes the derivatives in initial equations and actions variables.
+pub fn name_other_derivatives(work: &mut Work) {
+    let mut memo = Memo::default();
     let mut initial_equations = std::mem::take(&mut work.model.initial_equations);
     for equation in &mut initial_equations {
         if let Ok(new) = work.name_derivatives(&mut memo, &[equation.left, equation.right]) {
@@ -91,16 +99,15 @@ fn name_all_derivatives(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     }
     work.model.initial_equations = initial_equations;
     map_actions(work, |work, expr| work.name_derivatives(&mut memo, &[expr]).map_or(expr, |new| new[0]));
-    Ok(())
 }
 
 /// The orders of the derivatives that the text itself names, by column.
-fn written_orders(work: &Work, system: &System, named: usize) -> Vec<u32> {
+fn written_orders(work: &Work, system: &System) -> Vec<u32> {
     let order = |&column: &VarId| {
         let mut order = 0;
         let mut variable = column;
         while let Some(next) = work.derivative[variable]
-            && base::Id::index(next) < named
+            && work.named[next]
         {
             order += 1;
             variable = next;
@@ -110,11 +117,9 @@ fn written_orders(work: &Work, system: &System, named: usize) -> Vec<u32> {
     system.columns.iter().map(order).collect()
 }
 
-/// The offsets, with the derivatives of equations made on the way; they are not active yet. Of the variables, the first
-/// `named` are the text's own and their derivatives there; an attempt that failed may have left more.
+/// The offsets, with the derivatives of equations made on the way; they are not active yet.
 fn find_offsets(
     work: &mut Work,
-    named: usize,
     wish: Option<StateSelect>,
 ) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
     let mut attempts = 0;
@@ -125,7 +130,7 @@ fn find_offsets(
             sides.push(work.inlined(pair));
         }
         let system = System::new(work, Problem::Reduction, work.active.clone(), sides, |v| work.is_unknown(v));
-        let mut lowest = written_orders(work, &system, named);
+        let mut lowest = written_orders(work, &system);
         for (order, &column) in lowest.iter_mut().zip(&system.columns) {
             let is_asked = wish.is_some_and(|least| work.model.variables[column].attributes.state_select >= least);
             if is_asked && work.model.variables[column].ty == VariableType::Real && !work.is_discrete(column) {
@@ -133,8 +138,11 @@ fn find_offsets(
             }
         }
         let signature = Signature { incidence: system.matchable.clone(), orders: system.orders.clone(), lowest };
+        let wanted = system.partners(work);
         let mut chains = Chains::new(&system);
-        let offsets = match Pantelides.run(&signature, &mut |row, times| chains.entries(work, &system, row, times)) {
+        let offsets = Pantelides.run(&signature, &wanted, &mut |row, times| chains.entries(work, &system, row, times));
+        chains.scanner.take().into_iter().for_each(|scanner| work.give_back(scanner));
+        let offsets = match offsets {
             Ok(offsets) => offsets,
             Err(Refusal::NotDifferentiable) => return Err(chains.problems),
             Err(Refusal::Singular) => {
@@ -151,6 +159,7 @@ fn find_offsets(
             }
         };
         attempts += 1;
+        system.remember(work, &offsets.matching);
         if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &offsets, &chains.equations) {
             return Ok((system, chains.equations, offsets));
         }
@@ -182,9 +191,9 @@ impl Chains {
             }
         }
         let (left, right) = work.inlined(work.dynamic[chain[times as usize]]);
-        let scanner = self.scanner.get_or_insert_with(|| Scanner::for_model(&work.model));
+        let scanner = self.scanner.get_or_insert_with(|| work.scanner());
         let mut entries: Entries = Vec::new();
-        scanner.scan(&work.model.exprs, &[left, right], |leaf, place| {
+        scanner.scan_sides(&work.model.exprs, (left, right), |leaf, place| {
             let (Leaf::Variable(variable), Place::Smooth) = (leaf, place) else { return };
             let (base, order) = root_of(work, variable);
             let column = system.column_of[base];

@@ -28,6 +28,7 @@ pub mod options;
 mod output;
 mod parameters;
 mod projection;
+mod recall;
 pub mod schedule;
 mod singular;
 mod states;
@@ -214,24 +215,15 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline })
 }
 
-/// The schedule of a mode and the chains of its equations. Parameters have been ordered, conditions are decided.
-fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), Vec<Diagnostic>> {
-    let options = Options::default();
-    let written = Written::of(&work.model);
-    let conflicts = discrete::conflicts(&work);
-    if !conflicts.is_empty() {
-        return Err(conflicts);
-    }
-    vanishing::fold(&mut work);
-    aliases::eliminate(&mut work, options.aliases)?;
-    constants::propagate(&mut work);
-    let reduced = derivatives::reduce(&mut work)?;
-    let chains = modes::chains::collect(&mut work, &reduced)?;
-    let (states, state_sets) = states::choose(&mut work, &reduced);
-    let (mut blocks, _) = dynamic_blocks(&mut work, &options)?;
-    output::mark(&work, &states, &mut blocks);
+/// The plan of a mode and the chains of its equations. Conditions are decided and derivatives have names.
+fn sort_mode(work: &mut Work, entry: modes::Entry) -> Result<(Plan, Chains), Vec<Diagnostic>> {
+    let reduced = derivatives::reduce_named(work)?;
+    let chains = modes::chains::collect(work, &reduced)?;
+    let (states, state_sets) = states::choose(work, &reduced);
+    let (mut blocks, _) = dynamic_blocks(work, &Options::default())?;
+    output::mark(work, &states, &mut blocks);
     let (mut initial, initial_checks) = match entry {
-        modes::Entry::Start => initial::problem(&mut work, &state_sets)?,
+        modes::Entry::Start => initial::problem(work, &state_sets)?,
         modes::Entry::Running => (Vec::new(), Vec::new()),
     };
     let families = families::gather(&work.model, &mut blocks);
@@ -239,17 +231,18 @@ fn sort_mode(mut work: Work, entry: modes::Entry) -> Result<(Schedule, Chains), 
     let (projection, inline) = (None, None);
     let plan =
         Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline };
-    Ok((plan.schedule(work, written), chains))
+    Ok((plan, chains))
 }
 
 /// The blocks that hold at run time, and when what they compute changes.
 fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<(Vec<Block>, IdVec<VarId, Level>), Vec<Diagnostic>> {
     let sides = work.active.iter().map(|&eq| work.dynamic[eq]).collect();
     let system = System::new(work, Problem::Dynamic, work.active.clone(), sides, |v| work.is_unknown(v));
-    let matching = Matching::maximum(&system.matchable);
+    let matching = Matching::near(&system.matchable, &system.partners(work));
     if !matching.is_perfect() {
         return Err(singular::report(work, &system, &matching));
     }
+    system.remember(work, &matching);
     let mut levels: IdVec<VarId, Level> = work.model.variables.ids().map(|v| known_level(work, v)).collect();
     let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
     match options.aliases {

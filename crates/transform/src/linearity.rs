@@ -5,7 +5,7 @@ use dae::{Builtin, ExprId, Exprs, Node, VarId};
 use rustc_hash::FxHashMap;
 
 /// When a value can change.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
     /// Never during a run.
     Parameter,

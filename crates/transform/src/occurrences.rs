@@ -29,7 +29,7 @@ pub enum Leaf {
 }
 
 /// Collects leaves; keeps its tables from call to call.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Scanner {
     stamp: u32,
     seen: Vec<u32>,
@@ -37,13 +37,36 @@ pub struct Scanner {
     /// Arguments of calls that count as constant when the call is differentiated (`noDerivative`): nothing is solved for
     /// them.
     silent: FxHashMap<CallSiteId, Vec<bool>>,
+    /// How many sites of calls were looked at for these.
+    sites: usize,
+    known: Option<Box<Known>>,
+}
+
+/// The leaves of equations that were scanned before.
+#[derive(Clone, Default)]
+struct Known {
+    /// Where those of two sides stand.
+    ranges: FxHashMap<(ExprId, ExprId), (u32, u32)>,
+    leaves: Vec<(Leaf, Place)>,
 }
 
 impl Scanner {
     /// A scanner that knows the arguments of calls that nothing is solved for.
     pub fn for_model(model: &Model) -> Self {
-        let mut silent = FxHashMap::default();
-        for (id, site) in model.exprs.call_sites().iter() {
+        let mut scanner = Self::default();
+        scanner.learn(model);
+        scanner
+    }
+
+    /// A scanner that remembers the leaves of equations.
+    pub fn with_memory() -> Self {
+        Self { known: Some(Box::default()), ..Self::default() }
+    }
+
+    /// Looks at the calls that are new.
+    pub fn learn(&mut self, model: &Model) {
+        let sites = model.exprs.call_sites();
+        for (id, site) in sites.iter().skip(self.sites) {
             let Some(function) = model.functions.get(site.function) else { continue };
             let Some(annotation) = function.derivatives.iter().find(|a| !a.no_derivative.is_empty()) else { continue };
             let mut mask = Vec::new();
@@ -51,9 +74,22 @@ impl Scanner {
                 let is_silent = annotation.no_derivative.contains(&(position as u32));
                 mask.extend(std::iter::repeat_n(is_silent, shape.scalars()));
             }
-            silent.insert(id, mask);
+            self.silent.insert(id, mask);
         }
-        Self { silent, ..Self::default() }
+        self.sites = sites.len();
+    }
+
+    /// Like `scan`, for the two sides of an equation.
+    pub fn scan_sides(&mut self, exprs: &Exprs, sides: (ExprId, ExprId), mut visit: impl FnMut(Leaf, Place)) {
+        let Some(mut known) = self.known.take() else { return self.scan(exprs, &[sides.0, sides.1], visit) };
+        let Known { ranges, leaves } = &mut *known;
+        let (start, end) = *ranges.entry(sides).or_insert_with(|| {
+            let start = leaves.len() as u32;
+            self.scan(exprs, &[sides.0, sides.1], |leaf, place| leaves.push((leaf, place)));
+            (start, leaves.len() as u32)
+        });
+        leaves[start as usize..end as usize].iter().for_each(|&(leaf, place)| visit(leaf, place));
+        self.known = Some(known);
     }
 
     /// Calls `visit` once for each leaf of `roots`, with the strongest place it has.

@@ -9,10 +9,11 @@ use base::IdVec;
 use dae::{Builtin, EqId, EquationRole, ExprId, Node, VarId, VariableType};
 
 use crate::occurrences::{Leaf, Place, Scanner};
-use crate::structure::{Incidence, IncidenceBuilder, NONE};
+use crate::structure::{Incidence, IncidenceBuilder, Matching, NONE};
 use crate::work::{Sides, Work};
 
 pub struct System {
+    problem: Problem,
     pub rows: Vec<EqId>,
     pub sides: Vec<Sides>,
     pub columns: Vec<VarId>,
@@ -27,7 +28,7 @@ pub struct System {
 }
 
 /// Which problem the rows belong to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Problem {
     /// A variable and its derivatives are one column.
     Reduction,
@@ -70,7 +71,7 @@ impl System {
             columns: &columns,
             column_of: &column_of,
             order_of: &order_of,
-            scanner: Scanner::for_model(&work.model),
+            scanner: work.scanner(),
             matchable: IncidenceBuilder::with_capacity(rows.len(), 3 * rows.len()),
             orders: Vec::with_capacity(3 * rows.len()),
             depends: IncidenceBuilder::with_capacity(rows.len(), 3 * rows.len()),
@@ -81,13 +82,31 @@ impl System {
         for (&row, &sides) in rows.iter().zip(&sides) {
             builder.row(row, sides);
         }
-        let Builder { matchable, depends, orders, highest, .. } = builder;
+        let Builder { matchable, depends, orders, highest, scanner, .. } = builder;
+        work.give_back(scanner);
         let (matchable, depends) = (matchable.finish(columns.len()), depends.finish(columns.len()));
-        Self { rows, sides, matchable, orders, depends, highest, columns, column_of }
+        Self { problem, rows, sides, matchable, orders, depends, highest, columns, column_of }
     }
 }
 
 impl System {
+    /// The columns that rows were matched with in another mode; `NONE` where that is not known.
+    pub fn partners(&self, work: &Work) -> Vec<u32> {
+        let Some(recall) = &work.recall else { return Vec::new() };
+        let partner = |&sides: &Sides| recall.partners.get(&(self.problem, sides));
+        self.sides.iter().map(|sides| partner(sides).map_or(NONE, |&variable| self.column_of[variable])).collect()
+    }
+
+    /// Keeps a matching for other modes to begin with.
+    pub fn remember(&self, work: &mut Work, matching: &Matching) {
+        let Some(recall) = &mut work.recall else { return };
+        for (&sides, &column) in self.sides.iter().zip(&matching.column_of_row) {
+            if column != NONE {
+                recall.partners.insert((self.problem, sides), self.columns[column as usize]);
+            }
+        }
+    }
+
     /// The same with some of the rows only.
     pub fn with_rows(&self, rows: &[u32]) -> Self {
         let mut matchable = IncidenceBuilder::with_capacity(rows.len(), self.matchable.len());
@@ -99,6 +118,7 @@ impl System {
             depends.push_row(self.depends.row(row as usize).iter().copied());
         }
         Self {
+            problem: self.problem,
             rows: rows.iter().map(|&row| self.rows[row as usize]).collect(),
             sides: rows.iter().map(|&row| self.sides[row as usize]).collect(),
             columns: self.columns.clone(),
@@ -145,10 +165,10 @@ impl Builder<'_> {
     }
 
     /// One entry for each column in the row, with its highest order among the strongest places.
-    fn collect(&mut self, (left, right): Sides) {
+    fn collect(&mut self, sides: Sides) {
         self.entries.clear();
         let Self { problem, scanner, work, column_of, order_of, entries, slot, highest, .. } = self;
-        scanner.scan(&work.model.exprs, &[left, right], |leaf, place| {
+        scanner.scan_sides(&work.model.exprs, sides, |leaf, place| {
             let (variable, order) = match leaf {
                 Leaf::Variable(variable) => (variable, order_of[variable]),
                 Leaf::Derivative(variable) if *problem == Problem::Reduction => (variable, order_of[variable] + 1),
@@ -223,7 +243,7 @@ pub fn is_discrete_equation(work: &Work, left: ExprId, right: ExprId) -> bool {
 /// `None` where the expression does not tell: whole numbers, calls.
 fn is_real(work: &Work, expr: ExprId) -> Option<bool> {
     let exprs = &work.model.exprs;
-    let mut stack = vec![expr];
+    let mut stack: smallvec::SmallVec<[ExprId; 16]> = smallvec::smallvec![expr];
     let mut found = None;
     while let Some(id) = stack.pop() {
         let this = match exprs.node(id) {
@@ -253,7 +273,7 @@ fn is_real(work: &Work, expr: ExprId) -> Option<bool> {
                         None
                     }
                     SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock => {
-                        stack.extend(args.first());
+                        stack.extend(args.first().copied());
                         None
                     }
                     Floor | Ceil | FloorEvent | CeilEvent => None,

@@ -10,11 +10,14 @@ use dae::{
 
 use rustc_hash::FxHashSet;
 
+use crate::occurrences::Scanner;
+use crate::recall::Recall;
 use crate::schedule::{Assignment, Role, Summary};
 
 /// The two sides of an equation.
 pub type Sides = (ExprId, ExprId);
 
+#[derive(Clone)]
 pub struct Work {
     pub model: Model,
     pub roles: IdVec<VarId, Role>,
@@ -35,6 +38,8 @@ pub struct Work {
     pub value_memo: Memo,
     /// The derivative variable of a variable.
     pub derivative: IdVec<VarId, Option<VarId>>,
+    /// Derivatives that the equations themselves name, in this mode.
+    pub named: IdVec<VarId, bool>,
     pub differentiator: Differentiator,
     pub inliner: Inliner,
     /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
@@ -49,6 +54,8 @@ pub struct Work {
     pub strict: bool,
     /// The step of inline integration while its equations are sorted; `values` holds the longest.
     pub step: Option<VarId>,
+    /// What is known from other modes.
+    pub recall: Option<Box<Recall>>,
     pub summary: Summary,
 }
 
@@ -76,6 +83,7 @@ impl Work {
             values: IdVec::filled(None, count),
             value_memo: Memo::default(),
             derivative: IdVec::filled(None, count),
+            named: IdVec::filled(false, count),
             differentiator: Differentiator::new(),
             inliner: Inliner::new(),
             doubtful: false,
@@ -84,6 +92,7 @@ impl Work {
             switched: Vec::new(),
             strict: false,
             step: None,
+            recall: None,
             summary,
             model,
         }
@@ -152,6 +161,17 @@ impl Work {
 
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
     pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
+        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.total.get(&expr)) {
+            return Ok(known);
+        }
+        let derivative = self.new_time_derivative(expr)?;
+        if let Some(recall) = &mut self.recall {
+            recall.total.insert(expr, derivative);
+        }
+        Ok(derivative)
+    }
+
+    fn new_time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
         if self.model.exprs.any(expr, changes_at_ticks) {
             let reason = "what comes from another clock, or from the tick before, changes in steps".to_owned();
             return Err(NotDifferentiable { function: None, reason });
@@ -168,17 +188,28 @@ impl Work {
         };
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
         let result = self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)?;
-        self.name_derivatives(&mut Memo::default(), &[result]).map(|new| new[0]).map_err(|input| {
+        let found = self.model.exprs.dependencies(&[result]).derivatives;
+        self.add_derivatives(&found).map_err(|input| {
             let name = self.model.variable_name(input);
             let reason = format!("the derivative of `{name}`, an input of the model, is not known");
             NotDifferentiable { function: None, reason }
-        })
+        })?;
+        Ok(self.with_derivative_variables(&mut Memo::default(), &[result])[0])
     }
 
-    /// Replaces `der(x)` by the variable of that derivative, added where it is missing. The derivative of what is known and
-    /// does not change is zero; that of an input is the error.
+    /// Replaces `der(x)` by the variable of that derivative, added where it is missing, which counts as named by the model.
+    /// The derivative of what is known and does not change is zero; that of an input is the error.
     pub fn name_derivatives(&mut self, memo: &mut Memo, roots: &[ExprId]) -> Result<Vec<ExprId>, VarId> {
-        for variable in self.model.exprs.dependencies(roots).derivatives {
+        let found = self.model.exprs.dependencies(roots).derivatives;
+        self.add_derivatives(&found)?;
+        for derivative in found.iter().filter_map(|&variable| self.derivative[variable]) {
+            self.named[derivative] = true;
+        }
+        Ok(self.with_derivative_variables(memo, roots))
+    }
+
+    fn add_derivatives(&mut self, differentiated: &[VarId]) -> Result<(), VarId> {
+        for &variable in differentiated {
             match self.roles[variable] {
                 Role::Input => return Err(variable),
                 Role::Algebraic | Role::State { .. } => {
@@ -187,14 +218,18 @@ impl Work {
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    fn with_derivative_variables(&mut self, memo: &mut Memo, roots: &[ExprId]) -> Vec<ExprId> {
         let derivative = &self.derivative;
-        Ok(self.model.exprs.rewrite(roots, memo, |exprs, _, node| match node {
+        self.model.exprs.rewrite(roots, memo, |exprs, _, node| match node {
             Node::Der(v) => match derivative[v] {
                 Some(variable) => exprs.var(variable),
                 None => exprs.real(0.0),
             },
             node => exprs.make(node),
-        }))
+        })
     }
 
     /// With calls written out that can be.
@@ -205,9 +240,77 @@ impl Work {
 
     /// The derivative of an expression by one variable, where it can be made.
     pub fn partial_derivative(&mut self, expr: ExprId, variable: VarId) -> Option<ExprId> {
+        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.partial.get(&(expr, variable))) {
+            return known;
+        }
         let unknown = self.model.exprs.var(variable);
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
-        self.differentiator.partial(exprs, functions, expr, unknown).ok()
+        let derivative = self.differentiator.partial(exprs, functions, expr, unknown).ok();
+        if let Some(recall) = &mut self.recall {
+            recall.partial.insert((expr, variable), derivative);
+        }
+        derivative
+    }
+
+    /// The factor of a leaf in an expression that is linear in it, and the rest.
+    pub fn linear_coefficient(&mut self, expr: ExprId, leaf: ExprId) -> Option<(ExprId, ExprId)> {
+        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.factors.get(&(expr, leaf))) {
+            return known;
+        }
+        let factor = self.model.exprs.linear_coefficient(expr, leaf);
+        if let Some(recall) = &mut self.recall {
+            recall.factors.insert((expr, leaf), factor);
+        }
+        factor
+    }
+
+    /// A scanner for the expressions of the model. One that knows some of them already is to be given back.
+    pub fn scanner(&self) -> Scanner {
+        let Some(recall) = &self.recall else { return Scanner::for_model(&self.model) };
+        let mut scanner = recall.scanner.take();
+        scanner.learn(&self.model);
+        scanner
+    }
+
+    pub fn give_back(&self, scanner: Scanner) {
+        if let Some(recall) = &self.recall {
+            recall.scanner.replace(scanner);
+        }
+    }
+
+    /// The same with expressions, functions and what is known about them moved there, for one mode.
+    pub fn branch(&mut self) -> Work {
+        let exprs = std::mem::take(&mut self.model.exprs);
+        let recall = self.recall.take();
+        let (values, inliner) = (std::mem::take(&mut self.value_memo), std::mem::take(&mut self.inliner));
+        let mut branch = self.clone();
+        branch.model.exprs = exprs;
+        (branch.recall, branch.value_memo, branch.inliner) = (recall, values, inliner);
+        branch
+    }
+
+    /// Takes back what was moved to a branch. Variables keep their numbers in later branches; those that nobody else
+    /// knows rest there.
+    pub fn rejoin(&mut self, branch: &mut Work) {
+        self.model.exprs = branch.model.exprs.clone();
+        self.model.functions.clone_from(&branch.model.functions);
+        self.model.paths.clone_from(&branch.model.paths);
+        self.differentiator.clone_from(&branch.differentiator);
+        self.recall = branch.recall.take();
+        self.value_memo = std::mem::take(&mut branch.value_memo);
+        self.inliner = std::mem::take(&mut branch.inliner);
+        for index in self.model.variables.len()..branch.model.variables.len() {
+            let variable = &branch.model.variables[VarId::from_index(index)];
+            match variable.derivative_of {
+                Some(of) if self.is_unknown(of) && self.derivative[of].is_none() => {
+                    self.derivative_variable(of);
+                }
+                _ => {
+                    let variable = Variable { hidden: true, ..variable.clone() };
+                    self.push_variable(variable, Role::Constant);
+                }
+            }
+        }
     }
 
     /// `left = right`.
@@ -242,6 +345,7 @@ impl Work {
         self.folded.push(None);
         self.values.push(None);
         self.derivative.push(None);
+        self.named.push(false);
         self.model.variables.push(variable)
     }
 

@@ -13,6 +13,7 @@ use crate::system::{Problem, System};
 use crate::work::{Sides, Work, first_role};
 
 /// The equations as they were written. Expressions are never removed, so their ids are all it takes.
+#[derive(Clone)]
 pub struct Written {
     pub sides: Vec<Sides>,
     variables: usize,

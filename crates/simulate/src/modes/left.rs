@@ -84,8 +84,10 @@ impl Carried {
             (place.reading == Reading::Plain).then_some((variable.index() as u32, place.address))
         };
         let previous = |variable: VarId| Some((variable, program.layout.previous(program.layout.slot(variable))?));
+        // Derivatives that other modes have are constants.
+        let is_in_use = |variable: VarId| !matches!(program.schedule.roles[variable], Role::Constant);
         let mut derivatives: Vec<(Derivative, Place)> = (model.variables.iter())
-            .filter(|(_, declared)| declared.derivative_of.is_some())
+            .filter(|(variable, declared)| declared.derivative_of.is_some() && is_in_use(*variable))
             .map(|(variable, _)| (root_of(model, variable), Place::of(program, variable)))
             .collect();
         derivatives.sort_by_key(|&(derivative, _)| derivative);
@@ -233,7 +235,7 @@ impl Left {
     /// Gives the relations of a structure for all modes the numbers that they have in the modes.
     pub fn number_relations(&mut self, program: &Program, numbers: &RelationNumbers) {
         for (relation, &state) in program.layout.relations.values().zip(&self.unnumbered) {
-            let Some(&number) = numbers.get(&program.model().expression_text(relation.residue)) else { continue };
+            let Some(number) = numbers.find(&program.model().expression_text(relation.residue)) else { continue };
             if self.relations.len() <= number {
                 self.relations.resize(number + 1, None);
             }

@@ -1,7 +1,7 @@
 //! One mode, ready to run: its program with memory, integrator and location of events.
 
 use compile::{Class, Probe, Program, RelationId, RelationKind};
-use dae::VarId;
+use dae::{ExprId, Model, VarId};
 use rustc_hash::FxHashMap;
 use solve::{Integrator, RootFinder};
 
@@ -44,8 +44,38 @@ pub struct Switch {
     pub scratch: Scratch,
 }
 
-/// The numbers of relations in all modes, by their text.
-pub type RelationNumbers = FxHashMap<String, usize>;
+/// The numbers of relations in all modes.
+#[derive(Default)]
+pub struct RelationNumbers {
+    by_text: FxHashMap<String, usize>,
+    /// By the sides of comparisons: expressions are the same in all modes.
+    by_sides: FxHashMap<(ExprId, ExprId), usize>,
+}
+
+impl RelationNumbers {
+    /// The number of a relation of a mode, a new one where it has none yet.
+    fn number(&mut self, model: &Model, relation: &compile::Relation) -> usize {
+        let RelationKind::Compare { left, right } = relation.kind else {
+            return self.by_text(model, relation.residue);
+        };
+        if let Some(&number) = self.by_sides.get(&(left, right)) {
+            return number;
+        }
+        let number = self.by_text(model, relation.residue);
+        self.by_sides.insert((left, right), number);
+        number
+    }
+
+    fn by_text(&mut self, model: &Model, residue: ExprId) -> usize {
+        let next = self.by_text.len();
+        *self.by_text.entry(model.expression_text(residue)).or_insert(next)
+    }
+
+    /// The number of what reads like this.
+    pub fn find(&self, text: &str) -> Option<usize> {
+        self.by_text.get(text).copied()
+    }
+}
 
 impl Switch {
     pub fn new(machine: &mut Machine, numbers: &mut RelationNumbers) -> Result<Self, Trouble> {
@@ -60,13 +90,7 @@ impl Switch {
         let expressions: Vec<_> = found.iter().map(|(_, relation)| relation.residue).collect();
         let residues = Probe::new(program, &expressions, &mut machine.memory).map_err(|d| trouble(Box::new(d)))?;
         let model = program.model();
-        let shared = expressions
-            .iter()
-            .map(|&residue| {
-                let next = numbers.len();
-                *numbers.entry(model.expression_text(residue)).or_insert(next)
-            })
-            .collect();
+        let shared = found.iter().map(|(_, relation)| numbers.number(model, relation)).collect();
         let part = |&residue: &dae::ExprId| {
             let found = model.exprs.dependencies(&[residue]);
             (found.variables, found.time)

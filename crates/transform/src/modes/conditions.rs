@@ -124,7 +124,8 @@ fn holds(
     conditions: &[ExprId],
     truth: &[bool],
 ) -> Vec<(VarId, bool)> {
-    let residual = decided(work, &[residual], conditions.iter().copied().zip(truth.iter().copied()))[0];
+    let truth: Vec<ExprId> = truth.iter().map(|&truth| work.model.exprs.boolean(truth)).collect();
+    let residual = replaced(work, &[residual], conditions.iter().copied().zip(truth))[0];
     let mut unknowns = Vec::new();
     scanner.scan(&work.model.exprs, &[residual], |leaf, place| {
         let (variable, derivative) = match leaf {
@@ -141,14 +142,15 @@ fn holds(
     unknowns
 }
 
-/// Expressions with conditions replaced by their truth, and parameters that are zero by zero: what they multiply is not
-/// there.
-pub fn decided(work: &mut Work, roots: &[ExprId], conditions: impl Iterator<Item = (ExprId, bool)>) -> Vec<ExprId> {
+/// Expressions with conditions replaced by what stands beside them, and parameters that are zero by zero: what they multiply
+/// is not there.
+pub fn replaced(
+    work: &mut Work,
+    roots: &[ExprId],
+    conditions: impl IntoIterator<Item = (ExprId, ExprId)>,
+) -> Vec<ExprId> {
     let mut memo = Memo::default();
-    for (condition, truth) in conditions {
-        let literal = work.model.exprs.boolean(truth);
-        memo.insert(condition, literal);
-    }
+    conditions.into_iter().for_each(|(condition, new)| memo.insert(condition, new));
     let values = &work.values;
     let exprs = &mut work.model.exprs;
     exprs.rewrite(roots, &mut memo, |exprs, id, node| match node {

@@ -10,8 +10,9 @@ pub mod difference;
 mod factors;
 mod numbers;
 pub(crate) mod redundancy;
+mod stem;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use base::{Diagnostic, Name};
 use dae::{
@@ -23,6 +24,7 @@ use crate::schedule::Schedule;
 use crate::system::is_discrete_equation;
 use crate::work::{Work, hidden};
 use chains::Chains;
+use stem::Stem;
 
 /// The truth of each structural condition.
 pub type Key = Vec<bool>;
@@ -35,8 +37,8 @@ pub struct Modes {
     conditions: Vec<Condition>,
     /// The unknowns of the equations that the conditions decide about.
     pub switched: Vec<VarId>,
-    /// The same equations in every mode; found when the first is sorted.
-    decided: std::sync::OnceLock<Vec<Decided>>,
+    /// Where the schedules of modes branch off; made when the first is asked for.
+    stem: OnceLock<Result<Mutex<Stem>, Vec<Diagnostic>>>,
     /// Refuse what would be decided for the user with a warning.
     pub strict: bool,
 }
@@ -110,12 +112,9 @@ impl Modes {
             let (right, role) = (condition.expression, EquationRole::Plain);
             model.equations.push(Equation { left, right, role, origin });
         }
-        let (switched, decided) = (Vec::new(), std::sync::OnceLock::new());
-        let mut modes = Self { model, plain, conditions, switched, decided, strict };
-        let mut work = Work::new(modes.model.clone());
-        let decided = modes.find_decided(&work);
-        modes.switched = modes.decide(&mut work, &vec![false; modes.conditions.len()], &decided);
-        modes
+        let work = Work::new(model.clone());
+        let switched = switched(&work, &decided(&work, &conditions));
+        Self { model, plain, conditions, switched, stem: OnceLock::new(), strict }
     }
 
     pub fn conditions(&self) -> &[Condition] {
@@ -186,12 +185,10 @@ impl Modes {
 
     /// The schedule of a mode.
     pub fn schedule(self: &Arc<Self>, key: &[bool], entry: Entry) -> Result<Schedule, Vec<Diagnostic>> {
-        let mut work = Work::new(self.model.clone());
-        crate::parameters::order(&mut work)?;
-        work.strict = self.strict;
-        let decided = self.decided.get_or_init(|| self.find_decided(&work));
-        work.switched = self.decide(&mut work, key, decided);
-        let (mut schedule, chains) = crate::sort_mode(work, entry)?;
+        let stem = self.stem.get_or_init(|| Stem::new(self).map(Mutex::new)).as_ref().map_err(Clone::clone)?;
+        let mut stem = stem.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (mut schedule, chains) = stem.sort(key, entry)?;
+        drop(stem);
         let (count, summary) = (self.conditions.len(), &mut schedule.summary);
         for counted in [&mut summary.equations, &mut summary.unknowns, &mut summary.discrete] {
             *counted = counted.saturating_sub(count);
@@ -203,51 +200,41 @@ impl Modes {
         schedule.mode = Some(Box::new(Mode { modes, key, entry, chains, notices: of_mode }));
         Ok(schedule)
     }
+}
 
-    /// The equations between Reals that conditions decide about.
-    fn find_decided(&self, work: &Work) -> Vec<Decided> {
-        let mut found = Vec::new();
-        for &eq in &work.active {
-            let Equation { left, right, role, .. } = &work.model.equations[eq];
-            if !matches!(role, EquationRole::Plain) || is_discrete_equation(work, *left, *right) {
-                continue;
-            }
-            let alternatives = conditions::alternatives(work, &[*left, *right]);
-            let numbered = self.conditions.iter().enumerate();
-            let numbers: Vec<usize> = numbered
-                .filter(|(_, condition)| alternatives.contains(&condition.expression))
-                .map(|(number, _)| number)
-                .collect();
-            if !numbers.is_empty() {
-                found.push((eq, numbers));
-            }
+/// The equations between Reals that conditions decide about.
+fn decided(work: &Work, conditions: &[Condition]) -> Vec<Decided> {
+    let mut found = Vec::new();
+    for &eq in &work.active {
+        let Equation { left, right, role, .. } = &work.model.equations[eq];
+        if !matches!(role, EquationRole::Plain) || is_discrete_equation(work, *left, *right) {
+            continue;
         }
-        found
+        let alternatives = conditions::alternatives(work, &[*left, *right]);
+        let numbered = conditions.iter().enumerate();
+        let numbers: Vec<usize> = numbered
+            .filter(|(_, condition)| alternatives.contains(&condition.expression))
+            .map(|(number, _)| number)
+            .collect();
+        if !numbers.is_empty() {
+            found.push((eq, numbers));
+        }
     }
+    found
+}
 
-    /// Decides the conditions in the equations that hold them; tells the unknowns of these.
-    fn decide(&self, work: &mut Work, key: &[bool], decided: &[Decided]) -> Vec<VarId> {
-        let mut touched = FxHashSet::default();
-        let mut switched: Vec<VarId> = Vec::new();
-        for (eq, numbers) in decided {
-            let eq = *eq;
-            let Equation { left, right, .. } = work.model.equations[eq];
-            touched.insert(eq);
-            switched.extend(work.model.exprs.dependencies(&[left, right]).variables);
-            let truths =
-                numbers.iter().filter_map(|&number| Some((self.conditions.get(number)?.expression, *key.get(number)?)));
-            let new = conditions::decided(work, &[left, right], truths);
-            let equation = &mut work.model.equations[eq];
-            (equation.left, equation.right) = (new[0], new[1]);
-        }
-        work.touched = Some(touched);
-        switched.sort_unstable();
-        switched.dedup();
-        switched.retain(|&v| {
-            work.is_unknown(v) && !work.is_discrete(v) && work.model.variables[v].ty == VariableType::Real
-        });
-        switched
+/// The unknowns of such equations.
+fn switched(work: &Work, decided: &[Decided]) -> Vec<VarId> {
+    let mut switched: Vec<VarId> = Vec::new();
+    for (eq, _) in decided {
+        let Equation { left, right, .. } = work.model.equations[*eq];
+        switched.extend(work.model.exprs.dependencies(&[left, right]).variables);
     }
+    switched.sort_unstable();
+    switched.dedup();
+    switched
+        .retain(|&v| work.is_unknown(v) && !work.is_discrete(v) && work.model.variables[v].ty == VariableType::Real);
+    switched
 }
 
 /// A condition with Boolean variables replaced by what their equations say, a few levels deep.

@@ -24,6 +24,19 @@ impl Matching {
         matching
     }
 
+    /// A maximum matching with as many of the wanted columns as possible; `NONE` where a row wants none.
+    pub fn near(incidence: &Incidence, wanted: &[u32]) -> Self {
+        let mut matching = Self::empty(incidence.rows(), incidence.columns());
+        for (row, &column) in wanted.iter().enumerate().take(incidence.rows()) {
+            if column != NONE && matching.row_of_column[column as usize] == NONE && incidence.row(row).contains(&column)
+            {
+                matching.assign(row as u32, column);
+            }
+        }
+        matching.extend(incidence);
+        matching
+    }
+
     pub fn assign(&mut self, row: u32, column: u32) {
         self.column_of_row[row as usize] = column;
         self.row_of_column[column as usize] = row;

@@ -74,7 +74,7 @@ pub struct Pantelides;
 
 impl OffsetMethod for Pantelides {
     fn offsets(&self, signature: &Signature) -> Option<Offsets> {
-        self.run(signature, &mut |row, times| {
+        self.run(signature, &[], &mut |row, times| {
             let range = signature.incidence.range(row as usize);
             Some(range.map(|entry| (signature.incidence.column_of(entry), signature.orders[entry] + times)).collect())
         })
@@ -83,17 +83,19 @@ impl OffsetMethod for Pantelides {
 }
 
 impl Pantelides {
-    /// `differentiate` gives what an equation holds after so many differentiations.
+    /// `wanted` are columns to begin the matching with, `differentiate` gives what an equation holds after so many
+    /// differentiations.
     pub fn run(
         &self,
         signature: &Signature,
+        wanted: &[u32],
         differentiate: &mut dyn FnMut(u32, u32) -> Option<Entries>,
     ) -> Result<Offsets, Refusal> {
-        if !Matching::maximum(&signature.incidence).is_perfect() {
+        if !Matching::near(&signature.incidence, wanted).is_perfect() {
             return Err(Refusal::Singular);
         }
         let mut run = PantelidesRun::new(signature);
-        run.start();
+        run.start(wanted);
         run.open = run.matching.unmatched_rows().collect();
         run.open.reverse();
         while let Some(row) = run.open.pop() {
@@ -146,9 +148,9 @@ impl<'a> PantelidesRun<'a> {
     }
 
     /// A maximum matching over what is tight before anything is differentiated.
-    fn start(&mut self) {
+    fn start(&mut self, wanted: &[u32]) {
         let tight = self.signature.tight(&self.c, &self.d);
-        self.matching.extend(&tight);
+        self.matching = Matching::near(&tight, wanted);
     }
 
     /// The entry of a row at a position, if it is tight; the outer `None` behind the last.

@@ -1,0 +1,49 @@
+//! What passes found out about expressions, kept from mode to mode.
+//!
+//! Expressions are never changed or removed, and the modes of a model agree on what is a parameter and which value it has, so
+//! an answer that was right once stays so. A model that is sorted once asks nothing twice and has no such memory.
+
+use std::cell::RefCell;
+
+use dae::{ExprId, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::blocks::{ComponentKey, KnownComponent};
+use crate::cancellation::GroupKey;
+use crate::occurrences::Scanner;
+use crate::system::Problem;
+use crate::work::Sides;
+
+#[derive(Clone)]
+pub struct Recall {
+    /// Derivatives of expressions by variables.
+    pub partial: FxHashMap<(ExprId, VarId), Option<ExprId>>,
+    /// Derivatives of expressions by time.
+    pub total: FxHashMap<ExprId, ExprId>,
+    /// Equations solved for variables.
+    pub solved: FxHashMap<(Sides, VarId), Option<ExprId>>,
+    /// The factor of a leaf in an expression, and the rest.
+    pub factors: FxHashMap<(ExprId, ExprId), Option<(ExprId, ExprId)>>,
+    /// How the equations of components are solved.
+    pub components: FxHashMap<ComponentKey, KnownComponent>,
+    /// Groups of equations in which no constraint hides.
+    pub frank: FxHashSet<GroupKey>,
+    /// The unknown that each equation was matched with last.
+    pub partners: FxHashMap<(Problem, Sides), VarId>,
+    pub scanner: RefCell<Scanner>,
+}
+
+impl Default for Recall {
+    fn default() -> Self {
+        Self {
+            partial: FxHashMap::default(),
+            total: FxHashMap::default(),
+            solved: FxHashMap::default(),
+            factors: FxHashMap::default(),
+            components: FxHashMap::default(),
+            frank: FxHashSet::default(),
+            partners: FxHashMap::default(),
+            scanner: RefCell::new(Scanner::with_memory()),
+        }
+    }
+}
