@@ -378,7 +378,7 @@ fn modes_that_call_for_each_other_are_listed() {
         no mode is consistent at time 0.5; 2 were tried
         late and i < 0.5 = true calls for late and i < 0.5 = false
         late and i < 0.5 = false calls for late and i < 0.5 = true
-        each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a loop of ideal elements needs an element that shares
+        a condition depends on its own consequence; break the cycle with pre(…), or give it hysteresis or a delay
     "#]]
     .assert_eq(&refusal(
         "model Buzzer
@@ -388,6 +388,137 @@ fn modes_that_call_for_each_other_are_listed() {
           der(x) = u;
           if late and i < 0.5 then u = i - 1; i = 1; else i = 0; u = x; end if;
         end Buzzer;",
+    ));
+}
+
+/// A relay as it stands in a file.
+const RELAY: &str = "model Relay \"A coil in series with the resting contact of another relay\"
+  parameter Real L = 0.1;
+  parameter Real R = 1;
+  parameter Real pull = 0.5 \"Current at which it pulls\";
+  Real i(start = 0, fixed = true);
+  Real v;
+  input Boolean opened \"Whether the contact in series is open\";
+  output Boolean pulled = i > pull;
+  input Real u;
+  Real uContact;
+equation
+  L*der(i) + R*i = v;
+  u = v + uContact;
+  if opened then
+    i = 0;
+  else
+    uContact = 0;
+  end if;
+end Relay;";
+
+/// What is said, with digits of times left out that may be rounding errors.
+fn said(text: &str) -> String {
+    let failure = run(text, 1.0).failure();
+    failure
+        .lines()
+        .map(|line| if line.contains(" at time ") { rounded(line) } else { line.trim_end().into() } + "\n")
+        .collect()
+}
+
+#[test]
+fn two_modes_that_are_both_consistent_are_named_with_their_places() {
+    // Both relays pull at the same instant; either may be the one that opens the contact of the other.
+    expect![[r#"
+        error[ambiguous-mode]: 2 modes are consistent at time 0.069314717; the equations do not say which
+           --> case.mo:14:3
+            |
+         14 |   if opened then
+            |   ^^^^^^^^^^^^^^ decided by a.opened, in component `a`
+           ::: case.mo:14:3
+            |
+         14 |   if opened then
+            |   -------------- decided by b.opened, in component `b`
+           = a.opened = false, b.opened = true
+           = a.opened = true, b.opened = false
+           = help: say which with `pre(…)` in the conditions, or with a law for the transition
+    "#]]
+    .assert_eq(&said(&format!(
+        "{RELAY}
+model Interlock
+  Relay a, b;
+equation
+  a.u = 1;
+  b.u = 1;
+  a.opened = b.pulled;
+  b.opened = a.pulled;
+end Interlock;"
+    )));
+}
+
+#[test]
+fn a_relay_that_interrupts_itself_is_told_what_would_help() {
+    expect![[r#"
+        error[no-consistent-mode]: no mode is consistent at time 0.069314717; 2 were tried
+           --> case.mo:14:3
+            |
+         14 |   if opened then
+            |   ^^^^^^^^^^^^^^ decided by relay.opened, in component `relay`
+           = relay.opened = true calls for relay.opened = false
+           = relay.opened = false calls for relay.opened = true
+           = help: a condition depends on its own consequence; break the cycle with pre(…), or give it hysteresis or a delay
+    "#]].assert_eq(&said(&format!(
+        "{RELAY}
+model Buzzer
+  Relay relay;
+equation
+  relay.u = 1;
+  relay.opened = relay.pulled;
+end Buzzer;"
+    )));
+}
+
+/// The equation for the instant of the impact says nothing new, so that the impulse is open.
+#[test]
+fn an_impact_that_leaves_the_velocities_open_is_told_what_is_missing() {
+    expect![[r#"
+        error[missing-law]: no mode is consistent at time 0.8; 2 were tried
+           --> case.mo:17:3
+            |
+         17 |   if hit then
+            |   ^^^^^^^^^^^ decided by stop.hit, in component `stop`
+           = stop.hit = true fails: nothing determines a.f, and so not how a.v, b.v changes
+           = stop.hit = false calls for stop.hit = true
+           = help: give the transition a law: an equation for what it leaves open, such as v = -e*pre(v) for the velocity after an impact
+    "#]].assert_eq(&said(
+        "model Mass
+  parameter Real m = 1;
+  Real x, v, f;
+equation
+  der(x) = v;
+  m*der(v) = f;
+end Mass;
+
+model Stop \"Two masses that hit each other; what happens then is not said\"
+  parameter Real d = 0.2;
+  Real x1, x2, f;
+  Boolean touch = x2 - x1 < d;
+  Boolean hit = edge(touch);
+  Real gap;
+equation
+  gap = x2 - x1 - d;
+  if hit then
+    gap = x2 - x1 - d;
+  else
+    f = 0;
+  end if;
+end Stop;
+
+model Collision
+  Mass a(x(start = 0, fixed = true), v(start = 1, fixed = true));
+  Mass b(x(start = 1, fixed = true), v(start = 0, fixed = true));
+  Stop stop;
+equation
+  stop.x1 = a.x;
+  stop.x2 = b.x;
+  a.f = -stop.f;
+  b.f = stop.f;
+end Collision;",
     ));
 }
 

@@ -19,7 +19,7 @@ use compile::Program;
 use dae::VarId;
 use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
-use transform::modes::{Entry as ModeEntry, Key, Modes};
+use transform::modes::{Entry as ModeEntry, Key, MISSING_LAW, Modes};
 
 pub use instant::Instant;
 pub use left::Left;
@@ -71,6 +71,8 @@ pub struct Switching<'p> {
     /// The stations in the order in which they were first entered.
     visited: Vec<usize>,
     warnings: Vec<Diagnostic>,
+    /// A mode leaves open how something moves.
+    lawless: bool,
 }
 
 /// A transition from one station to another.
@@ -130,6 +132,7 @@ impl<'p> Switching<'p> {
             trials: 0,
             visited: Vec::new(),
             warnings: Vec::new(),
+            lawless: false,
         }
     }
 
@@ -568,7 +571,10 @@ impl<'p> Switching<'p> {
         let messages = |problems: Vec<Diagnostic>| {
             problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
         };
-        let schedule = schedule.map_err(messages)?;
+        let schedule = schedule.map_err(|problems| {
+            self.lawless |= problems.iter().any(|problem| problem.code == MISSING_LAW);
+            messages(problems)
+        })?;
         let program = self.shelf.add(Program::new(schedule).map_err(|diagnostic| diagnostic.message)?);
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
         let mut station =
@@ -616,10 +622,25 @@ impl<'p> Switching<'p> {
         let diagnostic = match none {
             NoMode::None(tried) => {
                 let message = format!("no mode is consistent at time {time}; {} were tried", tried.len());
-                let mut diagnostic = Diagnostic::error("no-consistent-mode", message).hint(
-                    "each mode that was tried has no solution or calls for another one; an impact needs a law \
-                     (what the velocity is afterwards), a loop of ideal elements needs an element that shares",
-                );
+                let is_cycle = tried.iter().all(|(_, trial)| matches!(trial, Trial::Calls(_)));
+                let (code, hint) = match (self.lawless, is_cycle) {
+                    (true, _) => (
+                        MISSING_LAW,
+                        "give the transition a law: an equation for what it leaves open, such as \
+                         v = -e*pre(v) for the velocity after an impact",
+                    ),
+                    (_, true) => (
+                        "no-consistent-mode",
+                        "a condition depends on its own consequence; break the cycle with pre(…), or give it hysteresis \
+                         or a delay",
+                    ),
+                    _ => (
+                        "no-consistent-mode",
+                        "each mode that was tried has no solution or calls for another one; an impact needs a law \
+                         (what the velocity is afterwards), a loop of ideal elements needs an element that shares",
+                    ),
+                };
+                let mut diagnostic = Diagnostic::error(code, message).hint(hint);
                 for (key, trial) in tried.iter().take(SHOWN) {
                     let what = match trial {
                         Trial::Confirmed { .. } => "is consistent".to_string(),

@@ -101,8 +101,8 @@ impl<'a, 'w> Run<'a, 'w> {
                     let other = clockwork.in_program(program, memory);
                     let clockwork = std::mem::replace(&mut self.clockwork, other);
                     match (self.instant(modes, time, trigger), before) {
-                        // A solution of least norm is better than none.
-                        (Err(_), Some(before)) if outcome.is_ok() && !strict => {
+                        // A solution of least norm is better than none, unless something may move as it likes.
+                        (Err(stop), Some(before)) if outcome.is_ok() && !strict && !is_lawless(&stop) => {
                             (self.crossings, self.clockwork) = (found, clockwork);
                             self.go_back_to(before);
                         }
@@ -167,6 +167,11 @@ impl<'a, 'w> Run<'a, 'w> {
             self.projector = None;
         }
     }
+}
+
+/// Whether a law is missing for how something moves.
+fn is_lawless(stop: &Stop) -> bool {
+    matches!(stop, Stop::Trouble(Trouble::Model(diagnostic)) if diagnostic.code == transform::modes::MISSING_LAW)
 }
 
 /// Whether a structure for all modes has become singular.

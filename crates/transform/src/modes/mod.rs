@@ -24,6 +24,7 @@ use crate::schedule::Schedule;
 use crate::system::is_discrete_equation;
 use crate::work::{Work, hidden};
 use chains::Chains;
+pub use redundancy::MISSING_LAW;
 use stem::Stem;
 
 /// The truth of each structural condition.

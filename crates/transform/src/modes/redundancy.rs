@@ -2,7 +2,8 @@
 //!
 //! One of their equations follows from the others, and something is left open instead: how the current divides, where the
 //! potential between them lies. Of all solutions the one of least norm in the unknowns of the switches is taken: the
-//! current is shared evenly. A warning names the switches. Equations that do not follow from the others but contradict
+//! current is shared evenly. A warning names the switches. Where it is the motion that is left open, as in an impact without a
+//! law, nothing can be shared: that is an error. Equations that do not follow from the others but contradict
 //! them are left as they are, for the message about it.
 
 use base::Diagnostic;
@@ -20,6 +21,9 @@ use crate::work::Work;
 
 /// The code of the warning.
 pub const CODE: &str = "redundant-switches";
+
+/// The code of the error that something moves as it likes.
+pub const MISSING_LAW: &str = "missing-law";
 
 /// Larger undetermined parts are left alone.
 const LARGEST: usize = 300;
@@ -47,7 +51,12 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
     {
         return Ok(false);
     }
-    let Some(conditions) = sharing(work, system, &parts.under_rows, &parts.under_columns) else { return Ok(false) };
+    let Some(open) = directions(work, system, &parts.under_rows, &parts.under_columns) else { return Ok(false) };
+    let (moving, others) = left_open(work, system, &parts.under_columns, &open);
+    if !moving.is_empty() {
+        return Err(vec![missing_law(work, system, &spare, &moving, &others)]);
+    }
+    let Some(conditions) = sharing(work, system, &parts.under_columns, &open) else { return Ok(false) };
     let notice = notice(work, system, &spare, &parts.under_columns);
     if work.strict {
         return Err(vec![Diagnostic { severity: base::Severity::Error, ..notice }]);
@@ -100,16 +109,36 @@ fn follows(work: &mut Work, system: &System, matching: &Matching, row: u32) -> b
     })
 }
 
-/// For each direction in which the unknowns of the rows can move, that the unknowns of switches do not move along it.
-fn sharing(work: &mut Work, system: &System, rows: &[u32], columns: &[u32]) -> Option<Vec<ExprId>> {
+/// The unknowns of an undetermined part, and the directions in which they can move.
+struct Open {
+    unknowns: Vec<VarId>,
+    directions: Vec<Vec<f64>>,
+}
+
+fn directions(work: &mut Work, system: &System, rows: &[u32], columns: &[u32]) -> Option<Open> {
     let residuals = residuals(work, system, rows);
     let highest = |&column: &u32| at_order(work, system.columns[column as usize], system.highest[column as usize]);
     let unknowns: Vec<VarId> = columns.iter().map(highest).collect::<Option<_>>()?;
     let matrix = slopes(work, &residuals, &unknowns)?;
     let directions = null_space(matrix, unknowns.len());
-    if directions.len() != columns.len() - rows.len() {
-        return None;
-    }
+    (directions.len() == columns.len() - rows.len()).then_some(Open { unknowns, directions })
+}
+
+/// What the equations leave open: variables that the model differentiates, whose motion it is, and others.
+fn left_open(work: &Work, system: &System, columns: &[u32], open: &Open) -> (Vec<VarId>, Vec<VarId>) {
+    let feels = |place: usize| open.directions.iter().any(|direction| direction[place].abs() > ROUNDING);
+    let felt = columns.iter().enumerate().filter(|(place, _)| feels(*place));
+    let variables = felt.map(|(_, &column)| (system.columns[column as usize], system.highest[column as usize]));
+    let is_differentiated = |variable: VarId| work.model.exprs.find(dae::Node::Der(variable)).is_some();
+    let (moving, others): (Vec<_>, Vec<_>) =
+        variables.partition(|&(variable, order)| order > 0 && is_differentiated(variable));
+    let algebraic = others.into_iter().filter(|&(variable, _)| !is_differentiated(variable));
+    (moving.into_iter().map(|(variable, _)| variable).collect(), algebraic.map(|(variable, _)| variable).collect())
+}
+
+/// For each direction in which the unknowns can move, that the unknowns of switches do not move along it.
+fn sharing(work: &mut Work, system: &System, columns: &[u32], open: &Open) -> Option<Vec<ExprId>> {
+    let Open { unknowns, directions } = open;
     let switches = switch_unknowns(work);
     let of_switches: Vec<usize> = (0..unknowns.len()).filter(|&k| switches.contains(&unknowns[k])).collect();
     let own: Vec<Vec<f64>> =
@@ -213,7 +242,6 @@ fn null_space(mut matrix: Vec<Vec<f64>>, columns: usize) -> Vec<Vec<f64>> {
 }
 
 fn notice(work: &Work, system: &System, spare: &[u32], columns: &[u32]) -> Diagnostic {
-    let equations: Vec<EqId> = spare.iter().map(|&row| system.rows[row as usize]).collect();
     let switches = switch_unknowns(work);
     let shared: Vec<String> = columns
         .iter()
@@ -221,7 +249,7 @@ fn notice(work: &Work, system: &System, spare: &[u32], columns: &[u32]) -> Diagn
         .filter(|variable| switches.contains(variable))
         .map(|variable| work.model.variable_name(variable))
         .collect();
-    let mut diagnostic = Diagnostic::warning(
+    let diagnostic = Diagnostic::warning(
         CODE,
         format!(
             "ideal elements say the same thing twice; {} are shared evenly (solution of least norm)",
@@ -229,6 +257,23 @@ fn notice(work: &Work, system: &System, spare: &[u32], columns: &[u32]) -> Diagn
         ),
     )
     .hint("give one of them a resistance, or leave it out; --strict refuses such models");
+    with_equations(work, system, spare, diagnostic)
+}
+
+fn missing_law(work: &Work, system: &System, spare: &[u32], moving: &[VarId], others: &[VarId]) -> Diagnostic {
+    let names = |variables: &[VarId]| {
+        variables.iter().map(|&variable| work.model.variable_name(variable)).collect::<Vec<_>>().join(", ")
+    };
+    let message = match others {
+        [] => format!("nothing determines how {} changes", names(moving)),
+        _ => format!("nothing determines {}, and so not how {} changes", names(others), names(moving)),
+    };
+    with_equations(work, system, spare, Diagnostic::error(MISSING_LAW, message))
+}
+
+/// Names the equations that follow from others.
+fn with_equations(work: &Work, system: &System, spare: &[u32], mut diagnostic: Diagnostic) -> Diagnostic {
+    let equations: Vec<EqId> = spare.iter().map(|&row| system.rows[row as usize]).collect();
     for eq in equations {
         let Origin { component, span, .. } = &work.model.equations[eq].origin;
         let component = work.model.paths.text(*component);
