@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Name, Span};
+use base::{Diagnostic, Id, Name, Span};
 use dae::function::{self as ir, Inline, LocalId};
 use dae::{FunctionId, Variability};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
+use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
 use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Member, Outcome};
 use crate::typed::{
@@ -192,24 +193,18 @@ impl Elaborator {
         for &component in &components {
             types.push(self.component_type(component)?);
         }
-        let mut locals = Locals::new();
-        let mut map = FxHashMap::default();
-        for (&component, ty) in components.iter().zip(&types) {
-            let (name, span) = (self.instances.component(component).name, self.instances.span(component));
-            let local = locals.push(Local { name, ty: ty.clone(), sizes: Vec::new(), default: None, span });
-            map.insert(component, local);
+        let declared: Vec<(CompId, Type)> = components.iter().copied().zip(types).collect();
+        let (mut locals, mut map) = self.declare_locals(class, &declared);
+        if kind != SignatureKind::Record {
+            let is_input = |local: LocalId| {
+                let component = declared[local.index()].0;
+                self.instances.component(component).type_prefixes.direction == ast::Direction::Input
+            };
+            if let Some(order) = declaration_order(&locals, is_input) {
+                let sorted: Vec<_> = order.into_iter().map(|local| declared[local.index()].clone()).collect();
+                (locals, map) = self.declare_locals(class, &sorted);
+            }
         }
-        let mut typer = Typer::new(self, class, Place::Function);
-        typer.locals = locals;
-        typer.components = map;
-        for (&component, ty) in components.iter().zip(&types) {
-            let local = typer.components[&component];
-            let sizes = typer.local_sizes(component);
-            let default = typer.local_default(component, ty);
-            typer.locals[local].sizes = sizes;
-            typer.locals[local].default = default;
-        }
-        let (locals, map) = (std::mem::take(&mut typer.locals), std::mem::take(&mut typer.components));
         let field = |component: CompId| {
             let local = map[&component];
             let Local { name, ty, default, span, .. } = &locals[local];
@@ -261,6 +256,25 @@ impl Elaborator {
     }
 
     /// What a function may contain, before anything in it is looked at more closely.
+    /// Locals in the given order, with their sizes and first values.
+    fn declare_locals(&mut self, class: ClassId, declared: &[(CompId, Type)]) -> (Locals, FxHashMap<CompId, LocalId>) {
+        let mut typer = Typer::new(self, class, Place::Function);
+        for (component, ty) in declared {
+            let instances = &typer.elaborator.instances;
+            let (name, span) = (instances.component(*component).name, instances.span(*component));
+            let local = typer.locals.push(Local { name, ty: ty.clone(), sizes: Vec::new(), default: None, span });
+            typer.components.insert(*component, local);
+        }
+        for (component, ty) in declared {
+            let local = typer.components[component];
+            let sizes = typer.local_sizes(*component);
+            let default = typer.local_default(*component, ty);
+            typer.locals[local].sizes = sizes;
+            typer.locals[local].default = default;
+        }
+        (std::mem::take(&mut typer.locals), std::mem::take(&mut typer.components))
+    }
+
     fn check_function(&mut self, class: ClassId) -> Outcome<()> {
         let before = self.error_count();
         for part in self.instances.with_bases(class) {

@@ -5,6 +5,7 @@ mod annotation;
 mod class_balance;
 mod conditional;
 mod connect;
+mod declaration_order;
 pub mod elaborate;
 pub mod equations;
 pub mod evaluate;

@@ -1,0 +1,54 @@
+//! The order in which the variables of a function get their sizes and first values (12.4.4): what a declaration reads
+//! comes before it, wherever it stands in the text. What depends on itself stays as it was written.
+
+use base::Id;
+use dae::function::LocalId;
+
+use crate::typed::{Expr, Kind, Local, Locals};
+use crate::typing::walk;
+
+/// An order of the locals in which each stands behind those it reads; `None` where that of the text is one. Inputs have
+/// their values from the call and read nothing.
+pub(crate) fn declaration_order(locals: &Locals, is_input: impl Fn(LocalId) -> bool) -> Option<Vec<LocalId>> {
+    let reads: Vec<Vec<LocalId>> =
+        locals.iter().map(|(id, local)| if is_input(id) { Vec::new() } else { reads(local) }).collect();
+    let behind = |(at, read): (usize, &Vec<LocalId>)| read.iter().any(|read| read.index() > at);
+    if !reads.iter().enumerate().any(behind) {
+        return None;
+    }
+    let mut order = Vec::with_capacity(locals.len());
+    let mut seen = vec![false; locals.len()];
+    // An explicit stack: chains of declarations may be long. The number is how many of its reads were looked at.
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for start in 0..locals.len() {
+        if seen[start] {
+            continue;
+        }
+        seen[start] = true;
+        stack.push((start, 0));
+        while let Some((at, next)) = stack.pop() {
+            match reads[at].get(next) {
+                Some(read) => {
+                    stack.push((at, next + 1));
+                    if !std::mem::replace(&mut seen[read.index()], true) {
+                        stack.push((read.index(), 0));
+                    }
+                }
+                None => order.push(LocalId::from_index(at)),
+            }
+        }
+    }
+    Some(order)
+}
+
+fn reads(local: &Local) -> Vec<LocalId> {
+    let mut found = Vec::new();
+    let mut visit = |expr: &Expr| {
+        if let Kind::Local(read) = &expr.kind {
+            found.push(*read);
+        }
+    };
+    local.sizes.iter().flatten().for_each(|size| walk(size, &mut visit));
+    local.default.iter().for_each(|default| walk(default, &mut visit));
+    found
+}
