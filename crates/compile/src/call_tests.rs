@@ -252,11 +252,8 @@ fn a_call_has_values_and_tangents() {
 /// `function f input Real x; output Real y; Integer i; i := 0; y := x; y := y/2 + x … (length times);
 /// while i < 5 loop y := y + 1; i := i + 1; end while;`
 fn long_before_a_loop(m: &mut Maker, length: usize) -> FunctionId {
-    let id = LocalId::from_index;
-    let locals: IdVec<LocalId, Local> =
-        [local("x", Type::Real, vec![]), local("y", Type::Real, vec![]), local("i", Type::Integer, vec![])]
-            .into_iter()
-            .collect();
+    let locals = [("x", Type::Real), ("y", Type::Real), ("i", Type::Integer)];
+    let locals = locals.into_iter().map(|(name, ty)| local(name, ty, vec![])).collect();
     let add = |a: Expr, b: Expr| arithmetic(ArithmeticOp::Add, a, b);
     let half = || add(arithmetic(ArithmeticOp::Div, *get(1), Expr::Real(2.0)), *get(0));
     let mut statements = vec![set(2, Expr::Integer(0)), set(1, *get(0))];
@@ -265,18 +262,7 @@ fn long_before_a_loop(m: &mut Maker, length: usize) -> FunctionId {
         condition: Expr::Compare(CompareOp::Less, get(2), Box::new(Expr::Integer(5))),
         body: vec![set(1, add(*get(1), Expr::Real(1.0))), set(2, add(*get(2), Expr::Integer(1)))],
     }));
-    m.schedule.model.functions.push(Arc::new(Function {
-        name: Name::new("long"),
-        inputs: vec![id(0)],
-        outputs: vec![id(1)],
-        locals,
-        body: Body::Algorithm(statements),
-        pure: true,
-        inline: Inline::Unstated,
-        derivatives: Vec::new(),
-        inverses: Vec::new(),
-        span: span(),
-    }))
+    function(m, "long", 1, 1, locals, statements)
 }
 
 #[test]
@@ -297,4 +283,57 @@ fn a_loop_in_a_later_piece_of_the_machine_code_changes_what_an_earlier_one_set()
     program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(())).unwrap();
     // The halving converges to 2·x, the loop adds 5.
     assert_eq!(program.value(&memory, der_x), 11.0);
+}
+
+fn function(
+    m: &mut Maker,
+    name: &str,
+    inputs: usize,
+    outputs: usize,
+    locals: Vec<Local>,
+    body: Vec<Statement>,
+) -> FunctionId {
+    let ids = |range: std::ops::Range<usize>| range.map(LocalId::from_index).collect();
+    m.schedule.model.functions.push(Arc::new(Function {
+        name: Name::new(name),
+        inputs: ids(0..inputs),
+        outputs: ids(inputs..inputs + outputs),
+        locals: locals.into_iter().collect(),
+        body: Body::Algorithm(body),
+        pure: true,
+        inline: Inline::Unstated,
+        derivatives: Vec::new(),
+        inverses: Vec::new(),
+        span: span(),
+    }))
+}
+
+#[test]
+fn a_function_that_may_report_an_error_is_code_too() {
+    let mut m = Maker::new();
+    let (x, der_x) = m.state("x", 4.0);
+    let failing = StatementKind::Assert { condition: Expr::Boolean(false), message: *get(0), warning: false };
+    let error = function(&mut m, "error", 1, 0, vec![local("text", Type::String, vec![])], vec![statement(failing)]);
+    let negative = Expr::Compare(CompareOp::Less, get(0), Box::new(Expr::Real(0.0)));
+    let report = statement(StatementKind::Call(Expr::Call(error, vec![Expr::String("negative".into())])));
+    let check = StatementKind::If { branches: vec![(negative, vec![report])], otherwise: Vec::new() };
+    let root = Expr::Builtin(Builtin::Sqrt, vec![*get(0)]);
+    let locals = vec![local("x", Type::Real, vec![]), local("y", Type::Real, vec![])];
+    let root = function(&mut m, "root", 1, 1, locals, vec![statement(check), set(1, root)]);
+    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
+    let site = m.schedule.model.exprs.site(CallSite { function: root, inputs, outputs });
+    let argument = m.var(x);
+    let args = m.schedule.model.exprs.args(&[argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(der_x, call, Timing::Continuous);
+    let program = Program::new(m.schedule).unwrap();
+    assert!(program.pool.calls.iter().all(|entry| entry.native.is_some()));
+    let root_of = |x: f64| {
+        let mut memory = program.memory();
+        program.write_states(&mut memory, &[x]);
+        let run = program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(()));
+        run.map(|()| program.value(&memory, der_x)).map_err(|failure| failure.message(program.model()))
+    };
+    assert_eq!(root_of(4.0), Ok(2.0));
+    assert_eq!(root_of(-1.0), Err("negative (in error <- root)".to_string()));
 }

@@ -1,8 +1,8 @@
 //! Statements of functions as code: branches, loops, assignments to parts of arrays and records.
 
-use dae::Value;
 use dae::arrays::{self};
-use dae::function::{Expr, LocalId, Statement, StatementKind, Step, Target};
+use dae::function::{Body, Expr, LocalId, Statement, StatementKind, Step, Target};
+use dae::{FunctionId, Value};
 
 use super::usage::{breaks, weight};
 use super::values::{is_known, known_integer, leaves, map_leaves, parts};
@@ -58,8 +58,19 @@ impl Maker<'_, '_> {
                     }
                 }
             }
+            StatementKind::Call(Expr::Call(function, _)) if self.gives_up(*function) => self.fail(),
             StatementKind::Call(_) => Err("it calls a function for its effect".into()),
         }
+    }
+
+    /// Whether all that the function does is to fail, as one that reports an error.
+    fn gives_up(&self, function: FunctionId) -> bool {
+        let Some(Body::Algorithm(statements)) = self.special.functions.get(function).map(|function| &function.body)
+        else {
+            return false;
+        };
+        let first = statements.first().map(|statement| &statement.kind);
+        matches!(first, Some(StatementKind::Assert { condition: Expr::Boolean(false), warning: false, .. }))
     }
 
     /// No value: the caller finds NaN, and the evaluator tells why.

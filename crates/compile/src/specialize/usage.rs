@@ -36,7 +36,9 @@ impl Usage {
                 StatementKind::For { body, .. } | StatementKind::While { body, .. } => self.visit(body, depth + 1),
                 StatementKind::Return => self.leaves_early = true,
                 StatementKind::Assert { warning, .. } => self.leaves_early |= !warning,
-                StatementKind::Break | StatementKind::Call(_) => {}
+                // What is called for its effect may end it with an error.
+                StatementKind::Call(_) => self.leaves_early = true,
+                StatementKind::Break => {}
             }
         }
     }
