@@ -42,6 +42,10 @@ impl Memory {
         self.values[INITIAL as usize] = truth(initial);
     }
 
+    pub fn is_initial(&self) -> bool {
+        self.values[INITIAL as usize] != 0.0
+    }
+
     pub fn set_terminal(&mut self, terminal: bool) {
         self.values[TERMINAL as usize] = truth(terminal);
     }

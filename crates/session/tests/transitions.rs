@@ -522,6 +522,69 @@ end Collision;",
     ));
 }
 
+/// Two gates that hold each other, released at the same instant from where both are low.
+const LATCH: &str = "model Gate
+  input Real a;
+  input Boolean enable;
+  output Real y;
+equation
+  y = if enable and a < 0.5 then 1 else 0;
+end Gate;
+
+model Latch
+  Gate left, right;
+  Real x(start = 0, fixed = true);
+equation
+  left.enable = time > 0.5;
+  right.enable = time > RELEASE;
+  left.a = right.y;
+  right.a = left.y;
+  der(x) = left.y - right.y;
+end Latch;";
+
+#[test]
+fn conditions_that_hold_in_two_ways_are_warned_of() {
+    let run = run(&LATCH.replace("RELEASE", "0.5"), 1.0);
+    assert_close(run.right("x", 1.0).abs(), 0.5, 1e-9);
+    expect![[r#"
+        warning[ambiguous-conditions]: more than one combination of conditions is consistent for left.y, left.a at time 0.5; the first one found was taken
+          --> case.mo:6:3
+           |
+         6 |   y = if enable and a < 0.5 then 1 else 0;
+           |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ decided by left.y < 0.5, in component `right`
+          ::: case.mo:6:3
+           |
+         6 |   y = if enable and a < 0.5 then 1 else 0;
+           |   --------------------------------------- decided by left.a < 0.5, in component `left`
+           = taken: left.y < 0.5 = false, left.a < 0.5 = true
+           = as consistent: left.y < 0.5 = true, left.a < 0.5 = false
+           = help: the equations do not say which; give the conditions a memory with `pre(…)`, or one of the elements a delay
+    "#]].assert_eq(&run.said);
+}
+
+/// Where one way is left of itself, that is the way; and what holds stays, though another way would hold as well.
+#[test]
+fn conditions_with_a_history_are_not_ambiguous() {
+    let run = run(&LATCH.replace("RELEASE", "0.6"), 1.0);
+    assert_close(run.right("x", 1.0), 0.5, 1e-9);
+    assert_eq!(run.said, "");
+    let run = common::run(
+        "model Trigger
+          Real u = 2*sin(5*time), y, x(start = 0, fixed = true);
+        equation
+          y = if u + y > 0 then 1 else -1;
+          der(x) = y;
+        end Trigger;",
+        2.0,
+    );
+    // It turns where u passes −1 and +1, with a memory that nothing declares: from −1 to 1 either value would do.
+    let jumps = run.jumps("y");
+    let expected = [1.0, 7.0, 13.0, 19.0].map(|sixths: f64| sixths * std::f64::consts::PI / 30.0);
+    assert_eq!(jumps.len(), expected.len(), "{jumps:?}");
+    jumps.iter().zip(expected).for_each(|(&jump, expected)| assert_close(jump, expected, 1e-9));
+    assert_eq!(run.said, "");
+}
+
 #[test]
 fn the_log_for_programs_tells_modes_jumps_and_impulses() {
     let run = common::run_logged(

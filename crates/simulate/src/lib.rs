@@ -4,6 +4,7 @@
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
 //! jumps; `run` puts them on the axis of time. `modes` changes the program where the structure of the model changes.
 
+mod ambiguity;
 mod bands;
 mod clockwork;
 mod columns;

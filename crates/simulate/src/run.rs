@@ -887,7 +887,10 @@ impl<'a, 'w> Run<'a, 'w> {
             )
         };
         let shared = self.station.machine.systems.shared.iter().map(warning);
+        let ambiguous = self.used().flat_map(|(program, systems)| {
+            systems.ambiguities().map(|ambiguity| ambiguity.warning(program)).collect::<Vec<_>>()
+        });
         let modes = self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned());
-        shared.chain(modes).chain(self.limits.warnings(self.program)).collect()
+        shared.chain(ambiguous).chain(modes).chain(self.limits.warnings(self.program)).collect()
     }
 }

@@ -5,7 +5,8 @@
 //! the states of the relations and the values of the discrete unknowns inside the system, is found with the continuous
 //! unknowns: the last configuration first, then the one that its solution asks for, then one change at a time, then
 //! combinations (Otter, *Objektorientierte Modellierung*, part 8); none is tried twice. Where no configuration agrees with
-//! itself, left limits of the discrete unknowns are let follow, as in the iteration of an event.
+//! itself, left limits of the discrete unknowns are let follow, as in the iteration of an event. Where one is found that
+//! the last one did not ask for, others are looked at: if they agree with themselves too, the model does not say which.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use solve::newton::NewtonOptions;
 use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
 use transform::{Matrix, SystemKind};
 
+use crate::ambiguity::Ambiguity;
 use crate::machine::{Phase, Trouble, nominal};
 use crate::system_failure::{Reason, SystemFailure};
 
@@ -62,6 +64,10 @@ struct Workspace {
     tangent: Option<LinearSolver>,
     tangent_factored: bool,
     effort: Effort,
+    /// Two configurations that agree with themselves at the same instant, the first time that there were.
+    ambiguity: Option<Ambiguity>,
+    /// How often other configurations were looked for.
+    comparisons: usize,
 }
 
 /// What one system has taken.
@@ -95,6 +101,11 @@ impl Systems {
     /// What the systems that were solved took.
     pub fn efforts(&self) -> impl Iterator<Item = (SystemId, Effort)> {
         self.workspaces.iter().filter_map(|(system, workspace)| Some((system, workspace.as_ref()?.effort())))
+    }
+
+    /// Events that had more than one consistent outcome.
+    pub fn ambiguities(&self) -> impl Iterator<Item = &Ambiguity> {
+        self.workspaces.values().flatten().filter_map(|workspace| workspace.ambiguity.as_ref())
     }
 
     /// Matrices that change at events only have to be factorised anew.
@@ -266,6 +277,8 @@ impl Workspace {
             tangent: None,
             tangent_factored: false,
             effort: Effort::default(),
+            ambiguity: None,
+            comparisons: 0,
         })
     }
 
@@ -451,7 +464,11 @@ impl Workspace {
                     let violations = self.consequences(program, system, memory)?;
                     let wanted = configuration(memory, &self.places);
                     if key(&wanted) == key(&candidate) {
-                        return Ok(solved);
+                        return if search.was_asked_for(&candidate) {
+                            Ok(solved)
+                        } else {
+                            self.compare_with_others(program, system, memory, &search, &candidate, solved)
+                        };
                     }
                     if search.is_nearer(&violations, largest(program, found, memory)) {
                         search.note_nearest(program, found, memory, &self.places, &candidate, &violations);
@@ -463,6 +480,56 @@ impl Workspace {
             }
         }
         search.give_up(memory, &self.places, found)
+    }
+
+    /// Looks for a second configuration that agrees with itself and has other values, and takes note of it.
+    fn compare_with_others(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        search: &Search,
+        taken: &[f64],
+        solved: Solved,
+    ) -> Result<Solved, Reason> {
+        /// A model that is not ambiguous is not searched for it forever.
+        const MOST_COMPARISONS: usize = 16;
+        const DIFFERENT: f64 = 1e-6;
+        if self.ambiguity.is_some() || self.comparisons >= MOST_COMPARISONS || !search.is_small() || memory.is_initial()
+        {
+            return Ok(solved);
+        }
+        self.comparisons += 1;
+        let found = &program.systems[system];
+        let values = |memory: &Memory| -> Vec<f64> {
+            found.unknowns.iter().map(|&variable| program.value(memory, variable)).collect()
+        };
+        let (own, own_x) = (values(memory), self.x.clone());
+        let size = largest(program, found, memory);
+        let mut others = Search { queue: VecDeque::new(), combination: 0, ..search.clone() };
+        while let Some(other) = others.next() {
+            others.take(memory, &self.places, &other);
+            write(memory, &found.slots, &search.start);
+            if found.discrete_code.is_some_and(|chunk| program.run_chunk(chunk, memory).is_err()) {
+                continue;
+            }
+            let other = configuration(memory, &self.places);
+            self.drop_factors(found.kind);
+            let agrees = self.solve_frozen(program, system, memory).is_ok()
+                && self.consequences(program, system, memory).is_ok()
+                && key(&configuration(memory, &self.places)) == key(&other);
+            let differs = |(a, b): (&f64, &f64)| (a - b).abs() > DIFFERENT * (size + 1.0);
+            if agrees && key(&other) != key(taken) && own.iter().zip(&values(memory)).any(differs) {
+                let signs = found.relations.iter().zip(taken).zip(&other);
+                let relations = signs.filter(|((_, a), b)| a != b).map(|((&id, &a), &b)| (id, a, b)).collect();
+                self.ambiguity = Some(Ambiguity { system, time: memory.time(), relations });
+                break;
+            }
+        }
+        search.take(memory, &self.places, taken);
+        write(memory, &found.slots, &own_x);
+        self.drop_factors(found.kind);
+        self.solve_frozen(program, system, memory)
     }
 
     /// Takes the configuration that rounding errors alone speak against: those of elements that are nearly ideal are far
@@ -590,11 +657,14 @@ enum Reach {
 }
 
 /// The configurations of one system that were tried, and those to try next.
+#[derive(Clone)]
 struct Search {
     /// The values of the iteration variables to start from.
     start: Vec<f64>,
     queue: VecDeque<Vec<f64>>,
     seen: FxHashSet<Vec<u64>>,
+    /// What the solution before asked for; at first the configuration as it was.
+    asked_for: Vec<u64>,
     first_failure: Option<Reason>,
     /// The configuration that is least violated, and by how much, if that may be rounding.
     nearest: Option<(f64, Vec<f64>)>,
@@ -612,6 +682,7 @@ impl Search {
     fn new(memory: &Memory, places: &[Place], found: &compile::System) -> Self {
         let first = configuration(memory, places);
         Self {
+            asked_for: key(&first),
             start: found.slots.iter().map(|&slot| memory.values[slot as usize]).collect(),
             queue: VecDeque::from([first.clone()]),
             seen: FxHashSet::default(),
@@ -651,6 +722,11 @@ impl Search {
     fn is_small(&self) -> bool {
         const FEW: usize = 6;
         self.comparisons.len() <= FEW
+    }
+
+    /// Whether one configuration after the other led to this one.
+    fn was_asked_for(&self, candidate: &[f64]) -> bool {
+        self.asked_for == key(candidate)
     }
 
     fn is_new(&mut self, candidate: &[f64]) -> bool {
@@ -707,6 +783,7 @@ impl Search {
     /// First all that the solution asks for, then each change alone, the largest violation first.
     fn follow(&mut self, candidate: &[f64], wanted: &[f64], violations: &[f64]) {
         self.queue.push_front(wanted.to_vec());
+        self.asked_for = key(wanted);
         let size = |k: usize| violations.get(k).copied().unwrap_or(0.0);
         let mut different: Vec<usize> =
             (0..candidate.len()).filter(|&k| candidate[k].to_bits() != wanted[k].to_bits()).collect();

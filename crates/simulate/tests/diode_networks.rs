@@ -235,15 +235,16 @@ impl Circuit {
 }
 
 /// The signal of an ideal element at a row: at an event the left and the right limit. `None` where the signal changes so close
-/// to the row that rounding decides.
+/// to the row that rounding decides, or so close to another event that it may have been the one before or after.
 fn signal_at(signal: &Signal, time: &[f64], row: usize) -> Option<bool> {
     const CLOSE: f64 = 1e-8;
-    let (before, after) = (signal.at(time[row] - CLOSE), signal.at(time[row] + CLOSE));
-    let is = |other: Option<usize>| other.and_then(|row| time.get(row)) == Some(&time[row]);
-    match (is(row.checked_sub(1)), is(Some(row + 1))) {
+    let now = time[row];
+    let (before, after) = (signal.at(now - CLOSE), signal.at(now + CLOSE));
+    let near = |other: Option<usize>| other.and_then(|row| time.get(row)).filter(|&&t| (t - now).abs() <= CLOSE);
+    match (near(row.checked_sub(1)), near(Some(row + 1))) {
         _ if before == after => Some(before),
-        (false, true) => Some(before),
-        (true, false) => Some(after),
+        (None, Some(&next)) if next == now && near(Some(row + 2)).is_none() => Some(before),
+        (Some(&last), None) if last == now && near(row.checked_sub(2)).is_none() => Some(after),
         _ => None,
     }
 }
