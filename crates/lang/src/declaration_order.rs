@@ -7,20 +7,27 @@ use dae::function::LocalId;
 use crate::typed::{Expr, Kind, Local, Locals};
 use crate::typing::walk;
 
-/// An order of the locals in which each stands behind those it reads; `None` where that of the text is one. Inputs have
-/// their values from the call and read nothing.
-pub(crate) fn declaration_order(locals: &Locals, is_input: impl Fn(LocalId) -> bool) -> Option<Vec<LocalId>> {
-    let reads: Vec<Vec<LocalId>> =
-        locals.iter().map(|(id, local)| if is_input(id) { Vec::new() } else { reads(local) }).collect();
+/// An order of the first `declared` locals (iterators follow them) in which each stands behind those it reads; `None`
+/// where that of the text is one. Inputs have their values from the call and read nothing.
+pub(crate) fn declaration_order(
+    locals: &Locals,
+    declared: usize,
+    is_input: impl Fn(LocalId) -> bool,
+) -> Option<Vec<LocalId>> {
+    let reads_of = |(id, local): (LocalId, &Local)| match is_input(id) {
+        true => Vec::new(),
+        false => reads(local).into_iter().filter(|read| read.index() < declared).collect(),
+    };
+    let reads: Vec<Vec<LocalId>> = locals.iter().take(declared).map(reads_of).collect();
     let behind = |(at, read): (usize, &Vec<LocalId>)| read.iter().any(|read| read.index() > at);
     if !reads.iter().enumerate().any(behind) {
         return None;
     }
-    let mut order = Vec::with_capacity(locals.len());
-    let mut seen = vec![false; locals.len()];
+    let mut order = Vec::with_capacity(declared);
+    let mut seen = vec![false; declared];
     // An explicit stack: chains of declarations may be long. The number is how many of its reads were looked at.
     let mut stack: Vec<(usize, usize)> = Vec::new();
-    for start in 0..locals.len() {
+    for start in 0..declared {
         if seen[start] {
             continue;
         }

@@ -200,7 +200,7 @@ impl Elaborator {
                 let component = declared[local.index()].0;
                 self.instances.component(component).type_prefixes.direction == ast::Direction::Input
             };
-            if let Some(order) = declaration_order(&locals, is_input) {
+            if let Some(order) = declaration_order(&locals, declared.len(), is_input) {
                 let sorted: Vec<_> = order.into_iter().map(|local| declared[local.index()].clone()).collect();
                 (locals, map) = self.declare_locals(class, &sorted);
             }
