@@ -177,6 +177,55 @@ fn friction_by_its_characteristic_alone() {
     assert!(v(1.8455).abs() < 1e-3 && run.right("v", 1.9) < 0.0);
 }
 
+/// All of it: where it sticks, begins, stops and turns, by closed forms between the instants.
+#[test]
+fn b16_friction_by_its_characteristic_over_its_whole_course() {
+    let settings = Settings { stop_time: Some(12.0), tolerance: Some(1e-10), ..Settings::default() };
+    let run = run_with("dry_friction.mo", None, transform::Switching::Modes, &settings, &[("f0", "3.5")]);
+    let (m, f0, f1) = (2.0, 3.5, 0.5);
+    let force = |t: f64| 6.0 * (2.0 * t).sin();
+    // m·v' = 6·sin(2t) − d·f0 − f1·v while it slides in the direction d, from rest at t0.
+    let rate = f1 / m;
+    let (a, b) = (6.0 / m * rate / (rate * rate + 4.0), -6.0 / m * 2.0 / (rate * rate + 4.0));
+    let sliding = move |d: f64, t0: f64, t: f64| {
+        let particular = |t: f64| a * (2.0 * t).sin() + b * (2.0 * t).cos() - d * f0 / f1;
+        particular(t) - particular(t0) * (-(t - t0) * rate).exp()
+    };
+    let root = |mut low: f64, mut high: f64, positive_before: &dyn Fn(f64) -> bool| {
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if positive_before(middle) { low = middle } else { high = middle }
+        }
+        0.5 * (low + high)
+    };
+    let (time, v, f) = (&run.result.time, &run.result.get("v").unwrap().values, &run.result.get("f").unwrap().values);
+    let (mut t, mut direction, mut phases) = (0.0, 0.0, [0; 3]);
+    while t < 12.0 {
+        let next = if direction == 0.0 {
+            // The first instant at which the force is larger than what holds.
+            let step = (1..100_000).find(|&k| force(t + 1e-3 * f64::from(k)).abs() > f0).unwrap();
+            let low = t + 1e-3 * f64::from(step - 1);
+            root(low, low + 1e-3, &|t| force(t).abs() <= f0)
+        } else {
+            let moves = |at: f64| direction * sliding(direction, t, at) > 0.0;
+            let step = (1..100_000).find(|&k| !moves(t + 1e-3 * f64::from(k))).unwrap();
+            let low = t + 1e-3 * f64::from(step - 1);
+            root(low, low + 1e-3, &moves)
+        };
+        for row in (0..time.len()).filter(|&row| time[row] > t + 1e-7 && time[row] < next - 1e-7) {
+            let speed = if direction == 0.0 { 0.0 } else { sliding(direction, t, time[row]) };
+            let friction = if direction == 0.0 { force(time[row]) } else { direction * f0 + f1 * speed };
+            assert_close(v[row], speed, 1e-7);
+            assert_close(f[row], friction, 1e-7);
+        }
+        phases[(direction + 1.0) as usize] += 1;
+        let pulls = force(next);
+        direction = if direction == 0.0 || pulls.abs() > f0 { pulls.signum() } else { 0.0 };
+        t = next;
+    }
+    assert!(phases.iter().all(|&count| count >= 3), "{phases:?}");
+}
+
 #[test]
 fn backlash_with_rigid_stops() {
     let run = run("ideal_backlash.mo", None);
@@ -190,6 +239,24 @@ fn backlash_with_rigid_stops() {
     assert_close(run.right("w2", impact), together, 1e-6);
     assert_close(run.right("impulse(tau)", impact), 2.0 * (together - 1.0 / 3.0), 1e-6);
     assert_close(run.right("w1", 10.0), together - (10.0 - impact) / 3.0, 1e-6);
+}
+
+/// In every impact the sum of the angular momenta stays as it is, though both of them jump.
+#[test]
+fn b17_rigid_stops_conserve_momentum() {
+    let run = run("ideal_backlash.mo", None);
+    let column = |name: &str| &run.result.get(name).unwrap().values;
+    let (w1, w2) = (column("w1"), column("w2"));
+    let mut impacts = 0;
+    for (row, pair) in run.result.time.windows(2).enumerate() {
+        if pair[0] == pair[1] && (w1[row + 1] - w1[row]).abs() > 1e-6 {
+            impacts += 1;
+            let momentum = |row: usize| w1[row] + 2.0 * w2[row];
+            assert_close(momentum(row + 1), momentum(row), 1e-13);
+            assert_close(w1[row + 1], w2[row + 1], 1e-13);
+        }
+    }
+    assert_eq!(impacts, 2);
 }
 
 #[test]
@@ -208,6 +275,15 @@ fn redundant_switches_share_evenly() {
     assert_close(closed.right("i2", 1.0), 1.0, 1e-12);
     let open = run("parallel_switches.mo", Some("ParallelSwitches.Open"));
     assert_close(open.right("u", 1.0), 5.0, 1e-12);
+    let voltages = (open.right("v1", 1.0), open.right("v2", 1.0));
+    assert_close(voltages.0, 5.0, 1e-12);
+    assert_close(voltages.1, 5.0, 1e-12);
+    expect![[r#"
+        [
+            "ideal elements say the same thing twice; v1, v2 are shared evenly (solution of least norm)",
+        ]
+    "#]]
+    .assert_debug_eq(&open.warnings);
     expect![[r#"
         [
             "ideal elements say the same thing twice; i1, i2 are shared evenly (solution of least norm)",
@@ -218,9 +294,15 @@ fn redundant_switches_share_evenly() {
 
 #[test]
 fn strict_refuses_redundant_switches() {
+    for (model, named) in [("ParallelSwitches.Closed", "i1, i2 are"), ("ParallelSwitches.Open", "v1, v2 are")] {
+        refuses_strictly(model, named);
+    }
+}
+
+fn refuses_strictly(model: &str, named: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/parallel_switches.mo");
     let mut request = Request { target: path.display().to_string(), ..Request::default() };
-    request.model = Some("ParallelSwitches.Closed".into());
+    request.model = Some(model.into());
     request.transform.strict = true;
     let mut session = Session::new(Box::new(Disk));
     let model = session.flatten(&request).unwrap();
@@ -231,7 +313,7 @@ fn strict_refuses_redundant_switches() {
     let outcome = session.simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_| true).unwrap();
     let Ending::Failed { time, diagnostic } = outcome.ending else { panic!("{:?}", outcome.ending) };
     assert_close(time, 0.5, 1e-9);
-    assert!(diagnostic.notes.iter().any(|note| note.contains("i1, i2 are shared evenly")), "{diagnostic:#?}");
+    assert!(diagnostic.notes.iter().any(|note| note.contains(&format!("{named} shared evenly"))), "{diagnostic:#?}");
 }
 
 #[test]
@@ -299,4 +381,79 @@ fn a_chopper_turns_its_thyristor_off_by_a_capacitor() {
     let fired = main.values.windows(2).filter(|pair| pair[0] == 1.0 && pair[1] == 0.0).count();
     assert_eq!(fired, 20);
     assert!(run.right("motor.w", 0.05) > 19.0);
+}
+
+/// How often main thyristor, auxiliary thyristor, reversing diode and freewheeling diode of the chopper begin to conduct after
+/// the start, and the speed at the end: small steps with the conditions written out by hand, as the circuit goes through them.
+fn chopper_by_hand(inertia: f64, stop: f64) -> ([usize; 4], f64) {
+    const STEP: f64 = 5e-7;
+    let (period, pulse, delay) = (5000, 400, 2000);
+    let (supply, c, l) = (600.0, 1e-4, 1e-4);
+    // Voltage of the capacitor, currents of the reversing path and of the motor, speed.
+    let mut x = [600.0, 0.0, 0.0, 0.0];
+    let (mut main, mut auxiliary, mut reversing) = (false, false, false);
+    let mut counts = [0; 4];
+    for step in 0..(stop / STEP).round() as usize {
+        if step % period < pulse && !main && (!auxiliary || x[0] < 0.0) {
+            (main, auxiliary) = (true, false);
+            counts[0] += usize::from(step > 0);
+        }
+        if step >= delay && (step - delay) % period < pulse && !auxiliary && (!main || x[0] > 0.0) && x[0] > -supply {
+            (main, auxiliary) = (false, true);
+            counts[1] += 1;
+        }
+        if auxiliary && x[0] <= -supply {
+            (auxiliary, x[0]) = (false, -supply);
+            counts[3] += 1;
+        }
+        if main && !reversing && x[0] < -1e-6 {
+            reversing = true;
+            counts[2] += 1;
+        }
+        let slope = |[v, reversal, i, w]: [f64; 4]| {
+            let motor = if main {
+                supply
+            } else if auxiliary {
+                supply + v
+            } else {
+                0.0
+            };
+            let capacitor = if auxiliary { -i } else { 0.0 } + if reversing { reversal } else { 0.0 };
+            let reversal = if reversing { (motor - supply - v) / l } else { 0.0 };
+            [capacitor / c, reversal, (motor - 0.2 * i - 0.05 * i * w) / 0.01, (0.05 * i * i - 0.5 * w) / inertia]
+        };
+        let first = slope(x);
+        let middle = slope(std::array::from_fn(|k| x[k] + STEP / 2.0 * first[k]));
+        x = std::array::from_fn(|k| x[k] + STEP * middle[k]);
+        if reversing && x[1] < 0.0 {
+            (reversing, x[1]) = (false, 0.0);
+        }
+    }
+    (counts, x[3])
+}
+
+/// A light motor soon draws so little current that the capacitor is not reversed within a period, and the freewheeling diode
+/// is not needed any more: every commutation is found, and none is found that is not there.
+#[test]
+fn b19_every_commutation_of_the_chopper_is_found() {
+    let settings = Settings { stop_time: Some(0.999), tolerance: Some(1e-8), ..Settings::default() };
+    let run = run_with("train_chopper.mo", None, transform::Switching::Modes, &settings, &[("motor.J", "2")]);
+    // The reversing diode has neither voltage nor current while the auxiliary thyristor conducts, and so no state worth
+    // counting: its current tells.
+    let begins = |name: &str, level: f64, sign: f64| {
+        let values = &run.result.get(name).unwrap().values;
+        let pairs = run.result.time.iter().zip(values.windows(2));
+        let rises = |pair: &[f64]| sign * pair[0] <= sign * level && sign * pair[1] > sign * level;
+        pairs.filter(|(time, pair)| **time > 1e-9 && rises(pair)).count()
+    };
+    let found = [
+        begins("main.off", 0.5, -1.0),
+        begins("auxiliary.off", 0.5, -1.0),
+        begins("reversal.i", 1.0, 1.0),
+        begins("freewheeling.off", 0.5, -1.0),
+    ];
+    let (expected, speed) = chopper_by_hand(2.0, 0.999);
+    assert_eq!(found, expected);
+    assert_eq!(expected, [399, 400, 399, 229]);
+    assert_close(run.right("motor.w", 0.999), speed, 1e-3);
 }

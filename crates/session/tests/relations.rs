@@ -320,6 +320,38 @@ fn b9_a_residue_that_is_exactly_zero() {
 }
 
 #[test]
+fn b9_a_residue_that_is_exactly_zero_at_a_restart() {
+    // An event sets the residue to zero, from either side; a second later it stays, or leaves upward or downward.
+    for before in [-1, 0, 1] {
+        for slope in [-1, 0, 1] {
+            let text = format!(
+                "model M
+                   Real x(start = {before}, fixed = true), y, w(start = 0, fixed = true);
+                 equation
+                   der(x) = if time > 1 then {slope} else 0;
+                   when time >= 0.5 then
+                     reinit(x, 0);
+                   end when;
+                   y = if x > 0 then 1 else if x < 0 then -1 else 0;
+                   der(w) = y;
+                 end M;"
+            );
+            let run = complete(&text, 2.0, 1e-9);
+            assert_eq!((run.at("y", 0.4), run.at("y", 0.75)), (f64::from(before), 0.0), "{}", run.log);
+            assert_eq!(run.end("y"), f64::from(slope));
+            assert_near(run.end("w"), 0.5 * f64::from(before) + f64::from(slope), 1e-9);
+            // One event at leaving, and none while it stays.
+            assert_eq!(run.statistics.state_events, u64::from(slope != 0), "{before} {slope}\n{}", run.log);
+            let expected: Vec<f64> =
+                [(before, 0.5), (slope, 1.0)].iter().filter(|(jump, _)| *jump != 0).map(|&(_, t)| t).collect();
+            let jumps = run.jumps("y");
+            assert_eq!(jumps.len(), expected.len(), "{}", run.log);
+            jumps.iter().zip(expected).for_each(|(&jump, expected)| assert_near(jump, expected, 1e-9));
+        }
+    }
+}
+
+#[test]
 fn several_crossings_within_a_step_come_in_order() {
     let text = "model M
         Real x(start = 0, fixed = true);

@@ -172,9 +172,9 @@ fn b12_rectifier_of_the_document() {
     assert_near(run.end("C.u"), last, 1e-8);
 }
 
-#[test]
-fn b12_other_values_and_the_diode_of_1993() {
-    // The switch has its own discrete state, which follows the signs of voltage and current.
+/// The parts with the diode of the document: a switch with its own discrete state, which follows the signs of voltage and
+/// current.
+fn parts_of_1993() -> String {
     let old = "model Diode
         extends TwoPin;
         Boolean off(start = true, fixed = true);
@@ -183,7 +183,12 @@ fn b12_other_values_and_the_diode_of_1993() {
         off = u <= 0 and not i > 0;
       end Diode;";
     let (start, end) = (PARTS.find("model Diode").unwrap(), PARTS.find("  model Thyristor").unwrap());
-    let parts = format!("{}{old}\n{}", &PARTS[..start], &PARTS[end..]);
+    format!("{}{old}\n{}", &PARTS[..start], &PARTS[end..])
+}
+
+#[test]
+fn b12_other_values_and_the_diode_of_1993() {
+    let parts = parts_of_1993();
     for (a, f, ri, rl, c) in
         [(1.0, 50.0, 10.0, 50.0, 1e-3), (325.0, 60.0, 0.5, 1000.0, 47e-6), (5.0, 1e3, 1.0, 10.0, 1e-4)]
     {
@@ -204,9 +209,9 @@ fn b12_other_values_and_the_diode_of_1993() {
     }
 }
 
-#[test]
-fn b10_event_log() {
-    let run = complete(&package(RECTIFIER), 0.01, 1e-10);
+/// The lines of the log of a run to 22 ms.
+fn log_of(text: &str) -> String {
+    let run = complete(text, 0.022, 1e-10);
     // Digits that are rounding are left out, and those of the second instant are B12's.
     let number = |word: &str| word.trim_matches(['(', ')']).parse::<f64>().is_ok();
     let short = |word: &str| match word.trim_matches(['(', ')']).parse::<f64>() {
@@ -220,6 +225,11 @@ fn b10_event_log() {
         words.join(" ")
     };
     let lines: Vec<String> = run.log.lines().map(line).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn b10_event_log() {
     expect![[r#"
         0 initialised
         expression diode.s < 0 is initially zero (0)
@@ -227,8 +237,36 @@ fn b10_event_log() {
         restart after 1 iterations
         0.0087081 expression diode.s < 0 became negative about 0
         iteration 1: diode.off changed from false to true
+        restart after 1 iterations
+        0.0209991 expression diode.s < 0 became positive about 0
+        iteration 1: diode.off changed from true to false
         restart after 1 iterations"#]]
-    .assert_eq(&lines.join("\n"));
+    .assert_eq(&log_of(&package(RECTIFIER)));
+}
+
+/// The log of the document is that of this diode: two expressions, and a switch that changes after them.
+#[test]
+fn b10_event_log_of_the_diode_of_1993() {
+    expect![[r#"
+        0 initialised
+        expression diode.u <= 0 is initially zero (0)
+        expression -U0.i > 0 is initially zero (0)
+        about 0 expression diode.u <= 0 became positive about 0
+        iteration 1: diode.off changed from true to false
+        iteration 2: expression diode.u <= 0 became zero
+        iteration 2: expression -U0.i > 0 became positive
+        restart after 2 iterations
+        0.0087081 expression -U0.i > 0 became negative about 0
+        iteration 1: diode.off changed from false to true
+        iteration 2: expression diode.u <= 0 became negative
+        iteration 2: expression -U0.i > 0 became zero
+        restart after 2 iterations
+        0.0209991 expression diode.u <= 0 became positive about 0
+        iteration 1: diode.off changed from true to false
+        iteration 2: expression diode.u <= 0 became zero
+        iteration 2: expression -U0.i > 0 became positive
+        restart after 2 iterations"#]]
+    .assert_eq(&log_of(&format!("package P {} {RECTIFIER} end P;", parts_of_1993())));
 }
 
 #[test]

@@ -115,6 +115,63 @@ fn an_inelastic_impact_needs_no_law() {
     assert_close(run.right("x2", 2.0) - run.right("x1", 2.0), 1.0 / 6.0, 1e-8);
 }
 
+/// Rigid backlash between two inertias with a law of impact: the relative speed comes back as a part of what it was.
+#[test]
+fn b17_backlash_with_elastic_and_partly_elastic_stops() {
+    for restitution in [1.0, 0.8, 0.5] {
+        let run = run(
+            &format!(
+                "model Backlash
+                  parameter Real J1 = 1, J2 = 2, b = 0.5, e = {restitution};
+                  Real phi1(start = 0, fixed = true), phi2(start = 0, fixed = true);
+                  Real w1(start = 1, fixed = true), w2(start = 0, fixed = true), tau, gap;
+                  Boolean right, left, hit;
+                equation
+                  der(phi1) = w1;
+                  der(phi2) = w2;
+                  J1*der(w1) = -tau;
+                  J2*der(w2) = tau;
+                  gap = phi1 - phi2;
+                  right = gap > b;
+                  left = gap < -b;
+                  hit = edge(right) or edge(left);
+                  if hit then
+                    w1 - w2 = -e*(pre(w1) - pre(w2));
+                  else
+                    tau = 0;
+                  end if;
+                end Backlash;"
+            ),
+            6.0,
+        );
+        let (w1, w2) = (run.column("w1"), run.column("w2"));
+        let mut impacts = Vec::new();
+        for (row, pair) in run.result.time.windows(2).enumerate() {
+            if pair[0] != pair[1] || w1[row] == w1[row + 1] {
+                continue;
+            }
+            impacts.push(pair[0]);
+            let momentum = |row: usize| w1[row] + 2.0 * w2[row];
+            let energy = |row: usize| 0.5 * (w1[row] * w1[row] + 2.0 * w2[row] * w2[row]);
+            assert_close(momentum(row + 1), momentum(row), 1e-13);
+            let relative = w1[row] - w2[row];
+            // What is lost is the part of the energy in the relative speed.
+            let lost = 0.5 * (2.0 / 3.0) * relative * relative * (1.0 - restitution * restitution);
+            assert_close(energy(row) - energy(row + 1), lost, 1e-13);
+        }
+        // Half of the backlash at first, then the whole of it, each time slower.
+        let mut expected = vec![0.5];
+        let mut speed = restitution;
+        while expected[expected.len() - 1] + 1.0 / speed < 6.0 {
+            expected.push(expected[expected.len() - 1] + 1.0 / speed);
+            speed *= restitution;
+        }
+        assert_eq!(impacts.len(), expected.len(), "{restitution}: {impacts:?}");
+        impacts.iter().zip(&expected).for_each(|(&impact, &expected)| assert_close(impact, expected, 1e-8));
+        assert_close(run.right("w1", 6.0) + 2.0 * run.right("w2", 6.0), 1.0, 1e-12);
+    }
+}
+
 #[test]
 fn a_switch_closes_a_loop_of_capacitors_and_a_source() {
     let run = run(
