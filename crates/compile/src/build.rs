@@ -7,11 +7,12 @@ use dae::differentiate::{Differentiator, annotated, real_inputs};
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
-use crate::code::{Address, Code, OUTPUT, Op, Regions, StatementOrigin};
+use crate::code::{Address, Code, OUTPUT, Op, StatementOrigin};
+use crate::commons::{Commons, Shared};
 use crate::differentiate::{Gradient, Seeds, differentiate};
 use crate::family::{Family, Kernel, Part, kernel, split};
 use crate::implicit::Implicit;
-use crate::jit::Machine;
+use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lookup::LookupCall;
 use crate::lower::{Mode, Pool, Statement, link, lower};
@@ -23,20 +24,31 @@ use crate::program::{
 use crate::sparsity::{Dependencies, colours, from_rows};
 use crate::specialize::Specializer;
 
-/// Statements of one chunk: enough that shared expressions meet, few enough that compilation stays linear.
-const CHUNK: usize = 800;
-
 const FROZEN: Mode = Mode { live: false, homotopy: false, branchless: false };
 const LIVE: Mode = Mode { live: true, ..FROZEN };
 const INITIAL: Mode = Mode { live: true, homotopy: true, ..FROZEN };
 
-pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
-    let layout = Layout::new(&mut schedule);
+/// `commons` are those of all modes, where it is the program of one.
+pub fn build(schedule: Schedule, commons: Option<&Commons>) -> Result<Program, Diagnostic> {
+    let Some(commons) = commons else { return assemble(schedule, &mut Shared::default(), Arc::default()) };
+    let mut shared = commons.lock();
+    let program = assemble(schedule, &mut shared, commons.modules.clone());
+    if program.is_err() {
+        // What was begun is not complete.
+        *shared = Shared::common();
+    }
+    program
+}
+
+fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) -> Result<Program, Diagnostic> {
+    let layout = shared.layout(&mut schedule);
+    let (constants, strings) = (std::mem::take(&mut shared.constants), std::mem::take(&mut shared.strings));
     let mut builder = Builder {
         schedule: &schedule,
         model: &schedule.model,
         layout: &layout,
-        pool: Pool::default(),
+        shared: &mut *shared,
+        pool: Pool::with(constants, strings),
         chunks: IdVec::new(),
         systems: IdVec::new(),
         frozen: IdVec::new(),
@@ -54,15 +66,16 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
     derive_functions(&mut schedule.model, &mut pool);
     let first_function = chunks.len();
     specialize_functions(&mut schedule.model, &mut pool, &mut chunks, layout.fixed);
-    let constants = layout.fixed + pool.frames;
-    let outputs_start = constants + pool.constants.values.len() as u32;
-    let temporaries = outputs_start + outputs;
-    let regions = Regions { constants, outputs: outputs_start, temporaries };
     let most = chunks.values().map(|code| code.temporaries).max().unwrap_or(0);
+    let regions = shared.regions(layout.fixed + pool.frames, outputs, most);
+    shared.constants.clone_from(&pool.constants);
+    shared.strings.clone_from(&pool.strings);
     for code in chunks.values_mut() {
         link(code);
         code.relocate(&regions);
     }
+    let entries = chunks.values().map(|code| shared.entry(code)).collect();
+    let length = regions.constants as usize + pool.constants.values.len();
     let states = schedule
         .states
         .iter()
@@ -88,11 +101,11 @@ pub fn build(mut schedule: Schedule) -> Result<Program, Diagnostic> {
         roots,
         time_relations,
         first_function,
-        machine: Arc::new(Machine::new(chunks.len())),
+        machine: Arc::new(Machine::new(entries, modules)),
         chunks: Arc::new(chunks),
         pool,
         regions,
-        length: (temporaries + most) as usize,
+        length,
         roots_code,
         time_code,
         slope_code,
@@ -140,6 +153,7 @@ struct Builder<'a> {
     schedule: &'a Schedule,
     model: &'a Model,
     layout: &'a Layout,
+    shared: &'a mut Shared,
     pool: Pool,
     chunks: IdVec<ChunkId, Code>,
     systems: IdVec<SystemId, System>,
@@ -188,12 +202,26 @@ impl Builder<'_> {
     }
 
     fn chunk(&mut self, statements: &[Statement], mode: Mode) -> Result<ChunkId, Diagnostic> {
-        let code = lower(self.model, self.layout, &mut self.pool, mode, statements)?;
+        let code = self.lowered(statements, mode)?;
         Ok(self.chunks.push(code))
+    }
+
+    /// Expressions are the same in all modes, so that what was lowered for one is right for others.
+    fn lowered(&mut self, statements: &[Statement], mode: Mode) -> Result<Code, Diagnostic> {
+        if let Some(known) = self.shared.lowered(mode, statements) {
+            return Ok(known);
+        }
+        let code = lower(self.model, self.layout, &mut self.pool, mode, statements)?;
+        self.shared.keep(mode, statements, &code);
+        Ok(code)
     }
 
     fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Section, Diagnostic> {
         let mut section = Section::new();
+        if self.shared.does_without_families(statements) {
+            self.plain(statements, mode, &mut section)?;
+            return Ok(section);
+        }
         for part in split(self.model, self.layout, mode, statements) {
             match part {
                 Part::Family(family) => match self.family(&family, mode)? {
@@ -207,7 +235,7 @@ impl Builder<'_> {
     }
 
     fn plain(&mut self, statements: &[Statement], mode: Mode, section: &mut Section) -> Result<(), Diagnostic> {
-        for part in statements.chunks(CHUNK) {
+        for part in self.shared.runs(statements) {
             section.push(Step::Code(self.chunk(part, mode)?));
         }
         Ok(())
@@ -326,7 +354,7 @@ impl Builder<'_> {
         let has_relations =
             self.chunks[residuals].ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. }));
         let frozen = if has_relations {
-            lower(self.model, self.layout, &mut self.pool, Mode { live: false, ..mode }, &statements)?
+            self.lowered(&statements, Mode { live: false, ..mode })?
         } else {
             self.chunks[residuals].clone()
         };

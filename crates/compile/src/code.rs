@@ -24,7 +24,7 @@ pub const CONSTANT: u32 = 1 << 30;
 pub const TEMPORARY: u32 = 2 << 30;
 pub const OUTPUT: u32 = 3 << 30;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
     Floor,
     Ceil,
@@ -43,7 +43,7 @@ impl Rounding {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     Move {
         to: Address,

@@ -12,7 +12,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use base::{Id, IdVec};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -43,16 +43,23 @@ type Compiled = unsafe extern "C" fn(*mut f64, *mut c_void);
 
 /// Machine code of chunks, as far as it is ready.
 pub struct Machine {
-    /// Null while a chunk has no code.
-    entries: IdVec<ChunkId, AtomicPtr<()>>,
-    /// How often a chunk was asked for without having code.
-    asked: IdVec<ChunkId, AtomicU32>,
+    entries: IdVec<ChunkId, Arc<Entry>>,
     cancelled: AtomicBool,
-    /// Keep the code alive.
-    modules: Mutex<Vec<Finished>>,
-    /// Keeps the tables alive that the code reads.
-    tables: OnceLock<Arc<IdVec<ChunkId, Code>>>,
+    modules: Arc<Modules>,
 }
+
+/// The machine code of a chunk; chunks of several programs that are equal share it.
+#[derive(Default)]
+pub struct Entry {
+    /// Null while there is no code.
+    pointer: AtomicPtr<()>,
+    /// How often it was asked for meanwhile.
+    asked: AtomicU32,
+}
+
+/// Keeps code alive, and the chunks whose tables it reads.
+#[derive(Default)]
+pub struct Modules(Mutex<Vec<(Finished, Arc<IdVec<ChunkId, Code>>)>>);
 
 struct Finished(Option<JITModule>);
 
@@ -62,7 +69,7 @@ unsafe impl Send for Finished {}
 impl Drop for Finished {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // Nobody runs the code any more: `Machine` is dropped with its last user.
+            // Nobody runs the code any more: `Modules` is dropped with its last user.
             unsafe { module.free_memory() };
         }
     }
@@ -76,18 +83,15 @@ pub struct Input {
     pub calls: Arc<[CallEntry]>,
     pub constants: Arc<[f64]>,
     pub first_constant: u32,
-    /// Where the variables of functions begin.
-    pub first_frame: u32,
+    /// The variables of functions.
+    pub frames: std::ops::Range<Address>,
     /// Of memory.
     pub length: usize,
 }
 
 impl Machine {
-    pub fn new(chunks: usize) -> Self {
-        let entries = (0..chunks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
-        let asked = (0..chunks).map(|_| AtomicU32::new(0)).collect();
-        let (cancelled, modules, tables) = (AtomicBool::new(false), Mutex::default(), OnceLock::new());
-        Self { entries, asked, cancelled, modules, tables }
+    pub fn new(entries: IdVec<ChunkId, Arc<Entry>>, modules: Arc<Modules>) -> Self {
+        Self { entries, cancelled: AtomicBool::new(false), modules }
     }
 
     pub fn cancel(&self) {
@@ -96,18 +100,19 @@ impl Machine {
 
     /// Whether a chunk has code; what is empty needs none.
     pub fn has(&self, chunk: ChunkId, code: &Code) -> bool {
-        (code.ops.is_empty() && code.kernel.is_none()) || !self.entries[chunk].load(Ordering::Acquire).is_null()
+        (code.ops.is_empty() && code.kernel.is_none()) || !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
     }
 
     pub fn is_any_hot(&self) -> bool {
-        self.asked.values().any(|asked| asked.load(Ordering::Relaxed) >= OFTEN)
+        self.entries.values().any(|entry| entry.asked.load(Ordering::Relaxed) >= OFTEN)
     }
 
     /// Whether a chunk was asked for so often that code for it is worth its while; counting begins anew then.
     pub fn take_hot(&self, chunk: ChunkId) -> bool {
-        let hot = self.asked[chunk].load(Ordering::Relaxed) >= OFTEN;
+        let asked = &self.entries[chunk].asked;
+        let hot = asked.load(Ordering::Relaxed) >= OFTEN;
         if hot {
-            self.asked[chunk].store(0, Ordering::Relaxed);
+            asked.store(0, Ordering::Relaxed);
         }
         hot
     }
@@ -115,9 +120,11 @@ impl Machine {
     /// Runs a chunk if its code is ready.
     pub fn run(&self, chunk: ChunkId, values: &mut [f64], runtime: &mut Runtime<'_>) -> bool {
         let Some(entry) = self.entries.get(chunk) else { return false };
-        let pointer = entry.load(Ordering::Acquire);
+        let pointer = entry.pointer.load(Ordering::Acquire);
         if pointer.is_null() {
-            self.count(chunk);
+            // One thread runs a program; should it ever be two, some calls are not counted.
+            let asked = entry.asked.load(Ordering::Relaxed);
+            entry.asked.store(asked.saturating_add(1), Ordering::Relaxed);
             return false;
         }
         runtime.length = values.len();
@@ -128,12 +135,6 @@ impl Machine {
         true
     }
 
-    /// One thread runs a program; should it ever be two, some calls are not counted.
-    fn count(&self, chunk: ChunkId) {
-        let asked = self.asked[chunk].load(Ordering::Relaxed);
-        self.asked[chunk].store(asked.saturating_add(1), Ordering::Relaxed);
-    }
-
     /// Compiles the chunks in the given order and makes them available one batch after the other. Without machine
     /// code, for instance on a processor Cranelift does not know, the interpreter goes on.
     pub fn compile(&self, input: &Input) {
@@ -141,7 +142,6 @@ impl Machine {
             return;
         }
         let Some(mut compiler) = Compiler::new(input) else { return };
-        let _ = self.tables.set(input.chunks.clone());
         let mut pending: Vec<(ChunkId, FuncId)> = Vec::new();
         let mut pieces = 0;
         for &chunk in &input.order {
@@ -160,8 +160,8 @@ impl Machine {
             }
         }
         self.publish(&mut compiler, &mut pending);
-        let mut modules = self.modules.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        modules.push(Finished(Some(compiler.module)));
+        let mut modules = self.modules.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        modules.push((Finished(Some(compiler.module)), input.chunks.clone()));
     }
 
     fn publish(&self, compiler: &mut Compiler<'_>, pending: &mut Vec<(ChunkId, FuncId)>) {
@@ -170,7 +170,7 @@ impl Machine {
         }
         for (chunk, function) in pending.drain(..) {
             let pointer = compiler.module.get_finalized_function(function);
-            self.entries[chunk].store(pointer.cast_mut().cast(), Ordering::Release);
+            self.entries[chunk].pointer.store(pointer.cast_mut().cast(), Ordering::Release);
         }
     }
 }
@@ -433,7 +433,7 @@ fn pointer(builder: &mut FunctionBuilder<'_>, kernel: &Kernel, hole: u32, member
         let offset = builder.ins().imul(member, step);
         return builder.ins().iadd(start, offset);
     }
-    // The table belongs to the code of the program, which `Machine` keeps.
+    // The table belongs to the code of the program, which `Modules` keeps.
     let table = builder.ins().iconst(types::I64, row.as_ptr() as i64);
     let four = builder.ins().iconst(types::I64, 4);
     let place = builder.ins().imul(member, four);
@@ -494,7 +494,7 @@ impl Plan {
     fn new(code: &Code, pieces: &[std::ops::Range<usize>], input: &Input) -> Self {
         let mut plan = Plan {
             private: code.private.clone(),
-            frames: input.first_frame..input.first_constant,
+            frames: input.frames.clone(),
             last_read: FxHashMap::default(),
             several: FxHashSet::default(),
             shared: FxHashSet::default(),

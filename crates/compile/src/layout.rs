@@ -4,11 +4,12 @@
 //! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
 
 use base::IdVec;
-use dae::{Action, ActionKind, ArgsId, Builtin, ExprId, Model, Node, VarId, Variability, VariableType};
+use dae::{Action, ActionKind, ArgsId, Builtin, ExprId, Exprs, Model, Node, VarId, Variability, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
 use crate::code::{Address, Rounding};
+use crate::commons::{Addresses, Tenant};
 use crate::memory::{DelayBuffer, History};
 use crate::profile::{End, Profile};
 
@@ -29,7 +30,7 @@ pub const LIVE: Address = 4;
 const FIRST_VARIABLE: Address = 5;
 
 /// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     pub slot: Address,
     pub negated: bool,
@@ -171,16 +172,12 @@ impl Layout {
         }
     }
 
-    /// Interns what roundings of quotients need, finds everything that makes events, and gives out addresses.
-    pub fn new(schedule: &mut Schedule) -> Self {
-        let mut next = FIRST_VARIABLE;
-        let mut take = |count: u32| {
-            let start = next;
-            next += count;
-            start
-        };
-        let places = places(schedule, &mut take);
+    /// Interns what roundings of quotients need, finds everything that makes events, and gives out addresses. Also whether
+    /// they are those of the programs before.
+    pub(crate) fn new(schedule: &mut Schedule, addresses: &mut Addresses) -> (Self, bool) {
+        let places = places(schedule);
         let tangible = places.values().map(|place| place.slot + 1).max().unwrap_or(FIRST_VARIABLE);
+        let as_before = addresses.begin(tangible);
         let mut layout = Layout {
             places,
             pre: FxHashMap::default(),
@@ -205,16 +202,16 @@ impl Layout {
             match schedule.model.exprs.node(id) {
                 Node::Pre(variable) => {
                     let slot = layout.places[variable].slot;
-                    layout.pre.entry(slot).or_insert_with(|| take(1));
+                    layout.pre.entry(slot).or_insert_with(|| addresses.of(Tenant::Pre(slot), 1));
                 }
                 Node::Previous(variable) => {
                     let slot = layout.places[variable].slot;
-                    layout.previous.entry(slot).or_insert_with(|| take(1));
+                    layout.previous.entry(slot).or_insert_with(|| addresses.of(Tenant::Previous(slot), 1));
                 }
                 Node::Builtin(Builtin::Sample, args) => {
                     let args = schedule.model.exprs.arguments(args);
                     let (Some(&start), Some(&interval)) = (args.first(), args.get(1)) else { continue };
-                    let flag = take(3);
+                    let flag = addresses.of(Tenant::Sample(id), 3);
                     layout.sample_of.insert(id, layout.samples.len() as u32);
                     layout.samples.push(Sample {
                         expression: id,
@@ -226,14 +223,15 @@ impl Layout {
                     });
                 }
                 Node::Builtin(Builtin::Delay, _) => {
-                    let value = take(3);
+                    let value = addresses.of(Tenant::Delay(id), 3);
                     layout.delay_of.insert(id, layout.delays.len() as u32);
                     layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2 });
                 }
                 Node::Builtin(Builtin::SpatialFirst | Builtin::SpatialSecond, args) => {
                     let count = schedule.model.exprs.arguments(args).len() as u32;
                     layout.transport_of.entry(args).or_insert_with(|| {
-                        layout.transports.push(Transport { arguments: take(count), count });
+                        let arguments = addresses.of(Tenant::Transport(args), count);
+                        layout.transports.push(Transport { arguments, count });
                         layout.transports.len() as u32 - 1
                     });
                 }
@@ -248,7 +246,8 @@ impl Layout {
                         RelationKind::Round { argument, .. } => argument,
                     };
                     let relation = *keys.entry(key).or_insert_with(|| {
-                        let (state, class) = (take(1 + SHIFT), Class::Continuous);
+                        let state = addresses.of(tenant(&schedule.model.exprs, key), 1 + SHIFT);
+                        let class = Class::Continuous;
                         layout.relations.push(Relation { kind, expression: id, residue, state, class })
                     });
                     layout.relation_of.insert(id, relation);
@@ -256,19 +255,17 @@ impl Layout {
             }
         }
         layout.classify(schedule);
-        let mut slots = |count: usize| {
-            (0..count)
-                .map(|_| {
-                    let active = take(2);
-                    ActionSlots { active, value: active + 1 }
-                })
-                .collect()
+        let mut slots = |count: usize, tenant: fn(usize) -> Tenant| {
+            let slots = |number: usize| {
+                let active = addresses.of(tenant(number), 2);
+                ActionSlots { active, value: active + 1 }
+            };
+            (0..count).map(slots).collect()
         };
-        layout.actions = slots(schedule.model.actions.len());
-        layout.initial_actions = slots(schedule.model.initial_actions.len());
-        layout.tangents = take(tangible);
-        layout.fixed = take(0);
-        layout
+        layout.actions = slots(schedule.model.actions.len(), Tenant::Action);
+        layout.initial_actions = slots(schedule.model.initial_actions.len(), Tenant::InitialAction);
+        (layout.tangents, layout.fixed) = addresses.tangents();
+        (layout, as_before)
     }
 
     pub fn place(&self, variable: VarId) -> Place {
@@ -323,13 +320,19 @@ fn sorted(pairs: &FxHashMap<Address, Address>) -> Vec<(Address, Address)> {
     pairs
 }
 
-fn places(schedule: &Schedule, take: &mut impl FnMut(u32) -> u32) -> IdVec<VarId, Place> {
+fn places(schedule: &Schedule) -> IdVec<VarId, Place> {
+    let mut next = FIRST_VARIABLE;
+    let mut take = || {
+        let start = next;
+        next += 1;
+        start
+    };
     let variables = &schedule.model.variables;
     let mut places = IdVec::filled(Place { slot: u32::MAX, negated: false }, variables.len());
     let role = |id: VarId| schedule.roles.get(id).copied().unwrap_or(Role::Algebraic);
     for id in variables.ids() {
         if !matches!(role(id), Role::Alias { .. }) {
-            places[id] = Place { slot: take(1), negated: false };
+            places[id] = Place { slot: take(), negated: false };
         }
     }
     for id in variables.ids() {
@@ -341,7 +344,7 @@ fn places(schedule: &Schedule, take: &mut impl FnMut(u32) -> u32) -> IdVec<VarId
             sign ^= negated;
         }
         places[id] = match places[target].slot {
-            u32::MAX => Place { slot: take(1), negated: false },
+            u32::MAX => Place { slot: take(), negated: false },
             slot => Place { slot, negated: sign },
         };
     }
@@ -378,6 +381,14 @@ fn roots_of(blocks: &[Block], actions: &[Action]) -> Vec<ExprId> {
         }
     }
     roots
+}
+
+/// A relation in terms of expressions that were there before: quotients have been added.
+fn tenant(exprs: &Exprs, (kind, left, right): (u8, ExprId, ExprId)) -> Tenant {
+    match exprs.node(left) {
+        Node::Div(dividend, divisor) if kind > 0 => Tenant::Relation(kind | 0x80, dividend, divisor),
+        _ => Tenant::Relation(kind, left, right),
+    }
 }
 
 fn relation_kind(model: &mut Model, node: Node) -> Option<RelationKind> {

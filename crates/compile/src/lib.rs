@@ -49,6 +49,7 @@ mod call;
 #[cfg(test)]
 mod call_tests;
 mod code;
+mod commons;
 mod culprit;
 mod differentiate;
 mod eliminate;
@@ -79,6 +80,7 @@ mod testing;
 mod tests;
 
 pub use code::{Address, Rounding, StatementOrigin};
+pub use commons::Commons;
 pub use failure::{Failure, Reason};
 pub use implicit::Implicit;
 pub use layout::{

@@ -106,6 +106,11 @@ pub struct Pool {
 type CallKey = (CallSiteId, bool, Vec<(u32, u64)>);
 
 impl Pool {
+    /// With numbers and texts that other programs know by their places, too.
+    pub fn with(constants: Constants, strings: Strings) -> Self {
+        Self { constants, strings, ..Self::default() }
+    }
+
     pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool, fixed: &[(u32, f64)]) -> u32 {
         let key = (site, tangent, fixed.iter().map(|&(k, value)| (k, value.to_bits())).collect());
         *self.call_index.entry(key).or_insert_with(|| {
@@ -126,7 +131,7 @@ impl Pool {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Mode {
     /// Relations are updated where memory is live; otherwise they are frozen.
     pub live: bool,

@@ -9,6 +9,7 @@ use native::Native;
 use transform::{Schedule, SystemKind};
 
 use crate::code::{Address, Code, Regions, Rounding};
+use crate::commons::Commons;
 use crate::failure::Failure;
 use crate::implicit::Implicit;
 use crate::jit::Machine;
@@ -199,7 +200,12 @@ pub struct Program {
 
 impl Program {
     pub fn new(schedule: Schedule) -> Result<Self, Diagnostic> {
-        build::build(schedule)
+        build::build(schedule, None)
+    }
+
+    /// The program of a mode; `commons` are those of all modes of the model.
+    pub fn of_mode(schedule: Schedule, commons: &Commons) -> Result<Self, Diagnostic> {
+        build::build(schedule, Some(commons))
     }
 
     /// Makes machine code of everything that runs often, before it returns.
@@ -267,7 +273,7 @@ impl Program {
             calls: self.pool.calls.as_slice().into(),
             constants: self.pool.constants.values.as_slice().into(),
             first_constant: self.regions.constants,
-            first_frame: self.layout.fixed,
+            frames: self.layout.fixed..self.regions.outputs,
             length: self.length,
         }
     }

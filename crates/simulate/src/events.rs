@@ -4,7 +4,6 @@
 use base::{Decimal, Diagnostic};
 use compile::{ActionSlots, Address, Section};
 use dae::{Action, ActionKind, VarId, VariableType};
-use rustc_hash::FxHashMap;
 
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, EventLog};
@@ -27,23 +26,24 @@ pub struct Aftermath {
 
 /// Names of discrete variables by address, for the log and for messages.
 pub struct Names {
-    by_address: FxHashMap<Address, VarId>,
+    by_address: Vec<Option<VarId>>,
 }
 
 impl Names {
     pub fn new(machine: &Machine) -> Self {
-        let mut by_address = FxHashMap::default();
+        let layout = &machine.program.layout;
+        let mut by_address = vec![None; layout.tangible as usize];
         for variable in machine.program.model().variables.ids() {
-            let place = machine.program.layout.place(variable);
+            let place = layout.place(variable);
             if !place.negated {
-                by_address.entry(place.slot).or_insert(variable);
+                by_address[place.slot as usize].get_or_insert(variable);
             }
         }
         Self { by_address }
     }
 
     pub fn variable(&self, address: Address) -> Option<VarId> {
-        self.by_address.get(&address).copied()
+        self.by_address.get(address as usize).copied().flatten()
     }
 }
 

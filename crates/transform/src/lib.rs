@@ -226,7 +226,11 @@ fn sort_mode(work: &mut Work, entry: modes::Entry) -> Result<(Plan, Chains), Vec
         modes::Entry::Start => initial::problem(work, &state_sets)?,
         modes::Entry::Running => (Vec::new(), Vec::new()),
     };
-    let families = families::gather(&work.model, &mut blocks);
+    // A mode that is entered during the run is looked at by nobody.
+    let families = match entry {
+        modes::Entry::Start => families::gather(&work.model, &mut blocks),
+        modes::Entry::Running => Vec::new(),
+    };
     let initial_families = families::gather(&work.model, &mut initial);
     let (projection, inline) = (None, None);
     let plan =

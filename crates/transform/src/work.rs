@@ -293,8 +293,12 @@ impl Work {
     /// knows rest there.
     pub fn rejoin(&mut self, branch: &mut Work) {
         self.model.exprs = branch.model.exprs.clone();
-        self.model.functions.clone_from(&branch.model.functions);
-        self.model.paths.clone_from(&branch.model.paths);
+        if self.model.functions.len() < branch.model.functions.len() {
+            self.model.functions.clone_from(&branch.model.functions);
+        }
+        if self.model.paths.len() < branch.model.paths.len() {
+            self.model.paths.clone_from(&branch.model.paths);
+        }
         self.differentiator.clone_from(&branch.differentiator);
         self.recall = branch.recall.take();
         self.value_memo = std::mem::take(&mut branch.value_memo);

@@ -15,7 +15,7 @@ mod station;
 use std::sync::Arc;
 
 use base::{Diagnostic, Id};
-use compile::Program;
+use compile::{Commons, Program};
 use dae::VarId;
 use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
@@ -45,6 +45,7 @@ use station::RelationNumbers;
 pub struct Switching<'p> {
     shelf: &'p Shelf<Program>,
     modes: Arc<Modes>,
+    commons: Commons,
     options: Options,
     /// The place of the station in use is empty.
     stations: Vec<Option<Station<'p>>>,
@@ -116,6 +117,7 @@ impl<'p> Switching<'p> {
         Self {
             shelf,
             modes,
+            commons: Commons::default(),
             options: options.clone(),
             stations: Vec::new(),
             active: usize::MAX,
@@ -575,7 +577,8 @@ impl<'p> Switching<'p> {
             self.lawless |= problems.iter().any(|problem| problem.code == MISSING_LAW);
             messages(problems)
         })?;
-        let program = self.shelf.add(Program::new(schedule).map_err(|diagnostic| diagnostic.message)?);
+        let program = Program::of_mode(schedule, &self.commons).map_err(|diagnostic| diagnostic.message)?;
+        let program = self.shelf.add(program);
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
         let mut station =
             Station::new(Machine::new(program), &self.options).map_err(|diagnostic| diagnostic.message)?;

@@ -6,8 +6,8 @@
 //! expressions are one, and one numbering of variables; so what was found out about an expression in one mode is known in
 //! the next (`Recall`), and only equations that read differently are looked at anew.
 
-use base::{Diagnostic, Name};
-use dae::{EqId, ExprId, Memo, VarId, VariableType};
+use base::{Diagnostic, Id, Name};
+use dae::{Builtin, EqId, ExprId, Memo, Node, VarId, VariableType};
 
 use super::chains::Chains;
 use super::{Entry, Modes, conditions, decided, switched};
@@ -24,6 +24,8 @@ pub struct Stem {
     switches: Vec<VarId>,
     /// The equations with switches in them.
     decided: Vec<EqId>,
+    /// So many expressions have been looked at for what programs ask for.
+    residues: usize,
 }
 
 impl Stem {
@@ -60,7 +62,7 @@ impl Stem {
         let steady: Vec<EqId> = work.active.iter().copied().filter(|&eq| work.is_steady(eq)).collect();
         derivatives::name_derivatives(&mut work, &steady)?;
         derivatives::name_other_derivatives(&mut work);
-        Ok(Self { work, written, switches, decided })
+        Ok(Self { work, written, switches, decided, residues: 0 })
     }
 
     /// The schedule of a mode and the chains of its equations.
@@ -70,8 +72,29 @@ impl Stem {
         self.decide(&mut work, &mut written, key);
         let named = derivatives::name_derivatives(&mut work, &self.decided);
         let outcome = named.and_then(|()| crate::sort_mode(&mut work, entry));
+        self.add_residues(&mut work);
         self.work.rejoin(&mut work);
         outcome.map(|(plan, chains)| (plan.schedule(work, written), chains))
+    }
+
+    /// Adds what programs ask for beside the expressions of a schedule, so that all know it by one number: the residues of
+    /// relations, and quotients that are rounded.
+    fn add_residues(&mut self, work: &mut Work) {
+        let exprs = &mut work.model.exprs;
+        for index in self.residues..exprs.len() {
+            match exprs.node(ExprId::from_index(index)) {
+                Node::Compare { event: true, left, right, .. } => {
+                    exprs.intern(Node::Sub(left, right));
+                }
+                Node::Builtin(Builtin::ModEvent | Builtin::DivEvent | Builtin::RemEvent, args) => {
+                    if let [dividend, divisor] = *exprs.arguments(args) {
+                        exprs.intern(Node::Div(dividend, divisor));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.residues = exprs.len();
     }
 
     fn decide(&self, work: &mut Work, written: &mut Written, key: &[bool]) {
@@ -84,13 +107,12 @@ impl Stem {
         for &eq in &self.decided {
             let equation = &mut work.model.equations[eq];
             let dynamic = &mut work.dynamic[eq];
-            let mut sides = [(equation.left, equation.right), *dynamic, written.sides[base::Id::index(eq)]];
+            let mut sides = [(equation.left, equation.right), *dynamic, written.sides[eq.index()]];
             for sides in &mut sides {
                 let new = exprs.rewrite(&[sides.0, sides.1], &mut memo, |exprs, _, node| exprs.make(node));
                 *sides = (new[0], new[1]);
             }
-            ((equation.left, equation.right), *dynamic, written.sides[base::Id::index(eq)]) =
-                (sides[0], sides[1], sides[2]);
+            ((equation.left, equation.right), *dynamic, written.sides[eq.index()]) = (sides[0], sides[1], sides[2]);
         }
     }
 }
