@@ -243,9 +243,14 @@ fn wish(work: &Work, reduced: &Reduced, column: u32, level: u32) -> impl Ord + u
         reduced.written[column as usize] > order as u32,
         std::cmp::Reverse(order),
         attributes.start.is_some(),
-        std::cmp::Reverse(work.model.paths.text(declared.path).matches('.').count()),
+        std::cmp::Reverse(depth(work, declared.path)),
         std::cmp::Reverse(column),
     )
+}
+
+/// How many components a variable is inside of.
+fn depth(work: &Work, path: dae::PathId) -> usize {
+    std::iter::successors(work.model.paths.parent(path), |&path| work.model.paths.parent(path)).count()
 }
 
 /// Whether exactly as many candidates are asked for as states (`StateSelect.prefer` or `always`) as there are to be: then the

@@ -138,6 +138,8 @@ struct Entry {
     place: Place,
 }
 
+type Entries = smallvec::SmallVec<[Entry; 8]>;
+
 struct Builder<'a> {
     work: &'a Work,
     problem: Problem,
@@ -157,9 +159,9 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn row(&mut self, eq: EqId, sides: Sides) {
         self.collect(sides);
-        let kept: Vec<Entry> = self.entries.iter().copied().filter(|entry| entry.place > Place::History).collect();
+        let kept: Entries = self.entries.iter().copied().filter(|entry| entry.place > Place::History).collect();
         self.depends.push_row(kept.iter().map(|entry| entry.column));
-        let smooth: Vec<Entry> = self.select(eq, sides, kept);
+        let smooth = self.select(eq, sides, kept);
         self.orders.extend(smooth.iter().map(|entry| entry.order));
         self.matchable.push_row(smooth.iter().map(|entry| entry.column));
     }
@@ -198,7 +200,7 @@ impl Builder<'_> {
         }
     }
 
-    fn select(&self, eq: EqId, (left, right): Sides, mut entries: Vec<Entry>) -> Vec<Entry> {
+    fn select(&self, eq: EqId, (left, right): Sides, mut entries: Entries) -> Entries {
         let exprs = &self.work.model.exprs;
         let column_of = |expr: ExprId| match exprs.node(expr) {
             Node::Var(variable) => self.column_of[variable],

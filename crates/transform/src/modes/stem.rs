@@ -7,12 +7,13 @@
 //! the next (`Recall`), and only equations that read differently are looked at anew.
 
 use base::{Diagnostic, Id, Name};
-use dae::{Builtin, EqId, ExprId, Memo, Node, VarId, VariableType};
+use dae::{Builtin, EqId, Equation, ExprId, Memo, Node, VarId, VariableType};
+use rustc_hash::FxHashMap;
 
 use super::chains::Chains;
-use super::{Entry, Modes, conditions, decided, switched};
+use super::{Decided, Entry, Modes, conditions, decided, switched};
 use crate::schedule::{Role, Schedule};
-use crate::work::Work;
+use crate::work::{Sides, Work};
 use crate::written::Written;
 use crate::{aliases, constants, derivatives, discrete, parameters, vanishing};
 
@@ -22,10 +23,21 @@ pub struct Stem {
     /// Equations as they were written, with switches.
     written: Written,
     switches: Vec<VarId>,
-    /// The equations with switches in them.
-    decided: Vec<EqId>,
+    /// The equations with switches in them, and the numbers of these.
+    decided: Vec<Decided>,
+    /// How they read, by their places there and the truth of their own conditions.
+    readings: FxHashMap<(usize, Vec<bool>), Reading>,
     /// So many expressions have been looked at for what programs ask for.
     residues: usize,
+}
+
+/// An equation in which conditions are decided.
+#[derive(Clone)]
+struct Reading {
+    /// At initialisation, after it, and as it was written.
+    sides: [Sides; 3],
+    /// The derivatives it names.
+    derivatives: Vec<VarId>,
 }
 
 impl Stem {
@@ -49,8 +61,7 @@ impl Stem {
             let equation = &mut work.model.equations[*eq];
             (equation.left, equation.right) = (new[0], new[1]);
         }
-        let decided: Vec<EqId> = found.into_iter().map(|(eq, _)| eq).collect();
-        work.touched = Some(decided.iter().copied().collect());
+        work.touched = Some(found.iter().map(|(eq, _)| *eq).collect());
         let written = Written::of(&work.model);
         let conflicts = discrete::conflicts(&work);
         if !conflicts.is_empty() {
@@ -62,16 +73,15 @@ impl Stem {
         let steady: Vec<EqId> = work.active.iter().copied().filter(|&eq| work.is_steady(eq)).collect();
         derivatives::name_derivatives(&mut work, &steady)?;
         derivatives::name_other_derivatives(&mut work);
-        Ok(Self { work, written, switches, decided, residues: 0 })
+        Ok(Self { work, written, switches, decided: found, readings: FxHashMap::default(), residues: 0 })
     }
 
     /// The schedule of a mode and the chains of its equations.
     pub fn sort(&mut self, key: &[bool], entry: Entry) -> Result<(Schedule, Chains), Vec<Diagnostic>> {
         let mut work = self.work.branch();
         let mut written = self.written.clone();
-        self.decide(&mut work, &mut written, key);
-        let named = derivatives::name_derivatives(&mut work, &self.decided);
-        let outcome = named.and_then(|()| crate::sort_mode(&mut work, entry));
+        let decided = self.decide(&mut work, &mut written, key);
+        let outcome = decided.and_then(|()| crate::sort_mode(&mut work, entry));
         self.add_residues(&mut work);
         self.work.rejoin(&mut work);
         outcome.map(|(plan, chains)| (plan.schedule(work, written), chains))
@@ -97,23 +107,50 @@ impl Stem {
         self.residues = exprs.len();
     }
 
-    fn decide(&self, work: &mut Work, written: &mut Written, key: &[bool]) {
-        let mut memo = Memo::default();
-        let exprs = &mut work.model.exprs;
-        for (&switch, &truth) in self.switches.iter().zip(key) {
-            let (switch, truth) = (exprs.var(switch), exprs.boolean(truth));
-            memo.insert(switch, truth);
-        }
-        for &eq in &self.decided {
-            let equation = &mut work.model.equations[eq];
-            let dynamic = &mut work.dynamic[eq];
-            let mut sides = [(equation.left, equation.right), *dynamic, written.sides[eq.index()]];
+    /// Puts the truth in place of the switches and names derivatives.
+    fn decide(&mut self, work: &mut Work, written: &mut Written, key: &[bool]) -> Result<(), Vec<Diagnostic>> {
+        for place in 0..self.decided.len() {
+            let (eq, numbers) = &self.decided[place];
+            let eq = *eq;
+            let truth: Vec<bool> = numbers.iter().map(|&number| key.get(number) == Some(&true)).collect();
+            if let Some(reading) = self.readings.get(&(place, truth.clone())) {
+                reading.put(work, written, eq);
+                continue;
+            }
+            let mut memo = Memo::default();
+            for (&number, &truth) in numbers.iter().zip(&truth) {
+                let (switch, truth) = (work.model.exprs.var(self.switches[number]), work.model.exprs.boolean(truth));
+                memo.insert(switch, truth);
+            }
+            let Equation { left, right, .. } = work.model.equations[eq];
+            let mut sides = [(left, right), work.dynamic[eq], written.sides[eq.index()]];
             for sides in &mut sides {
+                let exprs = &mut work.model.exprs;
                 let new = exprs.rewrite(&[sides.0, sides.1], &mut memo, |exprs, _, node| exprs.make(node));
                 *sides = (new[0], new[1]);
             }
-            ((equation.left, equation.right), *dynamic, written.sides[eq.index()]) = (sides[0], sides[1], sides[2]);
+            let mut reading = Reading { sides, derivatives: Vec::new() };
+            reading.put(work, written, eq);
+            derivatives::name_derivatives(work, &[eq])?;
+            let Equation { left, right, .. } = work.model.equations[eq];
+            (reading.sides[0], reading.sides[1]) = ((left, right), work.dynamic[eq]);
+            let found = work.model.exprs.dependencies(&[left, right, reading.sides[1].0, reading.sides[1].1]).variables;
+            let is_derivative = |v: &VarId| work.model.variables[*v].derivative_of.is_some();
+            reading.derivatives = found.into_iter().filter(is_derivative).collect();
+            self.readings.insert((place, truth), reading);
         }
+        Ok(())
+    }
+}
+
+impl Reading {
+    fn put(&self, work: &mut Work, written: &mut Written, eq: EqId) {
+        let equation = &mut work.model.equations[eq];
+        let [initial, dynamic, as_written] = self.sides;
+        (equation.left, equation.right) = initial;
+        work.dynamic[eq] = dynamic;
+        written.sides[eq.index()] = as_written;
+        self.derivatives.iter().for_each(|&derivative| work.named[derivative] = true);
     }
 }
 
