@@ -302,11 +302,18 @@ impl Program {
 
     /// Runs one piece of code; fails when a result is not finite.
     pub fn run_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> Result<(), Failure> {
+        if self.try_chunk(chunk, memory) {
+            return Ok(());
+        }
+        Err(crate::culprit::find(self, &self.chunks[chunk], memory))
+    }
+
+    /// Whether all results are finite.
+    fn try_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
         self.execute(chunk, memory);
-        let code = &self.chunks[chunk];
         // Zero times what is not finite is not zero; without an early end the loop has no branches.
-        let sum = code.outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]);
-        if sum == 0.0 { Ok(()) } else { Err(crate::culprit::find(self, code, memory)) }
+        let outputs = &self.chunks[chunk].outputs;
+        outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]) == 0.0
     }
 
     /// Runs a section; `solve` is called for each simultaneous system and has to leave its solution in memory (the
@@ -331,6 +338,13 @@ impl Program {
         self.run_chunk(self.systems[system].residuals, memory)?;
         self.read_outputs(memory, out);
         Ok(())
+    }
+
+    /// The same, without the reason where there is none: to find that takes far longer, and iterations try many points.
+    pub fn try_residuals(&self, system: SystemId, memory: &mut Memory, out: &mut [f64]) -> bool {
+        let evaluated = self.try_chunk(self.systems[system].residuals, memory);
+        self.read_outputs(memory, out);
+        evaluated
     }
 
     pub(crate) fn read_outputs(&self, memory: &Memory, out: &mut [f64]) {

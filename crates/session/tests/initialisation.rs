@@ -131,6 +131,17 @@ fn homotopy_leads_to_the_solution_meant() {
     near(first(text, "x"), 1.0);
 }
 
+/// Both branches have a solution in their own half; the guess says which one is meant.
+#[test]
+fn branches_of_a_nonlinear_system_are_first_those_of_the_start_value() {
+    let root = |start: f64| {
+        let text = format!("model M Real x(start = {start}); equation x ^ 3 = if x > 0 then 8 else -27; end M;");
+        first(&text, "x")
+    };
+    near(root(1.0), 2.0);
+    near(root(-1.0), -3.0);
+}
+
 #[test]
 fn missing_conditions_are_taken_from_start_values_with_a_notice() {
     let text = "model Free

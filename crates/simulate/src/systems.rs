@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use base::IdVec;
-use compile::{Failure, Memory, Program, RelationKind, SystemId};
+use compile::{Memory, Program, RelationKind, SystemId};
 use rustc_hash::FxHashSet;
 use solve::newton::NewtonOptions;
 use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
@@ -311,15 +311,15 @@ impl Workspace {
         match &mut self.method {
             Method::Linear { .. } => self.solve_linear(program, system, memory),
             Method::Newton(newton) => {
-                let mut evaluator = Evaluator { program, system, memory, pattern: &self.pattern, failure: None };
+                let mut evaluator = Evaluator { program, system, memory, pattern: &self.pattern, failed_at: None };
                 match newton.solve(&mut evaluator, &mut self.x) {
                     Ok(()) => {
                         let outcome = evaluator.residual(&self.x, &mut self.residuals);
-                        let failure = evaluator.failure;
-                        outcome.map_err(|_| evaluation(failure))?;
+                        outcome.map_err(|_| evaluator.reason(&mut self.residuals))?;
                         Ok(Solved::Uniquely)
                     }
-                    Err(error) => Err(newton_reason(found, newton, error, evaluator.failure)),
+                    Err(NewtonError::Evaluation(_)) => Err(evaluator.reason(&mut self.residuals)),
+                    Err(error) => Err(newton_reason(found, newton, error)),
                 }
             }
         }
@@ -378,6 +378,7 @@ impl Workspace {
             self.drop_factors(found.kind);
             return self.solve_frozen(program, system, memory);
         }
+        self.decide_by_start_values(program, system, memory);
         let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
         match asked_for {
             Ok(solved) => return Ok(solved),
@@ -389,6 +390,30 @@ impl Workspace {
             Err(_) => {}
         }
         self.find_configuration(program, system, memory, Reach::All)
+    }
+
+    /// Relations of a nonlinear system that nothing has decided yet, as at the start, are what the guesses of the unknowns
+    /// make them: from other branches a solution may not be found.
+    fn decide_by_start_values(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
+        const ROUNDS: usize = 3;
+        let undecided = |place: &Place| !place.is_comparison || memory.values[place.address] == 0.0;
+        if matches!(self.method, Method::Linear { .. }) || !self.places.iter().all(undecided) {
+            return;
+        }
+        memory.set_live(false);
+        let first = configuration(memory, &self.places);
+        for _ in 0..ROUNDS {
+            let before = configuration(memory, &self.places);
+            if !program.try_residuals(system, memory, &mut self.residuals)
+                || self.consequences(program, system, memory).is_err()
+            {
+                self.places.iter().zip(&first).for_each(|(place, &value)| memory.values[place.address] = value);
+                return;
+            }
+            if key(&before) == key(&configuration(memory, &self.places)) {
+                return;
+            }
+        }
     }
 
     /// Equations such as `start = a > peak or pre(start) and a > 0` may contradict themselves in one evaluation and agree
@@ -476,7 +501,11 @@ impl Workspace {
                     }
                     search.follow(&candidate, &wanted, &violations);
                 }
-                Err(reason) => search.fail(&candidate, reason),
+                Err(reason) => {
+                    search.fail(&candidate, reason);
+                    // Where an iteration got lost is no start for another one.
+                    write(memory, &found.slots, &search.start);
+                }
             }
         }
         search.give_up(memory, &self.places, found)
@@ -847,23 +876,10 @@ fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64]) -> Result<Vec<f64>, 
     Err(solver.factor(&flat).err().map_or(0, |singular| singular.column))
 }
 
-fn evaluation(failure: Option<Failure>) -> Reason {
-    match failure {
-        Some(failure) => Reason::Evaluation(failure),
-        None => Reason::NoConvergence(Vec::new()),
-    }
-}
-
-fn newton_reason(
-    found: &compile::System,
-    newton: &NewtonSolver,
-    error: NewtonError,
-    failure: Option<Failure>,
-) -> Reason {
+fn newton_reason(found: &compile::System, newton: &NewtonSolver, error: NewtonError) -> Reason {
     match error {
         NewtonError::Singular { column } => Reason::Singular(found.iteration[column]),
-        NewtonError::Evaluation(_) => evaluation(failure),
-        NewtonError::NoConvergence { .. } | NewtonError::NotFinite { .. } => {
+        _ => {
             let worst = newton.worst_residuals().iter();
             Reason::NoConvergence(worst.map(|&(residual, value)| (found.equations[residual], value)).collect())
         }
@@ -896,15 +912,19 @@ struct Evaluator<'a> {
     system: SystemId,
     memory: &'a mut Memory,
     pattern: &'a Pattern,
-    failure: Option<Failure>,
+    /// The last point without residuals.
+    failed_at: Option<Vec<f64>>,
 }
 
 impl Evaluator<'_> {
-    fn note(&mut self, outcome: Result<(), Failure>) -> Result<(), EvalError> {
-        outcome.map_err(|failure| {
-            self.failure = Some(failure);
-            EvalError::recoverable(0)
-        })
+    /// Why there are no residuals at the last point without any; memory is there afterwards.
+    fn reason(&mut self, residuals: &mut [f64]) -> Reason {
+        let Some(x) = &self.failed_at else { return Reason::NoConvergence(Vec::new()) };
+        write(self.memory, &self.program.systems[self.system].slots, x);
+        match self.program.residuals(self.system, self.memory, residuals) {
+            Err(failure) => Reason::Evaluation(failure),
+            Ok(()) => Reason::NoConvergence(Vec::new()),
+        }
     }
 }
 
@@ -915,8 +935,11 @@ impl NonlinearSystem for Evaluator<'_> {
 
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         write(self.memory, &self.program.systems[self.system].slots, x);
-        let outcome = self.program.residuals(self.system, self.memory, r);
-        self.note(outcome)
+        if self.program.try_residuals(self.system, self.memory, r) {
+            return Ok(());
+        }
+        self.failed_at = Some(x.to_vec());
+        Err(EvalError::recoverable(0))
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
@@ -926,7 +949,7 @@ impl NonlinearSystem for Evaluator<'_> {
     fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
         write(self.memory, &self.program.systems[self.system].slots, x);
         let outcome = self.program.jacobian(self.system, self.memory, values);
-        self.note(outcome)?;
+        outcome.map_err(|_| EvalError::recoverable(0))?;
         Ok(true)
     }
 }
