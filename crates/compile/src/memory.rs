@@ -7,7 +7,7 @@ use crate::lower::Strings;
 use crate::math::truth;
 use crate::profile::Profile;
 use crate::runtime::SharedNative;
-use crate::smooth::{smooth, smooth_before};
+use crate::smooth::{POINTS, smooth, smooth_before};
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -92,7 +92,7 @@ impl DelayBuffer {
             self.points.push_back((time, value));
         }
         // Interpolation next to the oldest place takes points beyond it.
-        while self.points.get(3).is_some_and(|fourth| fourth.0 < oldest) {
+        while self.points.get(POINTS - 1).is_some_and(|point| point.0 < oldest) {
             self.points.pop_front();
         }
     }

@@ -1,7 +1,10 @@
-//! Values between recorded points: the polynomial of degree three through the nearest points of one smooth piece (Neville's
+//! Values between recorded points: the polynomial of degree five through the nearest points of one smooth piece (Neville's
 //! scheme). Two points at one place end a piece.
 
 use std::collections::VecDeque;
+
+/// Points of a polynomial: as many as integrators of high order deserve.
+pub const POINTS: usize = 6;
 
 /// A place and the value there.
 pub type Point = (f64, f64);
@@ -30,15 +33,15 @@ fn smooth_among(point: impl Fn(usize) -> Option<Point>, after: usize, place: f64
     let similar = |distance: f64| distance > 0.1 * (b.0 - a.0) && distance < 10.0 * (b.0 - a.0);
     let (mut low, mut high) = ((first, a), (last, b));
     let count = |low: (usize, Point), high: (usize, Point)| high.0 - low.0;
-    // One more on each side, or two on one side at the end of a piece.
-    for _ in 0..2 {
+    // As many on each side, or more on one side at the end of a piece.
+    for _ in 0..POINTS - 2 {
         let earlier = low.0.checked_sub(1).and_then(|k| Some((k, point(k)?)));
         let earlier = earlier.filter(|(_, earlier)| similar(low.1.0 - earlier.0));
         let later = point(high.0 + 1).filter(|later| similar(later.0 - high.1.0)).map(|later| (high.0 + 1, later));
-        low = earlier.filter(|_| count(low, high) < 3).unwrap_or(low);
-        high = later.filter(|_| count(low, high) < 3).unwrap_or(high);
+        low = earlier.filter(|_| count(low, high) + 1 < POINTS).unwrap_or(low);
+        high = later.filter(|_| count(low, high) + 1 < POINTS).unwrap_or(high);
     }
-    let mut stencil = [a; 4];
+    let mut stencil = [a; POINTS];
     for (slot, k) in stencil.iter_mut().zip(low.0..=high.0) {
         *slot = point(k).unwrap_or(a);
     }
@@ -60,6 +63,16 @@ fn neville(points: &mut [Point], place: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quintic_is_met() {
+        let quintic = |t: f64| (((t - 3.0) * t + 1.0) * t * t - 2.0) * t + 0.5;
+        let points: VecDeque<Point> =
+            [0.0, 0.4, 1.0, 1.5, 2.2, 2.5, 3.0].into_iter().map(|t| (t, quintic(t))).collect();
+        for (after, place) in [(1, 0.3), (3, 1.2), (6, 2.9)] {
+            assert!((smooth(&points, after, place) - quintic(place)).abs() < 1e-12);
+        }
+    }
 
     #[test]
     fn a_cubic_is_met_and_jumps_are_kept() {

@@ -40,8 +40,10 @@ pub struct Clockwork {
     instants: Vec<f64>,
     /// The instant at which relations that were zero have been left behind, and how often that was tried.
     left: Option<(f64, u32)>,
-    /// When jumps of delayed expressions arrive, in order.
-    jumps: VecDeque<f64>,
+    /// When jumps of delayed expressions arrive, in order, and how often they came back through a delay already.
+    jumps: VecDeque<(f64, u32)>,
+    /// What arrived at the instant at hand.
+    arrived: Option<u32>,
     delayed: Vec<f64>,
     /// The length of the run, which says what is short near time zero.
     span: f64,
@@ -71,6 +73,7 @@ impl Clockwork {
             instants: vec![f64::INFINITY; program.time_relations.len()],
             left: None,
             jumps: VecDeque::new(),
+            arrived: None,
             delayed: Vec::new(),
             span,
         }
@@ -91,6 +94,7 @@ impl Clockwork {
             left: self.left,
             span: self.span,
             jumps: self.jumps.clone(),
+            arrived: self.arrived,
             delayed: self.delayed.clone(),
         }
     }
@@ -105,7 +109,7 @@ impl Clockwork {
         if let Some(known) = self.known {
             return known;
         }
-        let jump = self.jumps.front().copied().unwrap_or(f64::INFINITY);
+        let jump = self.jumps.front().map_or(f64::INFINITY, |&(arrival, _)| arrival);
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
         let relation = self.next_crossing(program, memory, now);
         let next = if same_instant(sample, relation) {
@@ -157,8 +161,12 @@ impl Clockwork {
     pub fn raise(&mut self, program: &Program, memory: &mut Memory, time: f64) -> bool {
         let mut due = false;
         self.known = None;
-        while self.jumps.front().is_some_and(|&jump| jump <= time || same_instant(jump, time)) {
+        self.arrived = None;
+        while let Some(&(arrival, times)) = self.jumps.front()
+            && (arrival <= time || same_instant(arrival, time))
+        {
             self.jumps.pop_front();
+            self.arrived = Some(self.arrived.map_or(times, |other| other.min(times)));
         }
         for (ticker, sample) in self.tickers.iter_mut().zip(&program.layout.samples) {
             let Some(ticker) = ticker else { continue };
@@ -180,29 +188,38 @@ impl Clockwork {
         machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     }
 
-    /// A delayed expression that jumped makes an event when the jump arrives.
+    /// A delayed expression that jumped makes an event when the jump arrives. In a loop it comes back as a kink, then as one
+    /// of the slope, and so on, which a few times are events too: no method steps over them accurately.
     pub fn note_jumps(&mut self, machine: &Machine) {
-        for (k, delay) in machine.program.layout.delays.iter().enumerate() {
+        const MOST_TIMES: u32 = 4;
+        /// With more delays than this the arrivals multiply.
+        const FEW_DELAYS: usize = 3;
+        let delays = &machine.program.layout.delays;
+        let again = self.arrived.take().map(|times| times + 1);
+        let again = again.filter(|&times| times <= MOST_TIMES && delays.len() <= FEW_DELAYS);
+        for (k, delay) in delays.iter().enumerate() {
             let before = self.delayed.get(k).copied().unwrap_or(f64::NAN);
             let after = machine.memory.values[delay.value as usize];
             if (after - before).abs() > 1e-9 * (after.abs() + before.abs()) {
-                self.expect_jump(machine, k);
+                self.expect_jump(machine, k, 0);
+            } else if let Some(times) = again {
+                self.expect_jump(machine, k, times);
             }
         }
     }
 
     /// Delayed signals begin to move when the first delay is over.
     pub fn begin_delays(&mut self, machine: &Machine) {
-        (0..machine.program.layout.delays.len()).for_each(|k| self.expect_jump(machine, k));
+        (0..machine.program.layout.delays.len()).for_each(|k| self.expect_jump(machine, k, 0));
     }
 
-    fn expect_jump(&mut self, machine: &Machine, delay: usize) {
+    fn expect_jump(&mut self, machine: &Machine, delay: usize, times: u32) {
         let now = machine.memory.time();
         let arrival = now + machine.memory.values[machine.program.layout.delays[delay].time as usize];
         if arrival > now && !same_instant(arrival, now) {
-            let place = self.jumps.partition_point(|&jump| jump < arrival);
-            if !self.jumps.iter().any(|&jump| same_instant(jump, arrival)) {
-                self.jumps.insert(place, arrival);
+            let place = self.jumps.partition_point(|&(jump, _)| jump < arrival);
+            if !self.jumps.iter().any(|&(jump, _)| same_instant(jump, arrival)) {
+                self.jumps.insert(place, (arrival, times));
             }
         }
         self.known = None;

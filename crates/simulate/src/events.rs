@@ -291,6 +291,10 @@ pub fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
 pub fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
     let program = machine.program;
     let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
+    // What when clauses remember of their conditions has no name that a user gave.
+    if program.model().variables[variable].hidden {
+        return;
+    }
     let name = program.model().variable_name(variable);
     let from = shown(machine, variable, machine.memory.values[pre as usize]);
     let to = shown(machine, variable, machine.memory.values[slot as usize]);

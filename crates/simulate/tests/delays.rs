@@ -31,3 +31,16 @@ fn a_delayed_state() {
         }
     }
 }
+
+/// Kinks come back through the loop, each time in a higher derivative, and values between recorded points are as accurate
+/// as the steps are.
+#[test]
+fn a_loop_with_a_delay_follows_the_tolerance() {
+    for delay in [0.05, 0.3, 1.0] {
+        let text = format!("Real x(start = 1, fixed = true)\nder(x) = -delay(x, {delay})");
+        for tolerance in [1e-6, 1e-8, 1e-10] {
+            let error = (run(&text, &until(5.0, tolerance)).end("x") - exact(5.0, delay)).abs();
+            assert!(error < 30.0 * tolerance, "tolerance {tolerance:e}, delay {delay}: {error:e}");
+        }
+    }
+}
