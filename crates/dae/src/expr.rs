@@ -392,13 +392,23 @@ impl Exprs {
 
     /// Every expression below `roots`, themselves included, children before parents, each once.
     pub fn postorder(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut seen = rustc_hash::FxHashSet::default();
+        /// As many expressions for each root as are looked at in a table rather than in a set.
+        const FEW: usize = 64;
+        if roots.len() * FEW < self.len() {
+            let mut seen = rustc_hash::FxHashSet::default();
+            return self.order_below(roots, |id| seen.insert(id));
+        }
+        let mut seen = vec![false; self.len()];
+        self.order_below(roots, |id| !std::mem::replace(&mut seen[base::Id::index(id)], true))
+    }
+
+    fn order_below(&self, roots: &[ExprId], mut is_new: impl FnMut(ExprId) -> bool) -> Vec<ExprId> {
         let mut order = Vec::new();
         let mut stack: Vec<(ExprId, bool)> = roots.iter().rev().map(|&root| (root, false)).collect();
         while let Some((id, done)) = stack.pop() {
             if done {
                 order.push(id);
-            } else if seen.insert(id) {
+            } else if is_new(id) {
                 stack.push((id, true));
                 let start = stack.len();
                 self.for_each_child(id, |child| stack.push((child, false)));

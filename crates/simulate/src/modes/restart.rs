@@ -68,19 +68,72 @@ pub struct Restart {
     levels: Vec<(Vec<usize>, Probe)>,
     /// The rows that are not differentiated; made when something below the highest derivatives jumps.
     plain: Option<(Vec<usize>, Probe)>,
-    jacobian: Probe,
-    pattern: Pattern,
-    /// Where each entry of the chains' matrix goes in the values of the pattern.
-    places: Vec<usize>,
-    solver: Option<LinearSolver>,
+    /// The entries of the chains' matrix; made when a constraint is not met to the last bit.
+    jacobian: Option<Jacobian>,
     values: Vec<f64>,
-    entries: Vec<f64>,
-    /// The matrix depends on parameters only; it has been evaluated, and the solver has its factors.
-    constant: bool,
     evaluated: bool,
-    factored: bool,
+    /// Made when something jumps.
+    solver: Option<Solver>,
     residuals: Vec<f64>,
     scales: Vec<f64>,
+}
+
+struct Jacobian {
+    probe: Probe,
+    /// It depends on parameters only.
+    constant: bool,
+}
+
+impl Jacobian {
+    fn new(program: &Program, chains: &Chains, memory: &mut Memory) -> Result<Self, NoJump> {
+        let entries: Vec<_> = chains.jacobian.iter().map(|&(.., entry)| entry).collect();
+        let probe = Probe::new(program, &entries, memory).map_err(|_| NoJump::NoConvergence)?;
+        let found = program.model().exprs.dependencies(&entries);
+        let is_parameter = |&variable: &VarId| {
+            let role = program.schedule.roles[variable];
+            matches!(role, transform::Role::Constant | transform::Role::Parameter)
+        };
+        Ok(Self { probe, constant: !found.time && found.variables.iter().all(is_parameter) })
+    }
+}
+
+struct Solver {
+    solver: Option<LinearSolver>,
+    /// Where each entry of the chains' matrix goes.
+    places: Vec<usize>,
+    entries: Vec<f64>,
+    factored: bool,
+}
+
+impl Solver {
+    fn new(chains: &Chains) -> Self {
+        let size = chains.columns.len();
+        let at = chains.jacobian.iter().map(|&(row, column, _)| (row as usize, column as usize));
+        let pattern = Pattern::from_entries(size, size, at.clone());
+        let mut starts = vec![0; size + 1];
+        for column in 0..size {
+            starts[column + 1] = starts[column] + pattern.column(column).len();
+        }
+        let place = |(row, column): (usize, usize)| {
+            starts[column] + pattern.column(column).binary_search(&(row as u32)).unwrap_or(0)
+        };
+        let places = at.map(place).collect();
+        let entries = vec![0.0; pattern.indices.len()];
+        Self { solver: LinearSolver::new(size, Some(&pattern)).ok(), places, entries, factored: false }
+    }
+
+    /// Solves with the matrix of these entries; the column at which it is singular, where it is.
+    fn solve(&mut self, values: &[f64], right: &mut [f64]) -> Result<(), usize> {
+        let solver = self.solver.as_mut().ok_or(0usize)?;
+        if !self.factored {
+            self.entries.fill(0.0);
+            self.places.iter().zip(values).for_each(|(&place, value)| self.entries[place] += value);
+            solver.factor(&self.entries).map_err(|singular| singular.column)?;
+            self.factored = true;
+        }
+        solver.solve(right);
+        Ok(())
+    }
 }
 
 impl Restart {
@@ -98,37 +151,13 @@ impl Restart {
                 .collect();
             levels.push((rows, Probe::new(program, &residuals, memory).map_err(Box::new)?));
         }
-        let entries: Vec<_> = chains.jacobian.iter().map(|&(.., entry)| entry).collect();
-        let jacobian = Probe::new(program, &entries, memory).map_err(Box::new)?;
-        let size = chains.columns.len();
-        let at = chains.jacobian.iter().map(|&(row, column, _)| (row as usize, column as usize));
-        let pattern = Pattern::from_entries(size, size, at.clone());
-        let mut starts = vec![0; size + 1];
-        for column in 0..size {
-            starts[column + 1] = starts[column] + pattern.column(column).len();
-        }
-        let place = |(row, column): (usize, usize)| {
-            starts[column] + pattern.column(column).binary_search(&(row as u32)).unwrap_or(0)
-        };
-        let places = at.map(place).collect();
-        let solver = LinearSolver::new(size, Some(&pattern)).ok();
-        let found = program.model().exprs.dependencies(&entries);
-        let is_parameter = |&variable: &VarId| {
-            let role = program.schedule.roles[variable];
-            matches!(role, transform::Role::Constant | transform::Role::Parameter)
-        };
         Ok(Self {
             levels,
             plain: None,
-            jacobian,
-            pattern,
-            places,
-            solver,
+            jacobian: None,
             values: Vec::new(),
-            entries: Vec::new(),
-            constant: !found.time && found.variables.iter().all(is_parameter),
             evaluated: false,
-            factored: false,
+            solver: None,
             residuals: Vec::new(),
             scales: vec![0.0; chains.rows.len()],
             chains,
@@ -289,18 +318,20 @@ impl Restart {
     }
 
     fn evaluate_jacobian(&mut self, program: &Program, memory: &mut Memory) -> Result<(), NoJump> {
-        if self.constant && self.evaluated {
+        let jacobian = match &mut self.jacobian {
+            Some(jacobian) => jacobian,
+            none => none.insert(Jacobian::new(program, &self.chains, memory)?),
+        };
+        if jacobian.constant && self.evaluated {
             return Ok(());
         }
-        self.jacobian.run(program, memory, &mut self.values);
-        (self.evaluated, self.factored) = (false, false);
-        self.entries.clear();
-        self.entries.resize(self.pattern.indices.len(), 0.0);
-        for ((&place, &value), &(_, column, _)) in self.places.iter().zip(&self.values).zip(&self.chains.jacobian) {
+        jacobian.probe.run(program, memory, &mut self.values);
+        self.evaluated = false;
+        self.solver.iter_mut().for_each(|solver| solver.factored = false);
+        for (&value, &(_, column, _)) in self.values.iter().zip(&self.chains.jacobian) {
             if !value.is_finite() {
                 return Err(NoJump::NotFinite(self.chains.columns[column as usize][0]));
             }
-            self.entries[place] += value;
         }
         self.evaluated = true;
         Ok(())
@@ -308,21 +339,8 @@ impl Restart {
 
     fn solve(&mut self, right: &mut [f64], shared: &mut bool) -> Result<(), NoJump> {
         let size = right.len();
-        let failed = match &mut self.solver {
-            Some(solver) if self.factored => {
-                solver.solve(right);
-                return Ok(());
-            }
-            Some(solver) => match solver.factor(&self.entries) {
-                Ok(()) => {
-                    self.factored = true;
-                    solver.solve(right);
-                    return Ok(());
-                }
-                Err(singular) => singular.column,
-            },
-            None => 0,
-        };
+        let solver = self.solver.get_or_insert_with(|| Solver::new(&self.chains));
+        let Err(failed) = solver.solve(&self.values, right) else { return Ok(()) };
         let Some(open) = self.chains.columns.get(failed.min(size.saturating_sub(1))) else { return Ok(()) };
         let open = NoJump::Singular(open[0]);
         if size > LARGEST_LEAST_SQUARES {
