@@ -10,8 +10,10 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 use crate::code::{Address, Code, OUTPUT, Op, StatementOrigin};
 use crate::commons::{Commons, Shared};
 use crate::differentiate::{Gradient, Seeds, differentiate};
+use crate::eliminate::eliminate;
 use crate::family::{Family, Kernel, Part, kernel, split};
 use crate::implicit::Implicit;
+use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
 use crate::lookup::LookupCall;
@@ -52,13 +54,15 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
         chunks: IdVec::new(),
         systems: IdVec::new(),
         frozen: IdVec::new(),
+        in_place: rustc_hash::FxHashMap::default(),
         relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
         outputs: 0,
     };
     let sections = builder.sections()?;
     let (roots, roots_code) = builder.roots()?;
     let (time_relations, time_code, slope_code) = builder.time_relations()?;
-    let update_code = builder.update()?;
+    let update_code = builder.update(|_| true)?;
+    let exact_code = builder.update(|class| class <= Class::Time)?;
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
     let (ode_pattern, ode_varying) = builder.ode_pattern(&sections.dynamics);
     let implicit = builder.implicit(&sections.dynamics);
@@ -115,6 +119,7 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
         tangent_steps,
         active,
         update_code,
+        exact_code,
         pre_pairs,
     })
 }
@@ -159,6 +164,8 @@ struct Builder<'a> {
     systems: IdVec<SystemId, System>,
     /// The code of each system with frozen relations, from which derivatives are made.
     frozen: IdVec<SystemId, Code>,
+    /// The code of systems that are solved in place.
+    in_place: rustc_hash::FxHashMap<SystemId, ChunkId>,
     /// The relation whose state lies at an address.
     relation_at: rustc_hash::FxHashMap<Address, RelationId>,
     /// The length of the output area.
@@ -173,21 +180,21 @@ impl Builder<'_> {
         let parameters: Vec<Statement> =
             parameters.map(|assignment| self.statement(assignment, assignment.equation.is_some())).collect();
         // Relations among parameters are decided when these are computed.
-        sections.parameters = self.straight(&parameters, LIVE)?;
-        sections.starts = self.starts()?;
-        sections.samples = self.samples()?;
-        sections.initial = self.sorted(&self.schedule.initial, INITIAL)?;
+        sections.parameters = self.straight(&parameters, LIVE)?.into();
+        sections.starts = self.starts()?.into();
+        sections.samples = self.samples()?.into();
+        sections.initial = self.sorted(&self.schedule.initial, INITIAL)?.into();
         self.blocks(&mut sections)?;
         if let Some(inline) = &self.schedule.inline {
-            sections.inline = self.sorted(&inline.blocks, FROZEN)?;
+            sections.inline = self.sorted(&inline.blocks, FROZEN)?.into();
         }
         let actions = &self.model.actions;
         let all = self.actions(actions, &self.layout.actions, |_| true);
-        sections.actions = self.straight(&all, LIVE)?;
+        sections.actions = self.straight(&all, LIVE)?.into();
         let assertions = self.actions(actions, &self.layout.actions, |kind| matches!(kind, ActionKind::Assert { .. }));
-        sections.assertions = self.straight(&assertions, FROZEN)?;
+        sections.assertions = self.straight(&assertions, FROZEN)?.into();
         let initial = self.actions(&self.model.initial_actions, &self.layout.initial_actions, |_| true);
-        sections.initial_actions = self.straight(&initial, LIVE)?;
+        sections.initial_actions = self.straight(&initial, LIVE)?.into();
         Ok(sections)
     }
 
@@ -216,8 +223,8 @@ impl Builder<'_> {
         Ok(code)
     }
 
-    fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Section, Diagnostic> {
-        let mut section = Section::new();
+    fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Vec<Step>, Diagnostic> {
+        let mut section = Vec::new();
         if self.shared.does_without_families(statements) {
             self.plain(statements, mode, &mut section)?;
             return Ok(section);
@@ -234,7 +241,7 @@ impl Builder<'_> {
         Ok(section)
     }
 
-    fn plain(&mut self, statements: &[Statement], mode: Mode, section: &mut Section) -> Result<(), Diagnostic> {
+    fn plain(&mut self, statements: &[Statement], mode: Mode, section: &mut Vec<Step>) -> Result<(), Diagnostic> {
         for part in self.shared.runs(statements) {
             section.push(Step::Code(self.chunk(part, mode)?));
         }
@@ -259,7 +266,7 @@ impl Builder<'_> {
     }
 
     /// Start values that are not literals.
-    fn starts(&mut self) -> Result<Section, Diagnostic> {
+    fn starts(&mut self) -> Result<Vec<Step>, Diagnostic> {
         let mut statements = Vec::new();
         for (id, variable) in self.model.variables.iter() {
             let known = match self.schedule.roles.get(id) {
@@ -277,7 +284,7 @@ impl Builder<'_> {
         self.straight(&statements, LIVE)
     }
 
-    fn samples(&mut self) -> Result<Section, Diagnostic> {
+    fn samples(&mut self) -> Result<Vec<Step>, Diagnostic> {
         let mut statements = Vec::new();
         for sample in &self.layout.samples {
             statements.push(Statement::to_slot(sample.start_value, sample.start, StatementOrigin::default()));
@@ -286,8 +293,8 @@ impl Builder<'_> {
         self.straight(&statements, LIVE)
     }
 
-    fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Section, Diagnostic> {
-        let mut section = Section::new();
+    fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Vec<Step>, Diagnostic> {
+        let mut section = Vec::new();
         let mut pending = Vec::new();
         for block in blocks {
             match block {
@@ -309,7 +316,7 @@ impl Builder<'_> {
             && self.schedule.blocks.iter().all(|block| match block {
                 Block::Assign { timing, .. } | Block::System { timing, .. } => *timing != Timing::Event,
             });
-        let mut runs: [(Vec<Statement>, Section); 3] = Default::default();
+        let mut runs: [(Vec<Statement>, Vec<Step>); 3] = Default::default();
         let modes = [FROZEN, FROZEN, LIVE];
         for block in &self.schedule.blocks {
             let (assignment, system, timing) = match block {
@@ -334,10 +341,38 @@ impl Builder<'_> {
             section.extend(self.straight(pending, modes[k])?);
         }
         let [(_, dynamics), (_, outputs), (_, events)] = runs;
-        sections.dynamics = dynamics;
-        sections.outputs = outputs;
-        sections.events = if smooth { [&sections.dynamics[..], &sections.outputs].concat() } else { events };
+        let events = if smooth { [&dynamics[..], &outputs].concat() } else { events };
+        sections.dynamics = Section { in_place: self.in_place(&dynamics, false), steps: dynamics };
+        sections.outputs = Section { in_place: self.in_place(&outputs, false), steps: outputs };
+        sections.events = Section { in_place: self.in_place(&events, true), steps: events };
         Ok(())
+    }
+
+    /// The steps with systems of one unknown solved in place; nothing where there are none. Live relations have to be found
+    /// together with the unknowns, so that systems with relations stay as they are there.
+    fn in_place(&mut self, steps: &[Step], live: bool) -> Vec<Step> {
+        let mut any = false;
+        let mut solved = |step: &Step| {
+            let Step::Solve(system) = *step else { return *step };
+            let decides = !self.systems[system].relations.is_empty() || !self.systems[system].discrete.is_empty();
+            let made = self.one_unknown(system).filter(|_| !(live && decides)).map(|found| found.code());
+            let Some(code) = made else { return *step };
+            any = true;
+            let code = eliminate(code, &self.pool.calls);
+            Step::Code(*self.in_place.entry(system).or_insert_with(|| self.chunks.push(code)))
+        };
+        let steps: Vec<Step> = steps.iter().map(&mut solved).collect();
+        if any { steps } else { Vec::new() }
+    }
+
+    /// A system that can be solved in place.
+    fn one_unknown(&self, id: SystemId) -> Option<OneUnknown<'_>> {
+        let system = &self.systems[id];
+        let JacobianCode::Entries(coefficient) = system.jacobian else { return None };
+        let [unknown] = *system.slots.as_slice() else { return None };
+        let linear = system.kind.matrix().is_some() && system.pattern.entries() == 1;
+        let found = OneUnknown { residual: &self.frozen[id], coefficient: &self.chunks[coefficient], unknown };
+        (linear && found.is_straight()).then_some(found)
     }
 
     fn system(&mut self, system: &EquationSystem, mode: Mode) -> Result<SystemId, Diagnostic> {
@@ -450,7 +485,7 @@ impl Builder<'_> {
     }
 
     /// Tangent code for every step of the dynamics that depends on states, inputs or time.
-    fn tangents(&mut self, dynamics: &[Step]) -> (Section, Vec<bool>) {
+    fn tangents(&mut self, dynamics: &[Step]) -> (Vec<Step>, Vec<bool>) {
         let mut active = vec![false; self.layout.tangible as usize];
         active[TIME as usize] = true;
         for (variable, role) in self.schedule.roles.iter() {
@@ -458,7 +493,7 @@ impl Builder<'_> {
                 active[self.layout.slot(variable) as usize] = true;
             }
         }
-        let mut section = Section::new();
+        let mut section = Vec::new();
         for &step in dynamics {
             match step {
                 Step::Code(chunk) => {
@@ -665,12 +700,10 @@ impl Builder<'_> {
         Ok((relations, chunk, self.chunks.push(code)))
     }
 
-    /// Code that updates every relation. Its truth goes to the output area, where nobody reads it.
-    fn update(&mut self) -> Result<ChunkId, Diagnostic> {
-        let statements: Vec<Statement> = self
-            .layout
-            .relations
-            .values()
+    /// Code that updates the relations of some classes. Their truth goes to the output area, where nobody reads it.
+    fn update(&mut self, wanted: impl Fn(Class) -> bool) -> Result<ChunkId, Diagnostic> {
+        let relations = self.layout.relations.values().filter(|relation| wanted(relation.class));
+        let statements: Vec<Statement> = relations
             .map(|relation| Statement::to_slot(OUTPUT, relation.expression, StatementOrigin::default()))
             .collect();
         self.outputs = self.outputs.max(1);

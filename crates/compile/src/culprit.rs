@@ -65,7 +65,7 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
             },
         };
         return Failure {
-            reason,
+            reason: Box::new(reason),
             expression: code.origins.get(position).copied(),
             variable: origin.variable,
             equation: origin.equation,
@@ -74,7 +74,7 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
     let origin = statement.unwrap_or_default();
     let variable = program.model().variables.ids().find(|&variable| program.layout.slot(variable) == wanted);
     Failure {
-        reason: Reason::Input { variable },
+        reason: Box::new(Reason::Input { variable }),
         expression: None,
         variable: origin.variable,
         equation: origin.equation,

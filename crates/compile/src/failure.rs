@@ -6,7 +6,8 @@ use dae::{EqId, ExprId, Model, VarId};
 /// Why and where an evaluation failed. The caller may try again from other values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Failure {
-    pub reason: Reason,
+    /// Apart, since outcomes of evaluations are passed on often.
+    pub reason: Box<Reason>,
     /// The expression whose value is not finite though its operands are.
     pub expression: Option<ExprId>,
     /// What was to be computed.
@@ -27,7 +28,7 @@ pub enum Reason {
 impl Failure {
     /// One line, such as `log(0) has no finite value`.
     pub fn message(&self, model: &Model) -> String {
-        match &self.reason {
+        match &*self.reason {
             Reason::Operation { name, operands } => format!("{} has no finite value", operation(name, operands)),
             Reason::Call { message } => message.clone(),
             Reason::Input { variable: Some(variable) } => {

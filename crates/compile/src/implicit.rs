@@ -71,7 +71,9 @@ impl Program {
     fn implicit_tangents(&self, memory: &mut Memory, mut residuals: &mut [f64]) {
         for step in &self.tangent_steps {
             match *step {
-                Step::Code(chunk) => self.execute(chunk, memory),
+                Step::Code(chunk) => {
+                    self.execute(chunk, memory);
+                }
                 Step::Solve(system) => {
                     let (own, rest) = residuals.split_at_mut(self.systems[system].slots.len());
                     if let Some(chunk) = self.systems[system].tangent {

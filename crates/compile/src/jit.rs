@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::family::Kernel;
 use crate::interpret::{self, Host};
-use crate::layout::TIME;
+use crate::layout::{CHECK, TIME};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
 use crate::program::ChunkId;
@@ -296,8 +296,12 @@ impl<'a> Compiler<'a> {
         let pieces = pieces(&code.ops);
         let plan = Plan::new(code, &pieces, self.input);
         let mut functions = Vec::new();
+        // What functions give is checked where it is used.
+        let results: Vec<Address> =
+            code.outputs.iter().copied().filter(|output| !code.private.contains(output)).collect();
         for (k, range) in pieces.iter().enumerate() {
-            functions.push(self.piece(&code.ops[range.clone()], &plan, k, &format!("chunk{number}_{k}"))?);
+            let checked = if k + 1 == pieces.len() { results.as_slice() } else { &[] };
+            functions.push(self.piece(&code.ops[range.clone()], &plan, k, checked, &format!("chunk{number}_{k}"))?);
         }
         match functions.as_slice() {
             [] => None,
@@ -396,7 +400,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn piece(&mut self, ops: &[Op], plan: &Plan, number: usize, name: &str) -> Option<FuncId> {
+    fn piece(&mut self, ops: &[Op], plan: &Plan, number: usize, checked: &[Address], name: &str) -> Option<FuncId> {
         self.define(name, |this, builder, block| {
             let (values, runtime) = (builder.block_params(block)[0], builder.block_params(block)[1]);
             let mut emitter = Emitter {
@@ -416,6 +420,7 @@ impl<'a> Compiler<'a> {
                 holes: Vec::new(),
             };
             ops.iter().for_each(|op| emitter.operation(op));
+            emitter.check(checked);
         })
     }
 }
@@ -640,6 +645,23 @@ impl Emitter<'_, '_, '_, '_> {
                 self.write(to, Known::Number(result));
             }
         }
+    }
+
+    /// Adds up zeros, and what is not finite becomes NaN. Several sums do not wait for each other.
+    fn check(&mut self, results: &[Address]) {
+        const SUMS: usize = 4;
+        if results.is_empty() {
+            return;
+        }
+        let mut sums = [None; SUMS];
+        for (k, &result) in results.iter().enumerate() {
+            let value = self.read(result);
+            let zero = self.builder.ins().fsub(value, value);
+            let sum = &mut sums[k % SUMS];
+            *sum = Some(sum.map_or(zero, |sum| self.builder.ins().fadd(sum, zero)));
+        }
+        let all = sums.into_iter().flatten().reduce(|a, b| self.builder.ins().fadd(a, b));
+        all.into_iter().for_each(|all| self.store(CHECK, all));
     }
 
     fn begin(&mut self, condition: Address) {

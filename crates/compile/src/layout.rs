@@ -27,7 +27,9 @@ pub const INITIAL: Address = 2;
 pub const TERMINAL: Address = 3;
 /// Whether evaluation updates the states of relations.
 pub const LIVE: Address = 4;
-const FIRST_VARIABLE: Address = 5;
+/// Zero after machine code all of whose results are finite.
+pub const CHECK: Address = 5;
+const FIRST_VARIABLE: Address = 6;
 
 /// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

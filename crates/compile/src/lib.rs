@@ -56,6 +56,7 @@ mod eliminate;
 mod failure;
 mod family;
 mod implicit;
+mod in_place;
 mod interpret;
 mod jit;
 mod layout;

@@ -13,7 +13,7 @@ use crate::commons::Commons;
 use crate::failure::Failure;
 use crate::implicit::Implicit;
 use crate::jit::Machine;
-use crate::layout::{Layout, RelationId, RelationKind, TIME};
+use crate::layout::{CHECK, Class, Layout, Relation, RelationId, RelationKind, TIME};
 use crate::lower::Pool;
 use crate::memory::{History, Memory};
 use crate::probe::Probe;
@@ -36,7 +36,44 @@ pub enum Step {
     Solve(SystemId),
 }
 
-pub type Section = Vec<Step>;
+/// Steps in order.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Section {
+    pub steps: Vec<Step>,
+    /// The same with systems solved in place where that is possible, else nothing. Its results are not finite where one of
+    /// these systems is singular.
+    pub in_place: Vec<Step>,
+}
+
+impl Section {
+    /// What is run as long as no system that is solved in place is singular.
+    pub fn usual(&self) -> &[Step] {
+        if self.in_place.is_empty() { &self.steps } else { &self.in_place }
+    }
+}
+
+impl From<Vec<Step>> for Section {
+    fn from(steps: Vec<Step>) -> Self {
+        Self { steps, in_place: Vec::new() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Section {
+    type Item = &'a Step;
+    type IntoIter = std::slice::Iter<'a, Step>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.steps.iter()
+    }
+}
+
+impl std::ops::Deref for Section {
+    type Target = [Step];
+
+    fn deref(&self) -> &[Step] {
+        &self.steps
+    }
+}
 
 /// What is run when. Sections hold what the header of the crate says.
 #[derive(Clone, Default, Debug)]
@@ -181,7 +218,7 @@ pub struct Program {
     /// Which columns change during a run.
     pub ode_varying: Vec<bool>,
     /// The tangents of `dynamics`, step for step.
-    pub(crate) tangent_steps: Section,
+    pub(crate) tangent_steps: Vec<Step>,
     /// Which addresses depend on states, inputs or time.
     pub(crate) active: Vec<bool>,
     pub(crate) chunks: Arc<IdVec<ChunkId, Code>>,
@@ -195,6 +232,7 @@ pub struct Program {
     pub(crate) time_code: ChunkId,
     pub(crate) slope_code: ChunkId,
     pub(crate) update_code: ChunkId,
+    pub(crate) exact_code: ChunkId,
     pub(crate) pre_pairs: Vec<(Address, Address)>,
 }
 
@@ -245,14 +283,8 @@ impl Program {
         // Functions first, so that others can call them directly.
         let mut order: Vec<ChunkId> = (self.first_function..self.chunks.len()).map(Id::from_index).collect();
         let sections = &self.sections;
-        let hot = [
-            &sections.inline,
-            &sections.dynamics,
-            &self.tangent_steps,
-            &sections.events,
-            &sections.outputs,
-            &sections.actions,
-        ];
+        let [dynamics, events, outputs] = [&sections.dynamics, &sections.events, &sections.outputs].map(Section::usual);
+        let hot = [&sections.inline, dynamics, &self.tangent_steps, events, outputs, &sections.actions];
         for step in hot.into_iter().flatten() {
             match *step {
                 Step::Code(chunk) => order.push(chunk),
@@ -264,7 +296,7 @@ impl Program {
                 }
             }
         }
-        order.extend([self.roots_code, self.time_code, self.slope_code]);
+        order.extend([self.roots_code, self.time_code, self.slope_code, self.exact_code]);
         let mut seen = rustc_hash::FxHashSet::default();
         order.retain(|&chunk| seen.insert(chunk));
         jit::Input {
@@ -310,10 +342,13 @@ impl Program {
 
     /// Whether all results are finite.
     fn try_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
-        self.execute(chunk, memory);
+        let compiled = self.execute(chunk, memory);
+        let code = &self.chunks[chunk];
+        if compiled && code.kernel.is_none() && !code.outputs.is_empty() {
+            return memory.values[CHECK as usize] == 0.0;
+        }
         // Zero times what is not finite is not zero; without an early end the loop has no branches.
-        let outputs = &self.chunks[chunk].outputs;
-        outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]) == 0.0
+        code.outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]) == 0.0
     }
 
     /// Runs a section; `solve` is called for each simultaneous system and has to leave its solution in memory (the
@@ -381,11 +416,41 @@ impl Program {
         }
     }
 
+    /// The residues of the comparisons that are not discrete, in the order of their ids. One that cannot be evaluated now (NaN)
+    /// stands in a branch that is not active.
+    pub fn comparison_residues(&self, memory: &mut Memory, out: &mut Vec<f64>) {
+        let compares = |relation: &Relation| matches!(relation.kind, RelationKind::Compare { .. });
+        let counts = |relation: &&Relation| relation.class != Class::Discrete && compares(relation);
+        out.clear();
+        out.resize(self.layout.relations.values().filter(counts).count(), f64::NAN);
+        for (code, on_time) in [(self.roots_code, false), (self.time_code, true)] {
+            self.execute(code, memory);
+            let (mut place, mut output) = (0, self.regions.outputs as usize);
+            for relation in self.layout.relations.values().filter(|relation| relation.class != Class::Discrete) {
+                let is_here = (relation.class == Class::Time) == on_time;
+                if is_here && compares(relation) {
+                    out[place] = memory.values[output];
+                }
+                place += usize::from(compares(relation));
+                output += usize::from(is_here);
+            }
+        }
+    }
+
     /// Sets the state of every relation from its operands, whether or not the branch it stands in is active.
     pub fn update_relations(&self, memory: &mut Memory) {
+        self.update(self.update_code, memory);
+    }
+
+    /// The same for relations between discrete values or on time alone, whose residues have no errors.
+    pub fn update_exact_relations(&self, memory: &mut Memory) {
+        self.update(self.exact_code, memory);
+    }
+
+    fn update(&self, code: ChunkId, memory: &mut Memory) {
         let live = memory.values[crate::layout::LIVE as usize];
         memory.set_live(true);
-        self.execute(self.update_code, memory);
+        self.execute(code, memory);
         memory.values[crate::layout::LIVE as usize] = live;
     }
 
@@ -508,16 +573,18 @@ impl Program {
         out
     }
 
-    pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) {
+    /// Runs one piece of code; whether that was machine code.
+    pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
         let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);
         if values.len() >= self.length && self.machine.run(chunk, values, &mut runtime) {
-            return;
+            return true;
         }
         let code = &self.chunks[chunk];
         match &code.kernel {
             Some(kernel) => kernel.run(values, self.regions.constants, self.regions.temporaries),
             None => interpret::run(&code.ops, values, &mut runtime),
         }
+        false
     }
 }
 

@@ -99,7 +99,9 @@ impl Program {
     ) -> Result<(), E> {
         for step in &self.tangent_steps {
             match *step {
-                Step::Code(chunk) => self.execute(chunk, memory),
+                Step::Code(chunk) => {
+                    self.execute(chunk, memory);
+                }
                 Step::Solve(system) => {
                     let data = &self.systems[system];
                     let Some(chunk) = data.tangent else { continue };

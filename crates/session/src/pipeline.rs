@@ -139,7 +139,7 @@ impl Session {
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Failed> {
         self.stage = Stage::Initialise;
-        let mut sink = TimedSink { inner: sink, first: None, rows: 0.0, last: 0.0 };
+        let mut sink = TimedSink { inner: sink, first: None, rows: 0.0, count: 0, last: 0.0 };
         let outcome = simulate::simulate(program, options, keep, &mut sink, log, watcher).map_err(|error| {
             self.stage = Stage::Integrate;
             Failed::Result(error)
@@ -195,6 +195,7 @@ struct TimedSink<'a> {
     /// Seconds until the first row was written.
     first: Option<f64>,
     rows: f64,
+    count: u32,
     /// Seconds that the end took.
     last: f64,
 }
@@ -215,8 +216,14 @@ impl ResultSink for TimedSink<'_> {
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
+        // Looking at the clock takes as long as a short row: after the first ones a part of them stands for all.
+        const EACH: u32 = 16;
+        self.count = self.count.wrapping_add(1);
+        if self.count > EACH && !self.count.is_multiple_of(EACH) {
+            return self.inner.row(time, values);
+        }
         let (done, seconds) = self.time(|sink| sink.row(time, values));
-        self.rows += seconds;
+        self.rows += if self.count > EACH { f64::from(EACH) * seconds } else { seconds };
         if self.first.is_none() {
             self.first = Some(std::mem::take(&mut self.rows));
         }

@@ -28,15 +28,19 @@ pub struct Bands {
     least: Vec<f64>,
     /// The crossing functions of the relations of each system.
     of_system: Vec<(compile::SystemId, Vec<usize>)>,
-    /// Comparisons outside of systems that are computed from unknowns of systems.
+    /// Comparisons outside of systems that are computed from unknowns of systems, these systems, and how far rounding reaches
+    /// in what is computed from each.
     behind: Vec<Behind>,
+    systems: Vec<compile::SystemId>,
+    widths: Vec<f64>,
 }
 
 /// A comparison and the systems whose rounding errors it has.
 struct Behind {
     relation: compile::RelationId,
     function: usize,
-    systems: Vec<compile::SystemId>,
+    /// By their places in the list.
+    systems: Vec<usize>,
 }
 
 impl Bands {
@@ -55,24 +59,35 @@ impl Bands {
                 of_system.push((system, (0..count).filter(inside).collect()));
             }
         }
+        let (behind, systems) = behind(program, &of_system);
         Self {
             residues: vec![0.0; count],
             given: vec![0; count],
             bands: vec![0.0; count],
             least: vec![PLAIN_BAND; count],
-            behind: behind(program, &of_system),
+            widths: vec![0.0; systems.len()],
+            behind,
+            systems,
             of_system,
         }
     }
 
     /// Writes how far rounding reaches in residues outside of systems. Those that made the event keep their signs within it;
     /// for the others that has no effect (a negative band) before the iteration does not come to rest without it.
-    pub fn prepare(&self, memory: &mut Memory, program: &Program, crossings: &[Crossing]) {
+    pub fn prepare(&mut self, memory: &mut Memory, program: &Program, crossings: &[Crossing]) {
+        self.measure(program, memory);
         for behind in &self.behind {
             let triggered = crossings.iter().any(|crossing| crossing.function == behind.function);
-            let band = MARGIN * behind.width(program, memory);
+            let band = MARGIN * behind.width(&self.widths);
             let place = program.layout.relations[behind.relation].band() as usize;
             memory.values[place] = if triggered { band } else { -band };
+        }
+    }
+
+    /// Finds out how far rounding reaches in what is computed from systems.
+    fn measure(&mut self, program: &Program, memory: &Memory) {
+        for (width, &system) in self.widths.iter_mut().zip(&self.systems) {
+            *width = systems::rounding(program, &program.systems[system], memory);
         }
     }
 
@@ -117,8 +132,9 @@ impl Bands {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));
         }
+        self.measure(program, &machine.memory);
         for behind in &self.behind {
-            let width = MARGIN * behind.width(program, &machine.memory);
+            let width = MARGIN * behind.width(&self.widths);
             self.bands[behind.function] = self.bands[behind.function].max(width);
         }
         for (given, root) in self.given.iter_mut().zip(&program.roots) {
@@ -135,23 +151,23 @@ impl Bands {
 }
 
 impl Behind {
-    fn width(&self, program: &Program, memory: &Memory) -> f64 {
-        let widths = self.systems.iter().map(|&system| systems::rounding(program, &program.systems[system], memory));
-        widths.fold(0.0, f64::max)
+    fn width(&self, widths: &[f64]) -> f64 {
+        self.systems.iter().map(|&system| widths[system]).fold(0.0, f64::max)
     }
 }
 
-/// Follows the residues of comparisons back to the systems that they are computed from.
-fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> Vec<Behind> {
+/// Follows the residues of comparisons back to the systems that they are computed from; a list of these, too.
+fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> (Vec<Behind>, Vec<compile::SystemId>) {
     let inside: FxHashSet<usize> = of_system.iter().flat_map(|(_, functions)| functions.iter().copied()).collect();
     let (model, layout) = (program.model(), &program.layout);
     let mut system_of: FxHashMap<Address, compile::SystemId> = FxHashMap::default();
-    for &step in program.sections.dynamics.iter().chain(&program.sections.events).chain(&program.sections.outputs) {
+    for &step in [&program.sections.dynamics, &program.sections.events, &program.sections.outputs].into_iter().flatten()
+    {
         let compile::Step::Solve(system) = step else { continue };
         system_of.extend(program.systems[system].unknowns.iter().map(|&variable| (layout.slot(variable), system)));
     }
     if system_of.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     let assignments = program.schedule.blocks.iter().filter_map(|block| match block {
         transform::Block::Assign { assignment, .. } => Some((layout.slot(assignment.variable), assignment.value)),
@@ -174,15 +190,23 @@ fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> V
         }
         found
     };
-    let mut list = Vec::new();
+    let (mut list, mut all) = (Vec::new(), Vec::new());
     for (function, root) in program.roots.iter().enumerate().filter(|(function, _)| !inside.contains(function)) {
         let relation = &layout.relations[root.relation];
         if let RelationKind::Compare { .. } = relation.kind {
             let systems = systems_behind(relation.residue);
+            let mut place = |&system: &compile::SystemId| {
+                let known = all.iter().position(|&other| other == system);
+                known.unwrap_or_else(|| {
+                    all.push(system);
+                    all.len() - 1
+                })
+            };
+            let systems: Vec<usize> = systems.iter().map(&mut place).collect();
             if !systems.is_empty() {
                 list.push(Behind { relation: root.relation, function, systems });
             }
         }
     }
-    list
+    (list, all)
 }

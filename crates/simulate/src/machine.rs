@@ -16,7 +16,7 @@ use crate::systems::{self, Systems};
 #[derive(Clone, Debug)]
 pub enum Trouble {
     Evaluation(Failure),
-    System(SystemFailure),
+    System(Box<SystemFailure>),
     /// An assertion of the model, a function of the model, or a message of its own.
     Model(Box<base::Diagnostic>),
 }
@@ -114,8 +114,16 @@ impl<'p> Machine<'p> {
     pub fn run(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
         self.settled = None;
         let Machine { program, memory, systems, .. } = self;
-        memory.set_live(phase == Phase::Live);
-        let outcome = program.run(section, memory, &mut |system, memory| systems.solve(program, system, memory, phase));
+        let mut run = |steps: &[Step]| {
+            memory.set_live(phase == Phase::Live);
+            let solve = &mut |system, memory: &mut Memory| systems.solve(program, system, memory, phase);
+            program.run(steps, memory, solve)
+        };
+        let mut outcome = run(section.usual());
+        // A system that was solved in place may have been singular.
+        if matches!(outcome, Err(Trouble::Evaluation(_))) && !section.in_place.is_empty() {
+            outcome = run(section);
+        }
         self.memory.set_live(false);
         outcome
     }

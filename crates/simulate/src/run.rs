@@ -162,7 +162,7 @@ pub fn simulate(
         Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
     };
     let shelf = Shelf::default();
-    let station = Station::with_method(machine, method, options);
+    let station = Box::new(Station::with_method(machine, method, options));
     let mut run = Run::new(station, options, keep, sink, log);
     let first = run.begin(&shelf);
     let initialise_seconds = started.elapsed().as_secs_f64();
@@ -295,7 +295,7 @@ impl From<ResultError> for Stop {
 struct Run<'a, 'w> {
     program: &'a Program,
     options: &'a Options,
-    station: Station<'a>,
+    station: Box<Station<'a>>,
     modes: Option<Box<Switching<'a>>>,
     /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
     spare: Option<(Arc<Modes>, &'a Shelf<Program>)>,
@@ -326,7 +326,7 @@ struct Run<'a, 'w> {
 
 impl<'a, 'w> Run<'a, 'w> {
     fn new(
-        station: Station<'a>,
+        station: Box<Station<'a>>,
         options: &'a Options,
         keep: &dyn Fn(&str) -> bool,
         sink: &'a mut dyn ResultSink,
@@ -446,7 +446,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.last_step = step.t_new - step.t_old;
             self.meter.end_step(begun, &mut self.station.machine);
             let searched = self.meter.now();
-            let Station { machine, integrator, roots, .. } = &mut self.station;
+            let Station { machine, integrator, roots, .. } = &mut *self.station;
             let found = roots.search(machine, &**integrator, step.t_old, step.t_new);
             // What only rounding separates from the end may as well cross behind it.
             let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
@@ -581,7 +581,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.station.machine.systems.forget_factors(self.program);
         self.program.read_states(&self.station.machine.memory, &mut self.x);
         let started = std::mem::replace(&mut self.station.started, true);
-        let Station { machine, integrator, .. } = &mut self.station;
+        let Station { machine, integrator, .. } = &mut *self.station;
         // A mode that is entered again goes on with the method and the step that it had.
         let outcome = match started {
             true => integrator.restart(machine, time, &self.x),
@@ -657,7 +657,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.station.machine.refresh()?;
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        let Station { machine, roots, bands, .. } = &mut self.station;
+        let Station { machine, roots, bands, .. } = &mut *self.station;
         bands.restart(machine, roots);
         Ok(())
     }
@@ -866,7 +866,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// The programs that were run, with their systems.
     fn used(&self) -> impl Iterator<Item = (&Program, &Systems)> {
         let parked = self.modes.iter().flat_map(|modes| modes.parked());
-        parked.chain([&self.station]).map(|station| (station.machine.program, &station.machine.systems))
+        parked.chain([&*self.station]).map(|station| (station.machine.program, &station.machine.systems))
     }
 
     fn profile(&self) -> Option<Profile> {

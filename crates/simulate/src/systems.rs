@@ -137,13 +137,11 @@ impl Systems {
         self.workspaces.values_mut().for_each(|workspace| *workspace = None);
     }
 
-    /// Factorises the Jacobian of every system that the right-hand side has solved, at the point in memory.
+    /// Factorises the Jacobian of every system of the right-hand side, at the solution in memory.
     pub fn factor_all(&mut self, program: &Program, memory: &mut Memory) -> Result<(), Trouble> {
-        for (system, workspace) in self.workspaces.iter_mut() {
-            let Some(workspace) = workspace else { continue };
-            if !program.sections.dynamics.contains(&compile::Step::Solve(system)) {
-                continue;
-            }
+        for step in &program.sections.dynamics {
+            let compile::Step::Solve(system) = *step else { continue };
+            let workspace = self.workspace(program, system, memory)?;
             program.residuals(system, memory, &mut workspace.residuals)?;
             program.jacobian(system, memory, &mut workspace.matrix)?;
             if workspace.tangent.is_none() {
@@ -170,18 +168,26 @@ impl Systems {
             _ => {
                 let found = &program.systems[system];
                 let solution = least_norm(&workspace.pattern, &workspace.matrix, rhs).map_err(|column| {
-                    Trouble::System(SystemFailure {
+                    Trouble::System(Box::new(SystemFailure {
                         unknowns: found.unknowns.clone(),
                         equations: found.equations.clone(),
                         iteration: Vec::new(),
                         reason: Reason::Singular(found.iteration[column]),
                         time: memory.time(),
-                    })
+                    }))
                 })?;
                 rhs.copy_from_slice(&solution);
             }
         }
         Ok(())
+    }
+
+    fn workspace(&mut self, program: &Program, system: SystemId, memory: &Memory) -> Result<&mut Workspace, Trouble> {
+        let slot = &mut self.workspaces[system];
+        Ok(match slot {
+            Some(workspace) => workspace,
+            None => slot.insert(Box::new(Workspace::new(program, system, memory)?)),
+        })
     }
 
     pub fn solve(
@@ -191,12 +197,8 @@ impl Systems {
         memory: &mut Memory,
         phase: Phase,
     ) -> Result<(), Trouble> {
-        let slot = &mut self.workspaces[system];
-        let workspace = match slot {
-            Some(workspace) => workspace,
-            None => slot.insert(Box::new(Workspace::new(program, system, memory)?)),
-        };
         let begun = self.measured.then(Instant::now);
+        let workspace = self.workspace(program, system, memory)?;
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
             Phase::Live => workspace.solve_configuration(program, system, memory),
@@ -214,13 +216,13 @@ impl Systems {
             }
             Err(reason) => {
                 let found = &program.systems[system];
-                Err(Trouble::System(SystemFailure {
+                Err(Trouble::System(Box::new(SystemFailure {
                     unknowns: found.unknowns.clone(),
                     equations: found.equations.clone(),
                     iteration: workspace.last_guesses(found),
                     reason,
                     time: memory.time(),
-                }))
+                })))
             }
         }
     }
@@ -238,13 +240,13 @@ impl Workspace {
         let size = found.slots.len();
         let pattern = pattern(&found.pattern);
         let structurally_singular = |singular: solve::Singular| {
-            Trouble::System(SystemFailure {
+            Trouble::System(Box::new(SystemFailure {
                 unknowns: found.unknowns.clone(),
                 equations: found.equations.clone(),
                 iteration: Vec::new(),
                 reason: Reason::Singular(found.iteration[singular.column]),
                 time: memory.time(),
-            })
+            }))
         };
         let method = if found.kind.matrix().is_some() {
             let solver = Box::new(LinearSolver::new(size, Some(&pattern)).map_err(structurally_singular)?);

@@ -3,7 +3,7 @@
 use base::Diagnostic;
 use compile::Program;
 
-use super::{Left, Station, Switching};
+use super::{Left, Station, Switching, quiet};
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath};
@@ -16,7 +16,7 @@ const MOST_ITERATIONS: u32 = 100;
 /// What an event has to work with. The station in use stands at the left limits, which are saved as such.
 pub struct Instant<'r, 'p, 'w> {
     pub switching: &'r mut Switching<'p>,
-    pub station: &'r mut Station<'p>,
+    pub station: &'r mut Box<Station<'p>>,
     pub clockwork: &'r mut Clockwork,
     pub log: &'r mut EventLog<'w>,
     pub time: f64,
@@ -39,8 +39,19 @@ impl<'p> Instant<'_, 'p, '_> {
     fn pass_from(&mut self, left: &mut Left) -> Result<Aftermath, Trouble> {
         self.switching.sizes.note(self.station);
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
+        let quiet = if due { quiet::Outcome::Open } else { self.pass_quietly() };
+        if let quiet::Outcome::Passed(aftermath) = quiet {
+            return Ok(aftermath);
+        }
         self.take_left(left);
-        let first = self.first_candidate(due);
+        let first = match quiet {
+            quiet::Outcome::Leaves(key) => {
+                let program = self.program();
+                self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
+                key
+            }
+            _ => self.first_candidate(due),
+        };
         left.remember_relations(self.station);
         self.find_triggers(left);
         let mut aftermath = self.iterate(left, first)?;
@@ -161,11 +172,8 @@ impl<'p> Instant<'_, 'p, '_> {
     /// one evaluation tells.
     fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
         self.station.run_events(Phase::Frozen)?;
-        let machine = &self.station.machine;
-        let changed = |slot| events::is_discrete(machine, &self.station.names, slot);
-        let mode = machine.program.schedule.mode.as_ref();
-        let calm = !machine.program.changed(&machine.memory).any(changed)
-            && mode.is_some_and(|mode| self.station.agrees(&mode.key));
+        let mode = self.program().schedule.mode.as_ref();
+        let calm = !self.has_changes() && mode.is_some_and(|mode| self.station.agrees(&mode.key));
         if calm {
             aftermath.iterations += 1;
             let reinitialised = self.act(aftermath)?;
@@ -174,8 +182,14 @@ impl<'p> Instant<'_, 'p, '_> {
         Ok(false)
     }
 
+    /// Whether discrete variables changed.
+    pub(super) fn has_changes(&self) -> bool {
+        let (machine, names) = (&self.station.machine, &self.station.names);
+        machine.program.changed(&machine.memory).any(|slot| events::is_discrete(machine, names, slot))
+    }
+
     /// Logs discrete variables that changed; whether there are any.
-    fn tell_changes(&mut self, iteration: u32) -> bool {
+    pub(super) fn tell_changes(&mut self, iteration: u32) -> bool {
         let (machine, names) = (&self.station.machine, &self.station.names);
         let mut any = false;
         for slot in machine.program.changed(&machine.memory) {

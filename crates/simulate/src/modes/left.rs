@@ -16,8 +16,9 @@ pub type Derivative = (VarId, u32);
 pub struct Carried {
     /// By the variables of the model in which nothing is decided.
     values: Vec<Place>,
-    /// Those of them that change during the run.
-    moving: Vec<u32>,
+    /// Those of them that change during the run: what is read as it is, with its address, and the others.
+    plain: Vec<(u32, u32)>,
+    turned: Vec<u32>,
     /// The variables that are put into memory, and where; those that change come first.
     puts: Vec<(u32, u32)>,
     moving_puts: usize,
@@ -101,12 +102,15 @@ impl Carried {
             }
             true
         };
+        let is_plain = |variable: &VarId| Place::of(program, *variable).reading == Reading::Plain;
+        let (plain, turned): (Vec<VarId>, Vec<VarId>) = ids().filter(moves).partition(is_plain);
         let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).partition(moves);
         let moving_puts = puts.iter().filter_map(|&variable| put(variable)).count();
         puts.extend(resting);
         Self {
             values: ids().map(|variable| Place::of(program, variable)).collect(),
-            moving: ids().filter(moves).map(|variable| variable.index() as u32).collect(),
+            plain: plain.into_iter().filter_map(put).collect(),
+            turned: turned.into_iter().map(|variable| variable.index() as u32).collect(),
             puts: puts.into_iter().filter_map(put).collect(),
             moving_puts,
             complete: false,
@@ -145,14 +149,20 @@ impl Sizes {
     pub fn note(&mut self, station: &mut Station) {
         station.carried(self.values.len());
         let Some(carried) = &station.carried else { return };
-        for &variable in &carried.moving {
-            let place = carried.values[variable as usize];
-            let value = station.machine.memory.values[place.address as usize].abs();
-            let size = &mut self.values[variable as usize];
-            if value > *size && value.is_finite() {
-                *size = value;
-                self.largest = self.largest.max(value);
-            }
+        let memory = &station.machine.memory;
+        for &(variable, address) in &carried.plain {
+            self.grow(variable, memory.values[address as usize].abs());
+        }
+        for &variable in &carried.turned {
+            self.grow(variable, carried.values[variable as usize].get(memory).abs());
+        }
+    }
+
+    fn grow(&mut self, variable: u32, value: f64) {
+        let size = &mut self.values[variable as usize];
+        if value > *size && value.is_finite() {
+            *size = value;
+            self.largest = self.largest.max(value);
         }
     }
 }
@@ -193,7 +203,12 @@ impl Left {
         let memory = &station.machine.memory;
         (self.time, self.after) = (memory.time(), memory.time());
         if self.values.len() == carried.values.len() {
-            carried.moving.iter().for_each(|&k| self.values[k as usize] = carried.values[k as usize].get(memory));
+            for &(variable, address) in &carried.plain {
+                self.values[variable as usize] = memory.values[address as usize];
+            }
+            for &variable in &carried.turned {
+                self.values[variable as usize] = carried.values[variable as usize].get(memory);
+            }
         } else {
             self.values.clear();
             self.values.extend(carried.values.iter().map(|place| place.get(memory)));
@@ -223,11 +238,11 @@ impl Left {
     /// Takes over the states of relations only.
     pub fn remember_relations(&mut self, station: &Station) {
         let Some(switch) = &station.switch else { return };
-        for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
-            if self.relations.len() <= number {
-                self.relations.resize(number + 1, None);
-            }
-            let state = station.machine.program.layout.relations[relation].state;
+        let end = switch.shared.iter().max().map_or(0, |number| number + 1);
+        if self.relations.len() < end {
+            self.relations.resize(end, None);
+        }
+        for (&state, &number) in switch.states.iter().zip(&switch.shared) {
             self.relations[number] = Some(station.machine.memory.values[state as usize]);
         }
     }
@@ -264,9 +279,12 @@ impl Left {
         for &(variable, address) in &carried.puts[..count] {
             memory.values[address as usize] = self.values[variable as usize];
         }
-        for (variable, value) in &self.previous {
-            if let Some((_, address)) = carried.previous.iter().find(|(known, _)| known == variable) {
-                memory.values[*address as usize] = *value;
+        // Both are in the order of the variables.
+        let mut known = self.previous.iter().peekable();
+        for &(variable, address) in &carried.previous {
+            while known.next_if(|(other, _)| *other < variable).is_some() {}
+            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == variable) {
+                memory.values[address as usize] = value;
             }
         }
         let mut known = self.derivatives.iter().peekable();
@@ -277,9 +295,9 @@ impl Left {
             }
         }
         if let Some(switch) = &station.switch {
-            for (&relation, &number) in switch.relations.iter().zip(&switch.shared) {
-                if let Some(state) = self.relation(number) {
-                    memory.values[program.layout.relations[relation].state as usize] = state;
+            for (&state, &number) in switch.states.iter().zip(&switch.shared) {
+                if let Some(value) = self.relation(number) {
+                    memory.values[state as usize] = value;
                 }
             }
         }

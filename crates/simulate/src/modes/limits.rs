@@ -202,26 +202,31 @@ fn apply(station: &mut Station, wanted: &[Option<f64>]) -> bool {
 }
 
 fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>, residues: &mut Vec<f64>) {
-    if let Some(switch) = &station.switch {
-        let program = station.machine.program;
-        let memory = at.unwrap_or(&mut station.machine.memory);
-        switch.residues.run(program, memory, residues);
-    }
+    let program = station.machine.program;
+    program.comparison_residues(at.unwrap_or(&mut station.machine.memory), residues);
 }
 
 /// The magnitude of what each residue is made of.
 fn residue_scales(station: &Station, sizes: &Sizes, scales: &mut Vec<f64>) {
     scales.clear();
     let Some(switch) = &station.switch else { return };
+    scales.extend(switch.parts.iter().map(|parts| scale_of(station, sizes, parts)));
+}
+
+/// The magnitude of what the residue of one relation is made of.
+pub fn residue_scale(station: &Station, sizes: &Sizes, relation: compile::RelationId) -> f64 {
+    let Some(switch) = &station.switch else { return 0.0 };
+    let place = switch.relations.iter().position(|&known| known == relation);
+    place.map_or(0.0, |place| scale_of(station, sizes, &switch.parts[place]))
+}
+
+fn scale_of(station: &Station, sizes: &Sizes, (variables, time): &(Vec<VarId>, bool)) -> f64 {
     let program = station.machine.program;
     let size_of = |variable: VarId| program.value(&station.machine.memory, variable).abs().max(sizes.of(variable));
     // What is zero by a sum of others has their rounding errors.
     let least = (ROUNDING * sizes.largest / ZERO).max(1e-6);
-    let scale = |(variables, time): &(Vec<VarId>, bool)| {
-        let time = if *time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
-        variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
-    };
-    scales.extend(switch.parts.iter().map(scale));
+    let time = if *time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
+    variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
 }
 
 /// The impulse in each residue.

@@ -2,11 +2,12 @@
 //!
 //! Each mode is a [`Station`]: a program of its own, made when the mode is first tried and kept. `restart` finds the values
 //! right of an instant from those left of it, `limits` what relations are there, `search` which mode confirms itself;
-//! `instant` goes through an event with them.
+//! `instant` goes through an event with them, `quiet` through one that leaves the mode as it is.
 
 mod instant;
 mod left;
 mod limits;
+mod quiet;
 mod restart;
 mod search;
 mod shelf;
@@ -48,7 +49,7 @@ pub struct Switching<'p> {
     commons: Commons,
     options: Options,
     /// The place of the station in use is empty.
-    stations: Vec<Option<Station<'p>>>,
+    stations: Vec<Option<Box<Station<'p>>>>,
     active: usize,
     /// The station of each mode, or why it has none.
     known: FxHashMap<Key, Result<usize, String>>,
@@ -62,6 +63,8 @@ pub struct Switching<'p> {
     passages: FxHashMap<(usize, usize), Passage>,
     /// Working space of instants.
     left: Left,
+    before: Vec<f64>,
+    residues: Vec<f64>,
     /// The relations at zero that called for another mode in the last trial, and what they become.
     callers: Vec<(usize, f64)>,
     /// Seconds spent on making programs of modes.
@@ -128,6 +131,8 @@ impl<'p> Switching<'p> {
             successors: FxHashMap::default(),
             passages: FxHashMap::default(),
             left: Left::default(),
+            before: Vec::new(),
+            residues: Vec::new(),
             callers: Vec::new(),
             seconds: 0.0,
             made: 0,
@@ -153,10 +158,10 @@ impl<'p> Switching<'p> {
     /// the relations in `crossings` make the event; they are returned as the mode knows them, with the station that is left.
     pub fn enter(
         &mut self,
-        station: &mut Station<'p>,
+        station: &mut Box<Station<'p>>,
         left: &Left,
         crossings: &[Crossing],
-    ) -> Result<(Vec<Crossing>, Option<Station<'p>>), Trouble> {
+    ) -> Result<(Vec<Crossing>, Option<Box<Station<'p>>>), Trouble> {
         let mut texts = Vec::new();
         let old = station.machine.program;
         for crossing in crossings {
@@ -197,7 +202,7 @@ impl<'p> Switching<'p> {
     }
 
     pub fn parked(&self) -> impl Iterator<Item = &Station<'p>> {
-        self.stations.iter().flatten()
+        self.stations.iter().flatten().map(|station| &**station)
     }
 
     /// Takes note of how large the variables are.
@@ -284,7 +289,7 @@ impl<'p> Switching<'p> {
 
     /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
     /// the start: they are returned, and an instant has to be gone through.
-    pub fn start(&mut self, station: &mut Station<'p>) -> Result<Start, Trouble> {
+    pub fn start(&mut self, station: &mut Box<Station<'p>>) -> Result<Start, Trouble> {
         let time = self.options.start_time;
         let first = self.first(station);
         let outcome = search(
@@ -338,7 +343,8 @@ impl<'p> Switching<'p> {
             Err(reason) => return Trial::Fails(reason),
         };
         let horizon = self.horizon(self.options.start_time, self.options.interval * 0.01);
-        let Some(station) = self.stations[index].as_mut().or((index == self.active).then_some(&mut *active)) else {
+        let Some(station) = self.stations[index].as_deref_mut().or((index == self.active).then_some(&mut *active))
+        else {
             return Trial::Fails(String::new());
         };
         let program = station.machine.program;
@@ -370,7 +376,7 @@ impl<'p> Switching<'p> {
     /// The mode that follows on the values at the left of an instant. `station` is then the one of that mode.
     pub fn choose(
         &mut self,
-        station: &mut Station<'p>,
+        station: &mut Box<Station<'p>>,
         left: &Left,
         first: Key,
         last_step: f64,
@@ -395,7 +401,7 @@ impl<'p> Switching<'p> {
     }
 
     /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it.
-    fn repeat(&mut self, station: &mut Station<'p>, left: &Left, first: &Key, horizon: Horizon) -> bool {
+    fn repeat(&mut self, station: &mut Box<Station<'p>>, left: &Left, first: &Key, horizon: Horizon) -> bool {
         let from = (self.active, first.clone());
         let known = self.successors.get(&from).cloned();
         let key = known.as_ref().unwrap_or(first);
@@ -410,7 +416,7 @@ impl<'p> Switching<'p> {
         good
     }
 
-    fn settle_in(&mut self, station: &mut Station<'p>, key: &Key, time: f64) {
+    fn settle_in(&mut self, station: &mut Box<Station<'p>>, key: &Key, time: f64) {
         let visited = self.visited.len();
         self.activate(station, key);
         if self.visited.len() > visited || self.jump().depth > 0 {
@@ -421,7 +427,7 @@ impl<'p> Switching<'p> {
 
     fn search_from(
         &mut self,
-        station: &mut Station<'p>,
+        station: &mut Box<Station<'p>>,
         left: &Left,
         first: Key,
         horizon: Horizon,
@@ -454,7 +460,7 @@ impl<'p> Switching<'p> {
             Err(reason) => return Trial::Fails(reason),
         };
         let drift = self.drift();
-        let Some(station) = self.stations[index].as_mut().or((index == self.active).then_some(active)) else {
+        let Some(station) = self.stations[index].as_deref_mut().or((index == self.active).then_some(active)) else {
             return Trial::Fails(String::new());
         };
         let program = station.machine.program;
@@ -496,7 +502,7 @@ impl<'p> Switching<'p> {
     fn is_same(&mut self, active: &Station<'p>, a: &Key, b: &Key) -> bool {
         let find = |key: &Key| {
             let index = *self.known.get(key)?.as_ref().ok()?;
-            self.stations[index].as_ref().or((index == self.active).then_some(active))
+            self.stations[index].as_deref().or((index == self.active).then_some(active))
         };
         let (Some(a), Some(b)) = (find(a), find(b)) else { return false };
         let model = self.modes.model();
@@ -523,7 +529,7 @@ impl<'p> Switching<'p> {
         model.variables.ids().filter(is_real).all(close)
     }
 
-    fn activate(&mut self, station: &mut Station<'p>, key: &Key) {
+    fn activate(&mut self, station: &mut Box<Station<'p>>, key: &Key) {
         let Some(Ok(index)) = self.known.get(key) else { return };
         let index = *index;
         if index != self.active
@@ -565,7 +571,7 @@ impl<'p> Switching<'p> {
         index
     }
 
-    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Station<'p>, String> {
+    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<Station<'p>>, String> {
         let mut schedule = self.modes.schedule(key, entry);
         if entry == ModeEntry::Start && schedule.is_err() {
             schedule = self.modes.schedule(key, ModeEntry::Running);
@@ -584,7 +590,7 @@ impl<'p> Switching<'p> {
             Station::new(Machine::new(program), &self.options).map_err(|diagnostic| diagnostic.message)?;
         prepare(&mut station.machine, self.options.start_time).map_err(told)?;
         station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers).map_err(told)?);
-        Ok(station)
+        Ok(Box::new(station))
     }
 
     /// How far residues at zero are followed.

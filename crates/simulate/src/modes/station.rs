@@ -32,9 +32,9 @@ pub struct Station<'p> {
 /// What a station has besides if it is one of several.
 pub struct Switch {
     pub restart: Restart,
-    /// Relations between continuous values or on time, and their residues.
+    /// Comparisons between continuous values or on time, and the addresses of their states.
     pub relations: Vec<RelationId>,
-    pub residues: Probe,
+    pub states: Vec<compile::Address>,
     /// The variables in each residue, and whether time is in it.
     pub parts: Vec<(Vec<VarId>, bool)>,
     /// The number that each of them has in all modes.
@@ -88,7 +88,6 @@ impl Switch {
         };
         let found: Vec<_> = program.layout.relations.iter().filter(|(_, relation)| watched(relation)).collect();
         let expressions: Vec<_> = found.iter().map(|(_, relation)| relation.residue).collect();
-        let residues = Probe::new(program, &expressions, &mut machine.memory).map_err(|d| trouble(Box::new(d)))?;
         let model = program.model();
         let shared = found.iter().map(|(_, relation)| numbers.number(model, relation)).collect();
         let part = |&residue: &dae::ExprId| {
@@ -103,7 +102,8 @@ impl Switch {
             sets.push(Probe::new(program, &entries, &mut machine.memory).map_err(|d| trouble(Box::new(d)))?);
         }
         let relations = found.iter().map(|(id, _)| *id).collect();
-        Ok(Self { restart, relations, residues, parts, shared, sets, scratch: Scratch::default() })
+        let states = found.iter().map(|(_, relation)| relation.state).collect();
+        Ok(Self { restart, relations, states, parts, shared, sets, scratch: Scratch::default() })
     }
 }
 

@@ -8,7 +8,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Initialises the structure for all modes; where that is singular, the modes.
     pub(super) fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
         let span = (start, self.options.stop_time);
-        let Station { machine, names, .. } = &mut self.station;
+        let Station { machine, names, .. } = &mut *self.station;
         let mut outcome = initial::initialise(machine, names, span, self.log);
         if self.spare.is_some() && outcome.is_ok() {
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
@@ -26,8 +26,8 @@ impl<'a, 'w> Run<'a, 'w> {
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
                     let again = Station::new(Machine::new(program), self.options);
-                    self.go_back_to(again.map_err(Trouble::Model)?);
-                    let Station { machine, names, .. } = &mut self.station;
+                    self.go_back_to(Box::new(again.map_err(Trouble::Model)?));
+                    let Station { machine, names, .. } = &mut *self.station;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
                 }
             }
@@ -75,7 +75,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.station.bands.prepare(&mut self.station.machine.memory, self.program, &self.crossings);
         self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
-        let Station { machine, names, .. } = &mut self.station;
+        let Station { machine, names, .. } = &mut *self.station;
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
         self.program.look_ahead(&mut machine.memory, 0.0);
@@ -117,7 +117,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Goes on with the structure for all modes, for good.
-    pub(super) fn go_back_to(&mut self, station: Station<'a>) {
+    pub(super) fn go_back_to(&mut self, station: Box<Station<'a>>) {
         (self.station, self.modes, self.spare) = (station, None, None);
         self.take_program();
         self.projector = Projector::new(&self.station.machine, self.options.tolerance);
