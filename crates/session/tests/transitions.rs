@@ -412,9 +412,9 @@ fn initial_conditions_that_say_something_twice_call_for_no_modes() {
 fn an_impact_without_a_law_is_refused() {
     expect![[r#"
         no mode is consistent at time 0.451523641; 2 were tried
-        impact = true fails: 2 equations for the one unknown `q`; the counts agree (6 equations, 6 unknowns); no equation determines `f`; the counts agree (6 equations, 6 unknowns)
+        impact = true fails: 2 equations for the one unknown `q`; no equation determines `f`
         impact = false calls for impact = true
-        each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a loop of ideal elements needs an element that shares
+        each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a source that ideal elements short-circuit or interrupt needs a resistance
     "#]]
     .assert_eq(&refusal(
         "model NoLaw
@@ -576,6 +576,45 @@ equation
   a.f = -stop.f;
   b.f = stop.f;
 end Collision;",
+    ));
+}
+
+#[test]
+fn a_source_that_two_switches_short_circuit_is_told_with_their_names() {
+    expect![[r#"
+        error[no-consistent-mode]: no mode is consistent at time 0.4; 4 were tried
+          --> case.mo:5:3
+           |
+         5 |   v = if on then 0 else s;
+           |   ^^^^^^^^^^^^^^^^^^^^^^^ decided by upper.on, in component `upper`
+          ::: case.mo:5:3
+           |
+         5 |   v = if on then 0 else s;
+           |   ----------------------- decided by lower.on, in component `lower`
+           = upper.on = true, lower.on = true fails: 3 equations for 2 unknowns: `upper.v`, `lower.v`; no equation determines `upper.i`
+           = upper.on = false, lower.on = true calls for upper.on = true
+           = upper.on = true, lower.on = false calls for lower.on = true
+           = upper.on = false, lower.on = false calls for upper.on = true, lower.on = true
+           = help: each mode that was tried has no solution or calls for another one; an impact needs a law (what the velocity is afterwards), a source that ideal elements short-circuit or interrupt needs a resistance
+    "#]].assert_eq(&said(
+        "model Switch
+  Real v, i, s;
+  input Boolean on;
+equation
+  v = if on then 0 else s;
+  i = if on then s else 0;
+end Switch;
+
+model Leg
+  Switch upper, lower;
+  Real load;
+equation
+  upper.on = time < 0.5;
+  lower.on = time > 0.4;
+  upper.v + lower.v = 50;
+  lower.v = 4*load;
+  upper.i = lower.i + load;
+end Leg;",
     ));
 }
 

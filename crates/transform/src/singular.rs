@@ -26,11 +26,11 @@ pub fn report(work: &Work, system: &System, matching: &Matching) -> Vec<Diagnost
         let (over, determined) = narrowed(system, &set.0).unwrap_or(set);
         let equations: Vec<EqId> = over.iter().map(|&row| system.rows[row as usize]).collect();
         let unknowns: Vec<VarId> = determined.iter().map(|&column| system.columns[column as usize]).collect();
-        problems.push(over_determined(work, system, &over, &equations, &unknowns, balance(rows, columns)));
+        problems.push(over_determined(work, system, &over, &equations, &unknowns, balance(work, rows, columns)));
     }
     let parts = decompose(&system.matchable, matching);
     if !parts.under_columns.is_empty() {
-        problems.push(under_determined(work, system, &parts, balance(rows, columns)));
+        problems.push(under_determined(work, system, &parts, balance(work, rows, columns)));
     }
     problems
 }
@@ -55,8 +55,10 @@ pub fn report_dependent(work: &Work, system: &System, sets: &[Vec<u32>]) -> Vec<
     let (rows, columns) = (system.rows.len(), system.columns.len());
     let mut problems = Vec::new();
     for set in sets.iter().take(3) {
-        let message =
-            format!("each of these equations follows from the others or contradicts them; {}", balance(rows, columns));
+        let message = format!(
+            "each of these equations follows from the others or contradicts them{}",
+            balance(work, rows, columns)
+        );
         let mut diagnostic = Diagnostic::error("over-determined", message);
         for &row in set.iter().take(LISTED) {
             let eq = system.rows[row as usize];
@@ -71,7 +73,7 @@ pub fn report_dependent(work: &Work, system: &System, sets: &[Vec<u32>]) -> Vec<
     let rest = system.with_rows(&kept);
     let parts = decompose(&rest.matchable, &Matching::maximum(&rest.matchable));
     if !parts.under_columns.is_empty() {
-        problems.push(under_determined(work, &rest, &parts, balance(rows, columns)));
+        problems.push(under_determined(work, &rest, &parts, balance(work, rows, columns)));
     }
     problems
 }
@@ -157,7 +159,11 @@ pub fn report_initial(work: &Work, system: &System, matching: &Matching, open: &
     problems
 }
 
-fn balance(equations: usize, unknowns: usize) -> String {
+/// How many equations are too many or too few. One mode of several has as many as the others, and nothing is to be said.
+fn balance(work: &Work, equations: usize, unknowns: usize) -> String {
+    if equations == unknowns && work.touched.is_some() {
+        return String::new();
+    }
     let count = equations.abs_diff(unknowns);
     let number = match count {
         1 => "one equation".to_string(),
@@ -165,9 +171,9 @@ fn balance(equations: usize, unknowns: usize) -> String {
     };
     let counts = format!("({}, {})", counted(equations, "equation"), counted(unknowns, "unknown"));
     match equations.cmp(&unknowns) {
-        std::cmp::Ordering::Equal => format!("the counts agree {counts}"),
-        std::cmp::Ordering::Greater => format!("{number} too many {counts}"),
-        std::cmp::Ordering::Less => format!("{number} too few {counts}"),
+        std::cmp::Ordering::Equal => format!("; the counts agree {counts}"),
+        std::cmp::Ordering::Greater => format!("; {number} too many {counts}"),
+        std::cmp::Ordering::Less => format!("; {number} too few {counts}"),
     }
 }
 
@@ -190,7 +196,7 @@ fn over_determined(
         [one] => format!("{} equations for the one unknown `{}`", equations.len(), work.model.variable_name(*one)),
         more => format!("{} equations for {} unknowns: {}", equations.len(), more.len(), names(work, more)),
     };
-    let mut diagnostic = Diagnostic::error("over-determined", format!("{message}; {balance}"));
+    let mut diagnostic = Diagnostic::error("over-determined", format!("{message}{balance}"));
     for (&eq, &row) in equations.iter().zip(rows).take(LISTED) {
         diagnostic = work.at_equation(diagnostic, eq, "");
         // What is left of an equation without unknowns (`0 = 0`) says nothing; the text it was written as does.
@@ -210,7 +216,7 @@ fn under_determined(work: &Work, system: &System, parts: &Decomposition, balance
         .filter(|variable| !open.contains(variable))
         .collect();
     let mut diagnostic =
-        Diagnostic::error("under-determined", format!("no equation determines {}; {balance}", names(work, &open)));
+        Diagnostic::error("under-determined", format!("no equation determines {}{balance}", names(work, &open)));
     for &variable in open.iter().take(LISTED) {
         if let Some(span) = work.model.variables[variable].span {
             diagnostic = diagnostic.at(span, "");

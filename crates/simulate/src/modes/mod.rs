@@ -646,7 +646,7 @@ impl<'p> Switching<'p> {
                     _ => (
                         "no-consistent-mode",
                         "each mode that was tried has no solution or calls for another one; an impact needs a law \
-                         (what the velocity is afterwards), a loop of ideal elements needs an element that shares",
+                         (what the velocity is afterwards), a source that ideal elements short-circuit or interrupt needs a resistance",
                     ),
                 };
                 let mut diagnostic = Diagnostic::error(code, message).hint(hint);
