@@ -12,7 +12,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
-use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::weights::{
     Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, worst_component,
 };
@@ -251,11 +251,11 @@ impl Bdf {
         Err(Failure::NoConvergence { component: worst_component(&self.delta, &self.weights) })
     }
 
-    /// Whether the state and slope after an event, the latter in `f`, continue the solution so far.
-    fn continues_smoothly(&mut self, t: f64, x: &[f64]) -> bool {
+    /// Whether the state and slope after an event, which are in `x` and `f`, continue the solution so far.
+    fn continues_smoothly(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
         let offset = t - self.t;
         self.history.interpolate(offset, &mut self.predicted);
-        for ((d, p), x) in self.delta.iter_mut().zip(&self.predicted).zip(x) {
+        for ((d, p), x) in self.delta.iter_mut().zip(&self.predicted).zip(&self.x) {
             *d = p - x;
         }
         if norm(&self.delta, &self.weights) > SAME_STATE {
@@ -265,7 +265,7 @@ impl Bdf {
         for ((d, s), f) in self.delta.iter_mut().zip(&self.predicted_slope).zip(&self.f) {
             *d = f - s;
         }
-        self.displacement() <= SAME_SLOPE
+        self.displacement(problem, t) <= SAME_SLOPE
     }
 
     /// Whether the right-hand side at the end of the last step is still the one it was made with.
@@ -277,17 +277,24 @@ impl Bdf {
         for ((d, f), s) in self.delta.iter_mut().zip(&self.f).zip(&self.slope) {
             *d = f - s;
         }
-        self.displacement() <= SAME_END
+        self.displacement(problem, self.t) <= SAME_END
     }
 
     /// Norm of the change of state that the difference of slopes in `delta` causes within a step.
-    fn displacement(&mut self) -> f64 {
+    fn displacement(&mut self, problem: &mut dyn OdeProblem, t: f64) -> f64 {
         match &mut self.matrix {
             Some(matrix) if self.has_factorisation => {
-                matrix.solve(&mut self.delta);
-                norm(&self.delta, &self.weights)
+                let at = Point { t, x: &self.x, f: &self.f };
+                self.resume.displacement(problem, matrix, &at, &mut self.delta, &self.weights, &mut self.statistics)
             }
             _ => f64::INFINITY,
+        }
+    }
+
+    /// Makes the next step begin with a new Jacobian if the event was found to have changed it.
+    fn renew_outdated(&mut self) {
+        if self.resume.take_outdated() {
+            self.steps_since_jacobian = JACOBIAN_AGE;
         }
     }
 
@@ -380,14 +387,16 @@ impl Integrator for Bdf {
         self.resume.clear();
         self.x.copy_from_slice(x);
         evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics).map_err(|failure| failure.at(t, 0.0))?;
-        if !self.fresh_start && t > self.t_old && t <= self.t && self.continues_smoothly(t, x) {
+        if !self.fresh_start && t > self.t_old && t <= self.t && self.continues_smoothly(problem, t) {
             if t < self.t && self.end_remains_valid(problem) {
                 self.resume.set(t, x);
             } else {
                 self.cut_history(t);
             }
+            self.renew_outdated();
             return Ok(());
         }
+        self.renew_outdated();
         self.statistics.restarts += 1;
         self.t = t;
         self.t_old = t;

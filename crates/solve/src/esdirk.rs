@@ -9,7 +9,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, worst_component};
@@ -193,31 +193,25 @@ impl Esdirk {
 
     /// Whether the right-hand side, which is in `base` for a time of the last step, is still the one that step was made
     /// with. Slopes are compared through the iteration matrix, which says how far a difference would move the solution.
-    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
+        let Some(matrix) = &mut self.matrix else { return false };
+        let (resume, weights, statistics) = (&mut self.resume, &self.weights, &mut self.statistics);
         self.f.copy_from_slice(&self.base);
         let fraction = (t - self.t_old) / self.h_used;
         let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
-        let weights: [f64; STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
-        add_combination(&mut self.f, -1.0, &weights, &self.old_slopes);
-        if self.displacement() > SAME_SLOPE {
+        let dense: [f64; STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
+        add_combination(&mut self.f, -1.0, &dense, &self.old_slopes);
+        let at = Point { t, x, f: &self.base };
+        if resume.displacement(problem, matrix, &at, &mut self.f, weights, statistics) > SAME_SLOPE {
             return false;
         }
-        if evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics).is_err() {
+        if evaluate(problem, self.t, &self.x, &mut self.f, statistics).is_err() {
             return false;
         }
+        self.stage.copy_from_slice(&self.f);
         self.f.iter_mut().zip(&self.old_slopes[STAGES - 1]).for_each(|(f, k)| *f -= k);
-        self.displacement() <= SAME_END
-    }
-
-    /// Norm of the change of state that the difference of slopes in `f` causes within a step.
-    fn displacement(&mut self) -> f64 {
-        match &mut self.matrix {
-            Some(matrix) => {
-                matrix.solve(&mut self.f);
-                norm(&self.f, &self.weights)
-            }
-            None => f64::INFINITY,
-        }
+        let at = Point { t: self.t, x: &self.x, f: &self.stage };
+        resume.displacement(problem, matrix, &at, &mut self.f, weights, statistics) <= SAME_END
     }
 
     fn set_up(&mut self, problem: &mut dyn OdeProblem, h: f64, renew: bool) -> Result<(), Failure> {
@@ -476,7 +470,13 @@ impl Integrator for Esdirk {
         if on_last_step {
             let statistics = &mut self.statistics;
             evaluate(problem, t, x, &mut self.base, statistics).map_err(|failure| failure.at(t, 0.0))?;
-            if self.step_remains_valid(problem, t) {
+            let remains = self.step_remains_valid(problem, t, x);
+            // A Jacobian that the event has changed is renewed for the next step.
+            if self.resume.take_outdated() {
+                self.slow_convergence = true;
+                self.jacobian_is_current = false;
+            }
+            if remains {
                 self.resume.set(t, x);
                 return Ok(());
             }

@@ -21,6 +21,8 @@ pub struct IterationMatrix {
     differences: Option<FiniteDifferences>,
     sizes: Vec<f64>,
     analytic: bool,
+    /// Of the factorised matrix.
+    coefficient: f64,
 }
 
 impl IterationMatrix {
@@ -38,6 +40,7 @@ impl IterationMatrix {
                 differences: None,
                 sizes: vec![0.0; size],
                 analytic: false,
+                coefficient: 1.0,
                 pattern,
             });
         };
@@ -53,6 +56,7 @@ impl IterationMatrix {
             differences: None,
             sizes: vec![0.0; size],
             analytic: false,
+            coefficient: 1.0,
             pattern,
         })
     }
@@ -119,6 +123,7 @@ impl IterationMatrix {
     /// Factorises `c·I − J` with the Jacobian evaluated last.
     pub fn factor(&mut self, c: f64, statistics: &mut Statistics) -> Result<(), Singular> {
         statistics.factorisations += 1;
+        self.coefficient = c;
         if self.pattern.is_some() {
             self.matrix.fill(0.0);
             for (place, value) in self.places.iter().zip(&self.jacobian) {
@@ -136,6 +141,11 @@ impl IterationMatrix {
             }
         }
         self.solver.factor(&self.matrix)
+    }
+
+    /// The `c` of the factorised matrix.
+    pub fn coefficient(&self) -> f64 {
+        self.coefficient
     }
 
     /// About how many solves cost as much as a factorisation.

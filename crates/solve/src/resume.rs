@@ -4,11 +4,25 @@
 //! slopes. The part of the accepted step behind such an event is still the solution, so it is handed out as the next
 //! step instead of being computed again.
 
+use crate::iteration_matrix::IterationMatrix;
+use crate::ode::{OdeProblem, Statistics};
+use crate::weights::{evaluate, norm};
+
 /// The rest of the last accepted step, if it is still good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resume {
     from: Option<f64>,
     x: Vec<f64>,
+    trial: Vec<f64>,
+    slope: Vec<f64>,
+    outdated: bool,
+}
+
+/// A point, and the slope there after an event.
+pub(crate) struct Point<'a> {
+    pub t: f64,
+    pub x: &'a [f64],
+    pub f: &'a [f64],
 }
 
 /// Differences in state below this fraction of the tolerance are no jump.
@@ -21,7 +35,8 @@ pub(crate) const SAME_END: f64 = 0.1;
 
 impl Resume {
     pub(crate) fn new(size: usize) -> Self {
-        Resume { from: None, x: vec![0.0; size] }
+        let zeros = || vec![0.0; size];
+        Resume { from: None, x: zeros(), trial: zeros(), slope: zeros(), outdated: false }
     }
 
     pub(crate) fn set(&mut self, t: f64, x: &[f64]) {
@@ -43,5 +58,47 @@ impl Resume {
 
     pub(crate) fn state(&self) -> &[f64] {
         &self.x
+    }
+
+    /// How far, in units of the tolerance, a difference of slopes (overwritten) moves the solution within a step. What is
+    /// stiff follows its slope only a little: the iteration matrix says how far. But that has the Jacobian from before the
+    /// event, and a diode that conducts now is stiff no more. So the right-hand side has to agree with what it says.
+    pub(crate) fn displacement(
+        &mut self,
+        problem: &mut dyn OdeProblem,
+        matrix: &mut IterationMatrix,
+        at: &Point<'_>,
+        difference: &mut [f64],
+        weights: &[f64],
+        statistics: &mut Statistics,
+    ) -> f64 {
+        let step = 1.0 / matrix.coefficient();
+        let plain = step * norm(difference, weights);
+        if plain <= SAME_END {
+            return plain;
+        }
+        matrix.solve(difference);
+        let size = norm(difference, weights);
+        if !(size <= SAME_SLOPE) {
+            return f64::INFINITY;
+        }
+        for ((y, x), d) in self.trial.iter_mut().zip(at.x).zip(&*difference) {
+            *y = x + d;
+        }
+        if evaluate(problem, at.t, &self.trial, &mut self.slope, statistics).is_err() {
+            return f64::INFINITY;
+        }
+        matrix.multiply(difference, &mut self.trial);
+        for ((s, f), expected) in self.slope.iter_mut().zip(at.f).zip(&self.trial) {
+            *s -= f + expected;
+        }
+        let unexpected = step * norm(&self.slope, weights);
+        self.outdated |= !(unexpected <= SAME_SLOPE);
+        size.max(unexpected)
+    }
+
+    /// Whether the Jacobian was found to be one from before the last event.
+    pub(crate) fn take_outdated(&mut self) -> bool {
+        std::mem::take(&mut self.outdated)
     }
 }

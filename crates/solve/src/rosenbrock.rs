@@ -8,7 +8,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
@@ -198,18 +198,24 @@ impl Rosenbrock {
     }
 
     /// Whether the right-hand side, which is in `slope` for a time of the last step, is still the one it was made with.
-    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
+    fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> bool {
         self.f.copy_from_slice(&self.slope);
         self.subtract_dense_slope(t);
-        if self.displacement() > SAME_SLOPE {
+        let Some(matrix) = &mut self.matrix else { return false };
+        let (resume, weights, statistics) = (&mut self.resume, &self.weights, &mut self.statistics);
+        let at = Point { t, x, f: &self.slope };
+        if resume.displacement(problem, matrix, &at, &mut self.f, weights, statistics) > SAME_SLOPE
+            || evaluate(problem, self.t, &self.x, &mut self.f, statistics).is_err()
+        {
             return false;
         }
-        if evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics).is_err() {
-            return false;
-        }
+        self.point.copy_from_slice(&self.f);
         self.subtract_dense_slope(self.t);
+        let Some(matrix) = &mut self.matrix else { return false };
+        let (resume, weights, statistics) = (&mut self.resume, &self.weights, &mut self.statistics);
+        let at = Point { t: self.t, x: &self.x, f: &self.point };
         // The slope of the dense output at the end is less exact than the solution there.
-        self.displacement() <= 10.0 * SAME_END
+        resume.displacement(problem, matrix, &at, &mut self.f, weights, statistics) <= 10.0 * SAME_END
     }
 
     fn subtract_dense_slope(&mut self, t: f64) {
@@ -220,16 +226,6 @@ impl Rosenbrock {
             let inner = d0 + s * (d1 + s * d2);
             let slope = self.x[i] - self.x_old[i] + (r - s) * inner + s * r * (d1 + 2.0 * s * d2);
             self.f[i] -= slope / self.h_used;
-        }
-    }
-
-    fn displacement(&mut self) -> f64 {
-        match &mut self.matrix {
-            Some(matrix) => {
-                matrix.solve(&mut self.f);
-                norm(&self.f, &self.weights)
-            }
-            None => f64::INFINITY,
         }
     }
 }
@@ -359,7 +355,7 @@ impl Integrator for Rosenbrock {
         if self.is_on_last_step(t, x) {
             let statistics = &mut self.statistics;
             evaluate(problem, t, x, &mut self.slope, statistics).map_err(|failure| failure.at(t, 0.0))?;
-            if self.step_remains_valid(problem, t) {
+            if self.step_remains_valid(problem, t, x) {
                 self.resume.set(t, x);
                 return Ok(());
             }

@@ -505,6 +505,45 @@ fn the_rest_of_a_step_is_used_after_an_event_without_effect() {
     }
 }
 
+/// A diode that begins to conduct: what it blocked stood still, stiffly, and then follows its slope, which does not jump.
+#[test]
+fn what_is_stiff_no_more_after_an_event_moves() {
+    struct Diode {
+        blocks: bool,
+    }
+    impl OdeProblem for Diode {
+        fn size(&self) -> usize {
+            2
+        }
+        fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+            dx[0] = 100.0 * t.cos();
+            dx[1] = if self.blocks { -1e8 * x[1] } else { t - 1.0 };
+            Ok(())
+        }
+    }
+    // Explicit methods cannot follow what is that stiff.
+    let explicit = ["tsit5", "dop853", "rk4"];
+    for mut integrator in integrators(2, &Options::with_tolerances(1e-4, 1e-4)) {
+        let name = integrator.name();
+        if explicit.contains(&name) {
+            continue;
+        }
+        let mut problem = Diode { blocks: true };
+        integrator.start(&mut problem, 0.0, &[0.0, 0.0], None).unwrap();
+        let mut x = [0.0; 2];
+        while integrator.time() < 1.0 {
+            integrator.step(&mut problem, 2.0).unwrap();
+        }
+        integrator.interpolate(1.0, &mut x);
+        problem.blocks = false;
+        integrator.restart(&mut problem, 1.0, &x).unwrap();
+        while integrator.time() < 2.0 {
+            integrator.step(&mut problem, 2.0).unwrap();
+        }
+        assert!((integrator.state()[1] - 0.5).abs() < 1e-3, "{name} {}", integrator.state()[1]);
+    }
+}
+
 #[test]
 fn a_restart_without_jump_keeps_the_history() {
     let mut problem = oscillator();
