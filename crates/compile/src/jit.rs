@@ -36,8 +36,10 @@ use crate::specialize::Source;
 const PIECE: usize = 6000;
 /// Pieces that become executable together.
 const BATCH: usize = 16;
-/// So many runs of a chunk take the interpreter about as long as a tenth of what compiling it takes.
-const OFTEN: u32 = 16;
+/// A chunk that was run so often is worth compiling in a thread of its own while nothing else is to be done there.
+pub const OFTEN: u32 = 16;
+/// So many runs save a part of the time that compiling takes.
+pub const OFTEN_IN_MODES: u32 = 100;
 
 type Compiled = unsafe extern "C" fn(*mut f64, *mut c_void);
 
@@ -103,14 +105,14 @@ impl Machine {
         (code.ops.is_empty() && code.kernel.is_none()) || !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
     }
 
-    pub fn is_any_hot(&self) -> bool {
-        self.entries.values().any(|entry| entry.asked.load(Ordering::Relaxed) >= OFTEN)
+    pub fn is_any_hot(&self, least: u32) -> bool {
+        self.entries.values().any(|entry| entry.asked.load(Ordering::Relaxed) >= least)
     }
 
     /// Whether a chunk was asked for so often that code for it is worth its while; counting begins anew then.
-    pub fn take_hot(&self, chunk: ChunkId) -> bool {
+    pub fn take_hot(&self, chunk: ChunkId, least: u32) -> bool {
         let asked = &self.entries[chunk].asked;
-        let hot = asked.load(Ordering::Relaxed) >= OFTEN;
+        let hot = asked.load(Ordering::Relaxed) >= least;
         if hot {
             asked.store(0, Ordering::Relaxed);
         }

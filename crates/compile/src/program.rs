@@ -258,11 +258,14 @@ impl Program {
 
     /// Makes machine code of what has run often so far, in a thread of its own.
     pub fn compile_hot_in_background(&self) {
-        if !self.machine.is_any_hot() {
+        // Modes are many, and most of them are left soon.
+        let least = if self.schedule.mode.is_some() { jit::OFTEN_IN_MODES } else { jit::OFTEN };
+        if !self.machine.is_any_hot(least) {
             return;
         }
         let mut input = self.machine_input();
-        input.order.retain(|&chunk| self.machine.take_hot(chunk) && !self.machine.has(chunk, &self.chunks[chunk]));
+        let has = |chunk: ChunkId| self.machine.has(chunk, &self.chunks[chunk]);
+        input.order.retain(|&chunk| self.machine.take_hot(chunk, least) && !has(chunk));
         if !input.order.is_empty() {
             self.compile_later(input);
         }

@@ -225,7 +225,6 @@ impl<'p> Station<'p> {
             switch: None,
             carried: None,
             started: false,
-            rounds: 0,
         }
     }
 }
@@ -255,13 +254,15 @@ const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis
 /// What a run has taken so far.
 struct Effort {
     since: std::time::Instant,
-    /// The programs, by address, that get or have machine code, and the round in which to look for what else is hot.
-    compiling: Vec<(usize, u32)>,
+    /// The steps and rows made.
+    rounds: u32,
+    /// Machine code of everything is being made.
+    complete: bool,
 }
 
 impl Effort {
     fn new() -> Self {
-        Self { since: std::time::Instant::now(), compiling: Vec::new() }
+        Self { since: std::time::Instant::now(), rounds: 0, complete: false }
     }
 }
 
@@ -414,7 +415,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.effort = Effort::new();
         if Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step) {
             // Steps are to cost the same from the beginning.
-            self.effort.compiling.push((std::ptr::from_ref(self.program) as usize, u32::MAX));
+            self.effort.complete = true;
             self.program.compile_in_background();
         }
         if self.options.real_time {
@@ -592,25 +593,15 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Machine code pays off in runs that take longer than making it.
     fn speed_up(&mut self) {
-        // A mode that is seldom in use does without.
-        self.station.rounds = self.station.rounds.wrapping_add(1);
-        if self.station.rounds.is_multiple_of(32) && self.effort.since.elapsed() > WORTH_MACHINE_CODE {
-            self.make_machine_code();
+        /// So that modes that take turns have theirs.
+        const ROUNDS: u32 = 31;
+        self.effort.rounds = self.effort.rounds.wrapping_add(1);
+        if self.effort.rounds.is_multiple_of(ROUNDS)
+            && !self.effort.complete
+            && self.effort.since.elapsed() > WORTH_MACHINE_CODE
+        {
+            self.program.compile_hot_in_background();
         }
-    }
-
-    fn make_machine_code(&mut self) {
-        /// Modes that get machine code; a run with more of them is not in any of them for long.
-        const MOST_COMPILED: usize = 64;
-        let (address, round) = (std::ptr::from_ref(self.program) as usize, self.station.rounds);
-        let compiling = &mut self.effort.compiling;
-        match compiling.iter().position(|&(known, _)| known == address) {
-            Some(place) if round < compiling[place].1 => return,
-            Some(place) => compiling[place].1 = round.saturating_mul(2),
-            None if compiling.len() < MOST_COMPILED => compiling.push((address, round.saturating_mul(2))),
-            None => return,
-        }
-        self.program.compile_hot_in_background();
     }
 
     /// Goes through the event at `time`: left limits, iteration, restart.

@@ -25,8 +25,6 @@ pub struct Station<'p> {
     pub carried: Option<Box<Carried>>,
     /// Its integrator has been at work.
     pub started: bool,
-    /// The steps and rows made with it.
-    pub rounds: u32,
 }
 
 /// What a station has besides if it is one of several.
