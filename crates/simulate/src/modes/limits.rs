@@ -22,7 +22,11 @@ const ROUNDING: f64 = 1e-13;
 /// Rounds after which relations that keep changing each other are left as they are.
 const MOST_ROUNDS: usize = 12;
 
-/// How far into the future a residue at zero may be followed, in steps that grow tenfold.
+/// Growth of the steps with which residues at zero are followed: where one is about to leave, and before.
+const GROWTH: f64 = 10.0;
+const FASTEST_GROWTH: f64 = 100.0;
+
+/// How far into the future a residue at zero may be followed, in steps that grow.
 #[derive(Clone, Copy, Debug)]
 pub struct Horizon {
     pub first: f64,
@@ -87,12 +91,14 @@ pub struct Scratch {
 pub struct Assumption<'a> {
     /// The numbers of relations that made the event, or called for the mode, and what they became then.
     pub triggers: &'a [(usize, f64)],
+    /// The numbers of relations that are known to stay at zero.
+    pub resting: &'a [usize],
     /// The others are followed into the future; or they stay as they were until the jump is done.
     pub follow: bool,
 }
 
 impl Assumption<'_> {
-    pub const NONE: Self = Self { triggers: &[], follow: true };
+    pub const NONE: Self = Self { triggers: &[], resting: &[], follow: true };
 }
 
 /// Evaluates the mode right of the instant and sets its relations to their right limits. The states in memory must be those
@@ -159,7 +165,12 @@ fn settle_after(
             }
         }
         if assumption.follow {
-            follow(station, &mut found.open, horizon, scratch);
+            let number = |k: usize| station.switch.as_ref().map(|switch| switch.shared[k]);
+            let rests = |&k: &usize| number(k).is_some_and(|number| assumption.resting.contains(&number));
+            let (resting, mut moving): (Vec<usize>, Vec<usize>) = found.open.iter().partition(|k| rests(k));
+            follow(station, &mut moving, horizon, scratch);
+            moving.extend(resting);
+            found.open = moving;
         }
         // What counts as zero must not make events.
         let scales = &scratch.scales;
@@ -286,15 +297,19 @@ fn follow(station: &mut Station, open: &mut Vec<usize>, horizon: Horizon, scratc
             break;
         }
         evaluate(station, None, there);
+        // A residue that has hardly moved is far from leaving, also if it goes with the square of time.
+        let mut growth = FASTEST_GROWTH;
         open.retain(|&k| {
             let moved = there[k] - residues[k];
-            let left = moved.abs() > MOVED * scales[k];
-            if left {
+            let (distance, end) = (moved.abs(), MOVED * scales[k]);
+            if distance > end {
                 (wanted[k], reasons[k]) = (Some(moved.signum()), Reason::Future);
+            } else if distance * FASTEST_GROWTH > end {
+                growth = GROWTH;
             }
-            !left
+            distance <= end
         });
-        step *= 10.0;
+        step *= growth;
     }
     station.machine.memory.values.clone_from(before);
     station.machine.systems.forget_factors(program);

@@ -84,8 +84,9 @@ pub struct Switching<'p> {
 struct Passage {
     /// How often it was right when it was looked at a second time, since it was wrong.
     times: u32,
-    /// What the relations at zero became then, by their numbers.
+    /// What the relations that left zero became then, by their numbers, and which relations stayed at zero.
     signs: Vec<(usize, f64)>,
+    resting: Vec<usize>,
 }
 
 impl Passage {
@@ -100,8 +101,8 @@ impl Passage {
 struct Outcome {
     jump: Jump,
     at_zero: Vec<(usize, f64)>,
-    /// How many relations stay at zero.
-    open: usize,
+    /// The numbers of the relations that stay at zero.
+    open: Vec<usize>,
     /// Of a trial at the start of the run.
     start: Option<(Clockwork, Aftermath)>,
 }
@@ -269,8 +270,9 @@ impl<'p> Switching<'p> {
     /// Whether all relations of the mode in use are away from zero, or the way from the station `before` is proven.
     pub fn is_decided(&self, before: usize) -> bool {
         let outcome = &self.last[self.active];
-        let proven = || self.passages.get(&(before, self.active)).is_some_and(Passage::is_proven);
-        outcome.at_zero.is_empty() || outcome.open == 0 && proven()
+        let passage = || self.passages.get(&(before, self.active)).filter(|passage| passage.is_proven());
+        let knows = |passage: &Passage| outcome.open.iter().all(|relation| passage.resting.contains(relation));
+        outcome.at_zero.is_empty() || passage().is_some_and(knows)
     }
 
     /// The transition between two stations was right, or not, when it was looked at a second time.
@@ -280,6 +282,7 @@ impl<'p> Switching<'p> {
         passage.signs.clear();
         let signs = station.switch.iter().flat_map(|switch| switch.at_zero(&station.machine));
         passage.signs.extend(signs);
+        passage.resting.clone_from(&self.last[self.active].open);
     }
 
     /// The place of the station in use.
@@ -369,7 +372,7 @@ impl<'p> Switching<'p> {
         let confirms = station.agrees(key) || confirm_open(station, key, &limits.open);
         let wanted = station.found_key();
         self.last[index] =
-            Outcome { jump: Jump::default(), open: limits.open.len(), at_zero: limits.at_zero, start: Some(first) };
+            Outcome { jump: Jump::default(), open: Vec::new(), at_zero: limits.at_zero, start: Some(first) };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
     }
 
@@ -474,7 +477,10 @@ impl<'p> Switching<'p> {
         station.choose_states();
         let mut outcome = Ok(Found::default());
         let passage = self.passages.get(&(self.active, index)).filter(|passage| passage.is_proven());
-        let as_before = passage.map(|passage| Assumption { triggers: &passage.signs, follow: true });
+        let as_before = passage.map(|passage| {
+            let Passage { signs, resting, .. } = passage;
+            Assumption { triggers: signs, resting, follow: true }
+        });
         let others = assumptions(left, &self.callers, jump.depth > 0);
         for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
             outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
@@ -494,7 +500,9 @@ impl<'p> Switching<'p> {
             let changes = |&(number, state): &(usize, f64)| left.relation(number) != Some(state);
             self.callers.extend(switch.at_zero(&station.machine).filter(changes));
         }
-        self.last[index] = Outcome { jump, open: found.open.len(), at_zero: found.at_zero, start: None };
+        let number = |&place: &usize| station.switch.as_ref().map(|switch| switch.shared[place]);
+        let open = found.open.iter().filter_map(number).collect();
+        self.last[index] = Outcome { jump, open, at_zero: found.at_zero, start: None };
         trial
     }
 
@@ -704,10 +712,10 @@ fn assumptions<'a>(left: &'a Left, callers: &'a [(usize, f64)], jumps: bool) -> 
     let made = (!left.triggers.is_empty()).then_some(left.triggers.as_slice());
     let called = Some(callers).filter(|callers| jumps && !callers.is_empty());
     [
-        made.map(|triggers| Assumption { triggers, follow: true }),
+        made.map(|triggers| Assumption { triggers, ..Assumption::NONE }),
         Some(Assumption::NONE),
-        called.map(|triggers| Assumption { triggers, follow: false }),
-        made.filter(|_| jumps).map(|triggers| Assumption { triggers, follow: false }),
+        called.map(|triggers| Assumption { triggers, follow: false, ..Assumption::NONE }),
+        made.filter(|_| jumps).map(|triggers| Assumption { triggers, follow: false, ..Assumption::NONE }),
         (called.is_some() || made.is_some() && jumps).then_some(Assumption::NONE),
     ]
 }
