@@ -394,12 +394,19 @@ impl Workspace {
         self.find_configuration(program, system, memory, Reach::All)
     }
 
-    /// Relations of a nonlinear system that nothing has decided yet, as at the start, are what the guesses of the unknowns
-    /// make them: from other branches a solution may not be found.
+    /// Relations that nothing has decided yet, as at the start, are what the guesses of the unknowns make them: where several
+    /// branches hold, start values say which; and a nonlinear system may have no solution that is found from other branches.
     fn decide_by_start_values(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
         const ROUNDS: usize = 3;
         let undecided = |place: &Place| !place.is_comparison || memory.values[place.address] == 0.0;
-        if matches!(self.method, Method::Linear { .. }) || !self.places.iter().all(undecided) {
+        if !self.places.iter().all(undecided) {
+            return;
+        }
+        if let Method::Linear { .. } = self.method {
+            if memory.is_initial() && self.effort.calls == 0 {
+                // Its solution does not depend on guesses; only those that were given say something.
+                let _ = self.consequences(program, system, memory);
+            }
             return;
         }
         memory.set_live(false);
