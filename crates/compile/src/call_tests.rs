@@ -317,9 +317,13 @@ fn a_function_that_may_report_an_error_is_code_too() {
     let negative = Expr::Compare(CompareOp::Less, get(0), Box::new(Expr::Real(0.0)));
     let report = statement(StatementKind::Call(Expr::Call(error, vec![Expr::String("negative".into())])));
     let check = StatementKind::If { branches: vec![(negative, vec![report])], otherwise: Vec::new() };
+    let small = Expr::Compare(CompareOp::Less, get(0), Box::new(Expr::Real(100.0)));
+    let guarding = StatementKind::Assert { condition: small, message: Expr::String("large".into()), warning: false };
+    let guard = function(&mut m, "guard", 1, 0, vec![local("x", Type::Real, vec![])], vec![statement(guarding)]);
+    let guarded = statement(StatementKind::Call(Expr::Call(guard, vec![*get(0)])));
     let root = Expr::Builtin(Builtin::Sqrt, vec![*get(0)]);
     let locals = vec![local("x", Type::Real, vec![]), local("y", Type::Real, vec![])];
-    let root = function(&mut m, "root", 1, 1, locals, vec![statement(check), set(1, root)]);
+    let root = function(&mut m, "root", 1, 1, locals, vec![guarded, statement(check), set(1, root)]);
     let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
     let site = m.schedule.model.exprs.site(CallSite { function: root, inputs, outputs });
     let argument = m.var(x);
@@ -336,4 +340,5 @@ fn a_function_that_may_report_an_error_is_code_too() {
     };
     assert_eq!(root_of(4.0), Ok(2.0));
     assert_eq!(root_of(-1.0), Err("negative (in error <- root)".to_string()));
+    assert_eq!(root_of(1e4), Err("large (in guard <- root)".to_string()));
 }

@@ -71,6 +71,8 @@ impl Maker<'_, '_> {
         let general: Vec<Value> = given.iter().cloned().map(|value| generalize(value, false)).collect();
         match self.special.instance(id, general) {
             Some(instance) => self.invoke(&instance, &given),
+            // The evaluator gives no result by which a failure could be seen.
+            None if function.outputs.is_empty() => Err("it calls a function for its effect".into()),
             None => self.outside(id, &function, given),
         }
     }

@@ -12,7 +12,7 @@ use crate::lower::unary;
 use crate::math::{Binary, Unary, comparison};
 
 impl Maker<'_, '_> {
-    fn eval_all(&mut self, exprs: &[Expr]) -> Made<Vec<Value>> {
+    pub(super) fn eval_all(&mut self, exprs: &[Expr]) -> Made<Vec<Value>> {
         exprs.iter().map(|expr| self.eval(expr)).collect()
     }
 

@@ -221,6 +221,7 @@ impl<'a> Specializer<'a> {
             code: Code::default(),
             indexed: Vec::new(),
             loops: 0,
+            verdict: None,
         };
         let made = maker.run(arguments, statements);
         let mut code = maker.code;
@@ -287,12 +288,19 @@ struct Maker<'s, 'a> {
     indexed: Vec<Indexed>,
     /// Open loops in the code.
     loops: u32,
+    /// Where a function without outputs leaves NaN if it fails, and zero otherwise.
+    verdict: Option<Address>,
 }
 
 impl Maker<'_, '_> {
     fn run(&mut self, arguments: Vec<Value>, statements: &[Statement]) -> Made<Vec<Value>> {
         let function = self.function.clone();
         self.enter(&function, arguments)?;
+        if function.outputs.is_empty() {
+            let (to, a) = (self.temporaries(1), self.special.pool.constants.address(0.0));
+            self.push(Op::Move { to, a })?;
+            self.verdict = Some(to);
+        }
         let early = self.usage.leaves_early;
         if early {
             self.push(Op::Loop)?;
@@ -303,7 +311,8 @@ impl Maker<'_, '_> {
             self.loops -= 1;
             self.push(Op::EndLoop { start: 0, repeat: false })?;
         }
-        function.outputs.iter().map(|&output| self.local(output)).collect()
+        let verdict = self.verdict.map(|verdict| Ok(Value::Object(u64::from(verdict))));
+        function.outputs.iter().map(|&output| self.local(output)).chain(verdict).collect()
     }
 
     /// Gives inputs their arguments, and variables their places and first values.

@@ -58,7 +58,9 @@ impl Maker<'_, '_> {
                     }
                 }
             }
+            // Texts that are put together at run time are for the evaluator.
             StatementKind::Call(Expr::Call(function, _)) if self.gives_up(*function) => self.fail(),
+            StatementKind::Call(Expr::Call(function, arguments)) => self.check(*function, arguments),
             StatementKind::Call(_) => Err("it calls a function for its effect".into()),
         }
     }
@@ -73,6 +75,23 @@ impl Maker<'_, '_> {
         matches!(first, Some(StatementKind::Assert { condition: Expr::Boolean(false), warning: false, .. }))
     }
 
+    /// A pure function without outputs, as one that guards a range, can only fail.
+    fn check(&mut self, id: FunctionId, arguments: &[Expr]) -> Made<()> {
+        let function = self.special.functions.get(id).ok_or("no such function")?.clone();
+        if !function.outputs.is_empty() || !function.pure {
+            return Err("it calls a function for its effect".into());
+        }
+        let arguments = self.eval_all(arguments)?;
+        let verdict = self.call(id, arguments)?;
+        let Some(verdict) = verdict.first() else { return Ok(()) };
+        let (verdict, zero) = (self.address(verdict)?, self.special.pool.constants.address(0.0));
+        let condition = self.binary(Binary::Equal, verdict, zero)?;
+        self.push(Op::If { condition, otherwise: 0 })?;
+        self.push(Op::Else { end: 0 })?;
+        self.fail()?;
+        self.push(Op::EndIf)
+    }
+
     /// No value: the caller finds NaN, and the evaluator tells why.
     fn fail(&mut self) -> Made<()> {
         let nan = self.special.pool.constants.address(f64::NAN);
@@ -82,6 +101,9 @@ impl Maker<'_, '_> {
             for place in places {
                 self.push(Op::Move { to: place as Address, a: nan })?;
             }
+        }
+        if let Some(to) = self.verdict {
+            self.push(Op::Move { to, a: nan })?;
         }
         self.push(Op::Exit { levels: self.loops, target: 0 })
     }
