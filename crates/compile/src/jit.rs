@@ -102,7 +102,11 @@ impl Machine {
 
     /// Whether a chunk has code; what is empty needs none.
     pub fn has(&self, chunk: ChunkId, code: &Code) -> bool {
-        (code.ops.is_empty() && code.kernel.is_none()) || !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
+        (code.ops.is_empty() && code.kernel.is_none()) || self.is_ready(chunk)
+    }
+
+    pub fn is_ready(&self, chunk: ChunkId) -> bool {
+        !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
     }
 
     pub fn is_any_hot(&self, least: u32) -> bool {

@@ -362,13 +362,34 @@ impl Program {
         memory: &mut Memory,
         solve: &mut dyn FnMut(SystemId, &mut Memory) -> Result<(), E>,
     ) -> Result<(), E> {
-        for step in section {
+        let mut rest = section;
+        loop {
+            rest = &rest[self.run_machine_code(rest, memory)..];
+            let Some((step, others)) = rest.split_first() else { return Ok(()) };
             match *step {
                 Step::Code(chunk) => self.run_chunk(chunk, memory)?,
                 Step::Solve(system) => solve(system, memory)?,
             }
+            rest = others;
         }
-        Ok(())
+    }
+
+    /// Runs the first steps as long as they are machine code and give finite results; how many that are.
+    fn run_machine_code(&self, steps: &[Step], memory: &mut Memory) -> usize {
+        let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);
+        if values.len() < self.length {
+            return 0;
+        }
+        // Code without results leaves it as it is.
+        values[CHECK as usize] = 0.0;
+        let mut finite = |step: &Step| match *step {
+            // Kernels do not look at their results.
+            Step::Code(chunk) if self.chunks[chunk].kernel.is_none() && self.machine.is_ready(chunk) => {
+                self.machine.run(chunk, values, &mut runtime) && values[CHECK as usize] == 0.0
+            }
+            _ => false,
+        };
+        steps.iter().take_while(|step| finite(step)).count()
     }
 
     /// Evaluates inner variables and residuals at the iteration variables in memory.

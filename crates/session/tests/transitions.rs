@@ -262,6 +262,37 @@ fn known_transitions_are_tried_once() {
     assert!(statistics.mode_trials < most, "{statistics:?}");
 }
 
+/// A source that changes its sign every tenth of a second beside a clutch that engages once: events of the source are passed
+/// in the mode that is in use, and discrete variables follow them there.
+#[test]
+fn events_that_change_no_mode_try_none() {
+    let text = "model Clutch
+          Real w1(start = 1, fixed = true), w2(start = 0, fixed = true), tau;
+          Real x(start = 0, fixed = true);
+          Boolean engaged = time > 5.05, high = mod(time, 0.2) < 0.1;
+          discrete Integer n(start = 0, fixed = true);
+          Integer flips;
+        equation
+          der(w1) = -tau;
+          2*der(w2) = tau;
+          if engaged then w1 = w2; else tau = 0; end if;
+          der(x) = if high then 1 else -1;
+          flips = if high <> pre(high) then pre(n) + 1 else pre(n);
+          n = flips;
+        end Clutch;";
+    let run = run(text, 10.05);
+    assert_eq!(run.ending, Ending::Complete);
+    let (w1, w2, x, n) = (run.end("w1"), run.end("w2"), run.end("x"), run.end("n"));
+    assert_close(w1, 1.0 / 3.0, 1e-12);
+    assert_close(w2, 1.0 / 3.0, 1e-12);
+    // A triangle that is 0 at multiples of 0.2 and 0.1 between them.
+    assert_close(x, 0.05, 1e-9);
+    // Before the start it was not high.
+    assert_eq!(n, 101.0);
+    assert_eq!(run.statistics.time_events, 101);
+    assert!(run.statistics.mode_trials < 12, "{:?}", run.statistics);
+}
+
 /// A diode short-circuits the capacitor at the instant at which the other one interrupts the inductor: currents cancel at a
 /// node, so that one constraint shows only after another was differentiated.
 #[test]

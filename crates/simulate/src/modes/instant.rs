@@ -37,7 +37,7 @@ impl<'p> Instant<'_, 'p, '_> {
     }
 
     fn pass_from(&mut self, left: &mut Left) -> Result<Aftermath, Trouble> {
-        self.switching.sizes.note(self.station);
+        self.switching.note_sizes_at_times(self.station);
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
         let quiet = if due { quiet::Outcome::Open } else { self.pass_quietly() };
         if let quiet::Outcome::Passed(aftermath) = quiet {

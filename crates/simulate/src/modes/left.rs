@@ -104,7 +104,9 @@ impl Carried {
         };
         let is_plain = |variable: &VarId| Place::of(program, *variable).reading == Reading::Plain;
         let (plain, turned): (Vec<VarId>, Vec<VarId>) = ids().filter(moves).partition(is_plain);
-        let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).partition(moves);
+        // What has several names is put once.
+        let is_own = |variable: &VarId| !matches!(program.schedule.roles[*variable], Role::Alias { .. });
+        let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).filter(is_own).partition(moves);
         let moving_puts = puts.iter().filter_map(|&variable| put(variable)).count();
         puts.extend(resting);
         Self {

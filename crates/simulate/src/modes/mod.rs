@@ -206,6 +206,15 @@ impl<'p> Switching<'p> {
         self.stations.iter().flatten().map(|station| &**station)
     }
 
+    /// Takes note of how large the variables are, at the first events of a run and at some later on.
+    fn note_sizes_at_times(&mut self, station: &mut Station) {
+        const FIRST: u64 = 64;
+        const EACH: u64 = 16;
+        if self.trials < FIRST || self.trials.is_multiple_of(EACH) {
+            self.sizes.note(station);
+        }
+    }
+
     /// Takes note of how large the variables are.
     pub fn note_sizes(&mut self, station: &mut Station) {
         self.sizes.note(station);
