@@ -1,7 +1,7 @@
 //! Dry friction as a machine of modes (Otter, part 8; Elmqvist, Cellier and Otter 1993, "dry friction"): one block with and
-//! without a peak, two blocks on each other in all their regimes, and a chain of six.
+//! without a peak, two blocks on each other in all their regimes, and a chain of six; and as a characteristic alone.
 //!
-//! The reference is Moreau's time stepping: impulses of friction are found implicitly, step by step, with no regard to events.
+//! Where there is no closed form, the reference is Moreau's time stepping: impulses of friction are found implicitly, step by step, with no regard to events.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -252,4 +252,80 @@ fn b15_six_blocks() {
             }
         }
     }
+}
+
+/// The block of the document with its declarative characteristic, exactly as printed there.
+fn declarative(f0: f64, start: &str) -> String {
+    format!(
+        "model Block
+          parameter Real m = 2, f0 = {f0}, f1 = 0.5;
+          Real v{start}, f, u, s;
+          Boolean forward, backward;
+        equation
+          u = 6*sin(2*time);
+          m*der(v) = u - f;
+          forward = s > 1;
+          backward = s < -1;
+          v = if forward then s - 1 else
+              if backward then s + 1 else 0;
+          f = if forward then f0 + f1 * (s - 1) else
+              if backward then -f0 + f1 * (s + 1) else f0 * s;
+        end Block;"
+    )
+}
+
+/// All of it: where it sticks, begins, stops and turns, by closed forms between the instants. It may stick or slide at the
+/// start.
+#[test]
+fn b16_declarative_friction_over_its_whole_course() {
+    for f0 in [3.0, 3.5, 5.0] {
+        for (start, first) in [("", 0.0), ("(start = 1, fixed = true)", 1.0), ("(start = -2, fixed = true)", -2.0)] {
+            let run = complete(&declarative(f0, start), 12.0, 1e-10);
+            assert_eq!(run.warnings, Vec::<String>::new());
+            follow_friction(&run, f0, first);
+        }
+    }
+}
+
+fn follow_friction(run: &Run, f0: f64, first: f64) {
+    let (m, f1) = (2.0, 0.5);
+    let force = |t: f64| 6.0 * (2.0 * t).sin();
+    // m·v' = 6·sin(2t) − d·f0 − f1·v while it slides in the direction d, from v0 at t0.
+    let rate = f1 / m;
+    let (a, b) = (6.0 / m * rate / (rate * rate + 4.0), -6.0 / m * 2.0 / (rate * rate + 4.0));
+    let sliding = move |d: f64, (t0, v0): (f64, f64), t: f64| {
+        let particular = |t: f64| a * (2.0 * t).sin() + b * (2.0 * t).cos() - d * f0 / f1;
+        particular(t) + (v0 - particular(t0)) * (-(t - t0) * rate).exp()
+    };
+    // The end of the first stretch of a condition.
+    let end = |from: f64, holds: &dyn Fn(f64) -> bool| {
+        let step = (1..100_000).find(|&k| !holds(from + 1e-3 * f64::from(k))).unwrap();
+        let (mut low, mut high) = (from + 1e-3 * f64::from(step - 1), from + 1e-3 * f64::from(step));
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if holds(middle) { low = middle } else { high = middle }
+        }
+        high
+    };
+    let (time, v, f) = (&run.result.time, run.column("v"), run.column("f"));
+    let (mut t, mut speed) = (0.0, first);
+    let mut direction = if first == 0.0 { 0.0 } else { first.signum() };
+    let mut phases = [0; 3];
+    while t < 12.0 {
+        let next = match direction {
+            0.0 => end(t, &|t| force(t).abs() <= f0),
+            d => end(t, &|at| d * sliding(d, (t, speed), at) > 0.0),
+        };
+        for row in (0..time.len()).filter(|&row| time[row] > t + 1e-7 && time[row] < next - 1e-7) {
+            let exact = if direction == 0.0 { 0.0 } else { sliding(direction, (t, speed), time[row]) };
+            let friction = if direction == 0.0 { force(time[row]) } else { direction * f0 + f1 * exact };
+            assert_near(v[row], exact, 1e-7);
+            assert_near(f[row], friction, 1e-7);
+        }
+        phases[(direction + 1.0) as usize] += 1;
+        let pulls = force(next);
+        direction = if direction == 0.0 || pulls.abs() > f0 { pulls.signum() } else { 0.0 };
+        (t, speed) = (next, 0.0);
+    }
+    assert!(phases[0] >= 3 && phases[2] >= 3 && (f0 == 3.0 || phases[1] >= 3), "{phases:?}");
 }

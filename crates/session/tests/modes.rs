@@ -177,55 +177,6 @@ fn friction_by_its_characteristic_alone() {
     assert!(v(1.8455).abs() < 1e-3 && run.right("v", 1.9) < 0.0);
 }
 
-/// All of it: where it sticks, begins, stops and turns, by closed forms between the instants.
-#[test]
-fn b16_friction_by_its_characteristic_over_its_whole_course() {
-    let settings = Settings { stop_time: Some(12.0), tolerance: Some(1e-10), ..Settings::default() };
-    let run = run_with("dry_friction.mo", None, transform::Switching::Modes, &settings, &[("f0", "3.5")]);
-    let (m, f0, f1) = (2.0, 3.5, 0.5);
-    let force = |t: f64| 6.0 * (2.0 * t).sin();
-    // m·v' = 6·sin(2t) − d·f0 − f1·v while it slides in the direction d, from rest at t0.
-    let rate = f1 / m;
-    let (a, b) = (6.0 / m * rate / (rate * rate + 4.0), -6.0 / m * 2.0 / (rate * rate + 4.0));
-    let sliding = move |d: f64, t0: f64, t: f64| {
-        let particular = |t: f64| a * (2.0 * t).sin() + b * (2.0 * t).cos() - d * f0 / f1;
-        particular(t) - particular(t0) * (-(t - t0) * rate).exp()
-    };
-    let root = |mut low: f64, mut high: f64, positive_before: &dyn Fn(f64) -> bool| {
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if positive_before(middle) { low = middle } else { high = middle }
-        }
-        0.5 * (low + high)
-    };
-    let (time, v, f) = (&run.result.time, &run.result.get("v").unwrap().values, &run.result.get("f").unwrap().values);
-    let (mut t, mut direction, mut phases) = (0.0, 0.0, [0; 3]);
-    while t < 12.0 {
-        let next = if direction == 0.0 {
-            // The first instant at which the force is larger than what holds.
-            let step = (1..100_000).find(|&k| force(t + 1e-3 * f64::from(k)).abs() > f0).unwrap();
-            let low = t + 1e-3 * f64::from(step - 1);
-            root(low, low + 1e-3, &|t| force(t).abs() <= f0)
-        } else {
-            let moves = |at: f64| direction * sliding(direction, t, at) > 0.0;
-            let step = (1..100_000).find(|&k| !moves(t + 1e-3 * f64::from(k))).unwrap();
-            let low = t + 1e-3 * f64::from(step - 1);
-            root(low, low + 1e-3, &moves)
-        };
-        for row in (0..time.len()).filter(|&row| time[row] > t + 1e-7 && time[row] < next - 1e-7) {
-            let speed = if direction == 0.0 { 0.0 } else { sliding(direction, t, time[row]) };
-            let friction = if direction == 0.0 { force(time[row]) } else { direction * f0 + f1 * speed };
-            assert_close(v[row], speed, 1e-7);
-            assert_close(f[row], friction, 1e-7);
-        }
-        phases[(direction + 1.0) as usize] += 1;
-        let pulls = force(next);
-        direction = if direction == 0.0 || pulls.abs() > f0 { pulls.signum() } else { 0.0 };
-        t = next;
-    }
-    assert!(phases.iter().all(|&count| count >= 3), "{phases:?}");
-}
-
 #[test]
 fn backlash_with_rigid_stops() {
     let run = run("ideal_backlash.mo", None);

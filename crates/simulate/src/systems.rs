@@ -64,6 +64,8 @@ struct Workspace {
     tangent: Option<LinearSolver>,
     tangent_factored: bool,
     effort: Effort,
+    /// A configuration that was called for had no solution, and another one was taken.
+    missed: bool,
     /// Two configurations that agree with themselves at the same instant, the first time that there were.
     ambiguity: Option<Ambiguity>,
     /// How often other configurations were looked for.
@@ -101,6 +103,15 @@ impl Systems {
     /// What the systems that were solved took.
     pub fn efforts(&self) -> impl Iterator<Item = (SystemId, Effort)> {
         self.workspaces.iter().filter_map(|(system, workspace)| Some((system, workspace.as_ref()?.effort())))
+    }
+
+    /// Whether a configuration that was called for had no solution since this was asked last, so that another was taken.
+    pub fn take_missed(&mut self) -> bool {
+        let mut any = false;
+        for workspace in self.workspaces.values_mut().flatten() {
+            any |= std::mem::take(&mut workspace.missed);
+        }
+        any
     }
 
     /// Events that had more than one consistent outcome.
@@ -279,6 +290,7 @@ impl Workspace {
             tangent: None,
             tangent_factored: false,
             effort: Effort::default(),
+            missed: false,
             ambiguity: None,
             comparisons: 0,
         })
@@ -469,6 +481,7 @@ impl Workspace {
     ) -> Result<Solved, Reason> {
         let found = &program.systems[system];
         let mut search = Search::new(memory, &self.places, found);
+        let mut missed = false;
         loop {
             let next = search.next_queued();
             if reach == Reach::AskedFor && (next.is_none() || search.seen.len() > MOST_ASKED_FOR) {
@@ -498,6 +511,7 @@ impl Workspace {
                     let violations = self.consequences(program, system, memory)?;
                     let wanted = configuration(memory, &self.places);
                     if key(&wanted) == key(&candidate) {
+                        self.missed |= missed;
                         return if search.was_asked_for(&candidate) {
                             Ok(solved)
                         } else {
@@ -511,6 +525,8 @@ impl Workspace {
                     search.follow(&candidate, &wanted, &violations);
                 }
                 Err(reason) => {
+                    // The one that is called for has no solution in this structure; in its own it may have.
+                    missed |= matches!(reason, Reason::Singular(_)) && search.was_asked_for(&candidate);
                     search.fail(&candidate, reason);
                     // Where an iteration got lost is no start for another one.
                     write(memory, &found.slots, &search.start);

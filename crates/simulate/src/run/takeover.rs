@@ -10,6 +10,8 @@ impl<'a, 'w> Run<'a, 'w> {
         let span = (start, self.options.stop_time);
         let Station { machine, names, .. } = &mut *self.station;
         let mut outcome = initial::initialise(machine, names, span, self.log);
+        // Before the start nothing was called for.
+        machine.systems.take_missed();
         if self.spare.is_some() && outcome.is_ok() {
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
@@ -90,7 +92,7 @@ impl<'a, 'w> Run<'a, 'w> {
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
         if let (Some((modes, shelf)), Some(clockwork)) = (&self.spare, before)
-            && needs_modes(&outcome, &self.station)
+            && (self.station.machine.systems.take_missed() | needs_modes(&outcome, &self.station))
         {
             let strict = modes.strict;
             let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
