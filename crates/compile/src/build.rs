@@ -151,6 +151,10 @@ fn specialize_functions(model: &mut Model, pool: &mut Pool, chunks: &mut IdVec<C
     for index in 0..count {
         let native = specializer.entry(index);
         specializer.pool.calls[index].native = native.map(Arc::new);
+        if specializer.pool.calls[index].tangent && specializer.pool.calls[index].tangent_function.is_none() {
+            let differenced = specializer.value_entry(index);
+            specializer.pool.calls[index].differenced = differenced.map(Arc::new);
+        }
     }
 }
 

@@ -42,7 +42,8 @@ pub fn evaluate_tangent(
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let (point, direction) = arguments.split_at(arguments.len() / 2);
     let Some((tangent, taken)) = tangent else {
-        return difference(functions, site, strings, externals, point, direction, results);
+        let mut value = |moved: &[f64], side: &mut [f64]| evaluate(functions, site, strings, externals, moved, side);
+        return difference(&mut value, point, direction, results);
     };
     let mut values = inputs(functions, function, &site.inputs, point, strings)?;
     let derivatives = inputs(functions, function, &site.inputs, direction, strings)?;
@@ -65,12 +66,9 @@ pub fn evaluate_tangent(
     Ok(())
 }
 
-/// Central differences, for functions in other languages.
-fn difference(
-    functions: &Functions,
-    site: &CallSite,
-    strings: &mut Strings,
-    externals: &mut dyn Externals,
+/// Central differences, for functions in other languages and those that take functions.
+pub fn difference(
+    value: &mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), String>,
     point: &[f64],
     direction: &[f64],
     results: &mut [f64],
@@ -85,7 +83,7 @@ fn difference(
     let mut sides = [vec![0.0; results.len()], vec![0.0; results.len()]];
     for (side, sign) in sides.iter_mut().zip([-step, step]) {
         let moved: Vec<f64> = point.iter().zip(direction).map(|(x, d)| x + sign * d).collect();
-        evaluate(functions, site, strings, externals, &moved, side)?;
+        value(&moved, side)?;
     }
     for ((result, low), high) in results.iter_mut().zip(&sides[0]).zip(&sides[1]) {
         *result = (high - low) / (2.0 * step);

@@ -342,3 +342,35 @@ fn a_function_that_may_report_an_error_is_code_too() {
     assert_eq!(root_of(-1.0), Err("negative (in error <- root)".to_string()));
     assert_eq!(root_of(1e4), Err("large (in guard <- root)".to_string()));
 }
+
+/// `square(x) = x²`, `at(f, x) = f(x)`, `outer(x) = at(square, x)`: what takes a function has no derivative of its own.
+#[test]
+fn tangents_by_differences_run_as_code() {
+    let mut m = Maker::new();
+    let (x, der_x) = m.state("x", 3.0);
+    let real = |name: &str| local(name, Type::Real, vec![]);
+    let product = arithmetic(ArithmeticOp::Mul, *get(0), *get(0));
+    let square = function(&mut m, "square", 1, 1, vec![real("x"), real("y")], vec![set(1, product)]);
+    let field = |name: &str| dae::function::Field { name: Name::new(name), ty: Type::Real, sizes: Vec::new() };
+    let taken = dae::function::FunctionType { inputs: vec![field("x")], outputs: vec![field("y")] };
+    let locals = vec![local("f", Type::Function(Arc::new(taken)), vec![]), real("x"), real("y")];
+    let called = Expr::CallLocal(LocalId::from_index(0), vec![*get(1)]);
+    let at = function(&mut m, "at", 2, 1, locals, vec![set(2, called)]);
+    let called = Expr::Call(at, vec![Expr::FunctionValue(square, Vec::new()), *get(0)]);
+    let outer = function(&mut m, "outer", 1, 1, vec![real("x"), real("y")], vec![set(1, called)]);
+    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
+    let site = m.schedule.model.exprs.site(CallSite { function: outer, inputs, outputs });
+    let argument = m.var(x);
+    let args = m.schedule.model.exprs.args(&[argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(der_x, call, Timing::Continuous);
+    let program = Program::new(m.schedule).unwrap();
+    let tangents: Vec<_> = program.pool.calls.iter().filter(|entry| entry.tangent).collect();
+    assert!(!tangents.is_empty() && tangents.iter().all(|entry| entry.differenced.is_some()));
+    let mut memory = program.memory();
+    program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(())).unwrap();
+    assert_eq!(program.value(&memory, der_x), 9.0);
+    let mut jacobian = [0.0];
+    program.ode_jacobian(&mut memory, &mut jacobian, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
+    assert!((jacobian[0] - 6.0).abs() < 1e-8, "{jacobian:?}");
+}

@@ -87,6 +87,8 @@ pub struct CallEntry {
     pub fixed: Arc<[(u32, f64)]>,
     /// Code of its own; without it the evaluator is called.
     pub native: Option<Arc<NativeCall>>,
+    /// Code of the function itself where its tangents are differences.
+    pub differenced: Option<Arc<NativeCall>>,
     /// A function on numbers in another language.
     pub lookup: Option<Arc<LookupCall>>,
 }
@@ -124,6 +126,7 @@ impl Pool {
                 tangent_function: None,
                 fixed: fixed.into(),
                 native: None,
+                differenced: None,
                 lookup: None,
             });
             self.calls.len() as u32 - 1

@@ -11,7 +11,7 @@ use crate::interpret::{self, Host};
 use crate::lower::{CallEntry, Strings};
 use crate::memory::{History, Memory};
 use crate::program::{ChunkId, Program};
-use crate::specialize::Source;
+use crate::specialize::{NativeCall, Source};
 
 /// Functions in other languages, shared by copies of a memory.
 pub type SharedNative = Arc<Mutex<Native>>;
@@ -37,6 +37,39 @@ impl<'a> Runtime<'a> {
     }
 }
 
+impl Runtime<'_> {
+    /// Tangents by differences of the function's own code.
+    fn difference(
+        &mut self,
+        entry: &CallEntry,
+        native: &NativeCall,
+        values: &mut [f64],
+        arguments: usize,
+        results: usize,
+    ) {
+        let (given, wanted) = (entry.arguments as usize, entry.results as usize);
+        let point = values[arguments..arguments + given].to_vec();
+        let direction = values[arguments + given..arguments + 2 * given].to_vec();
+        let mut tangents = vec![f64::NAN; wanted];
+        let mut value = |moved: &[f64], side: &mut [f64]| {
+            for &(argument, to) in &native.inputs {
+                values[to as usize] = moved[argument as usize];
+            }
+            self.invoke(native.chunk.index() as u32, values);
+            for (result, source) in side.iter_mut().zip(&native.outputs) {
+                *result = match *source {
+                    Source::At(address) => values[address as usize],
+                    Source::Known(value) => value,
+                };
+            }
+            Ok(())
+        };
+        // The code of a function gives NaN where it fails, no error.
+        let _ = call::difference(&mut value, &point, &direction, &mut tangents);
+        values[results + wanted..results + 2 * wanted].copy_from_slice(&tangents);
+    }
+}
+
 impl Host for Runtime<'_> {
     fn call(&mut self, call: u32, values: &mut [f64], arguments: u32, results: u32) {
         let entry = &self.calls[call as usize];
@@ -52,6 +85,10 @@ impl Host for Runtime<'_> {
                     Source::Known(value) => value,
                 };
             }
+            return;
+        }
+        if let (Some(native), false) = (&entry.differenced, self.diagnose) {
+            self.difference(entry, native, values, arguments as usize, results as usize);
             return;
         }
         let model = self.program.model();

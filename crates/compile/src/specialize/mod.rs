@@ -107,6 +107,16 @@ impl<'a> Specializer<'a> {
 
     /// Code for an entry of the call table; `None` leaves it to the evaluator.
     pub fn entry(&mut self, index: usize) -> Option<NativeCall> {
+        let tangent = self.pool.calls[index].tangent;
+        self.native_call(index, tangent)
+    }
+
+    /// Code for the value of the function of an entry that asks for tangents.
+    pub fn value_entry(&mut self, index: usize) -> Option<NativeCall> {
+        self.native_call(index, false)
+    }
+
+    fn native_call(&mut self, index: usize, with_tangent: bool) -> Option<NativeCall> {
         let entry = self.pool.calls[index].clone();
         let site = self.exprs.call_site(entry.site).clone();
         let function = self.functions.get(site.function)?.clone();
@@ -130,7 +140,7 @@ impl<'a> Specializer<'a> {
             };
             arguments.push(symbolic(self.functions, shape, &function.locals[local].ty, &mut leaf)?);
         }
-        let called = if entry.tangent {
+        let called = if with_tangent {
             let (tangent, taken) = entry.tangent_function?;
             for &input in taken.iter() {
                 let ty = &function.locals[*function.inputs.get(input)?].ty;
@@ -147,7 +157,7 @@ impl<'a> Specializer<'a> {
             return None;
         }
         let inputs = sources.into_iter().map(|source| source as u32).zip(instance.inputs.iter().copied()).collect();
-        let outputs = self.sources(&instance.outputs, &function, &site, entry.tangent)?;
+        let outputs = self.sources(&instance.outputs, &function, &site, with_tangent)?;
         Some(NativeCall { chunk: instance.chunk, inputs, outputs })
     }
 
