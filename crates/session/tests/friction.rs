@@ -36,13 +36,14 @@ fn package(model: &str) -> String {
 /// `watch` with the friction forces.
 fn time_stepping(
     masses: &[f64],
+    start: &[f64],
     slip: &[f64],
     force: impl Fn(usize, f64) -> f64,
     (end, h): (f64, f64),
     mut watch: impl FnMut(f64, &[f64], &[f64]),
 ) {
     let n = masses.len();
-    let (mut velocity, mut impulse) = (vec![0.0; n], vec![0.0; n]);
+    let (mut velocity, mut impulse) = (start.to_vec(), vec![0.0; n]);
     for step in 1..=(end / h).round() as usize {
         let time = step as f64 * h;
         for k in 0..n {
@@ -169,11 +170,15 @@ fn b14_a_peak_with_a_mass_that_makes_the_printed_conditions_contradict() {
 
 /// Compares relative velocities with time stepping at every hundredth of a second.
 fn compare(run: &Run, names: &[String], slip: &[f64], force: impl Fn(usize, f64) -> f64, end: f64) {
+    compare_from(run, &vec![0.0; slip.len()], names, slip, force, end);
+}
+
+fn compare_from(run: &Run, start: &[f64], names: &[String], slip: &[f64], force: impl Fn(usize, f64) -> f64, end: f64) {
     let masses = vec![1.0; slip.len()];
     let mut worst = 0.0f64;
     let mut checked = 0;
     let mut count = 0usize;
-    time_stepping(&masses, slip, force, (end, 1e-3), |time, velocities, _| {
+    time_stepping(&masses, start, slip, force, (end, 1e-3), |time, velocities, _| {
         count += 1;
         if count.is_multiple_of(10) && time < end {
             for (name, &velocity) in names.iter().zip(velocities) {
@@ -328,4 +333,35 @@ fn follow_friction(run: &Run, f0: f64, first: f64) {
         (t, speed) = (next, 0.0);
     }
     assert!(phases[0] >= 3 && phases[2] >= 3 && (f0 == 3.0 || phases[1] >= 3), "{phases:?}");
+}
+
+/// Three blocks on each other, all of which slide at the start.
+#[test]
+fn b16_declarative_friction_between_three_blocks() {
+    let text = "package P
+      model Friction
+        parameter Real f0;
+        Real v, f, s;
+        Boolean forward = s > 1, backward = s < -1;
+      equation
+        v = if forward then s - 1 else if backward then s + 1 else 0;
+        f = if forward then f0 else if backward then -f0 else f0*s;
+      end Friction;
+      model Three
+        Friction ground(f0 = 3), lower(f0 = 2), upper(f0 = 1);
+        Real v[3](start = {1, -2, 3}, each fixed = true);
+      equation
+        ground.v = v[1];
+        lower.v = v[2] - v[1];
+        upper.v = v[3] - v[2];
+        der(v[1]) = 4*sin(2*time) - ground.f + lower.f;
+        der(v[2]) = -lower.f + upper.f;
+        der(v[3]) = 2*sin(3*time) - upper.f;
+      end Three;
+    end P;";
+    let run = complete(text, 10.0, 1e-9);
+    let force = |k: usize, time: f64| [4.0 * (2.0 * time).sin(), 0.0, 2.0 * (3.0 * time).sin()][k];
+    let names = ["ground.v", "lower.v", "upper.v"].map(String::from);
+    compare_from(&run, &[1.0, -2.0, 3.0], &names, &[3.0, 2.0, 1.0], force, 10.0);
+    assert!(run.statistics.modes > 3 && run.warnings.is_empty(), "{:?}", run.warnings);
 }
