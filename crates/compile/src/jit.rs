@@ -653,7 +653,8 @@ impl Emitter<'_, '_, '_, '_> {
         }
     }
 
-    /// Adds up zeros, and what is not finite becomes NaN. Several sums do not wait for each other.
+    /// Adds up the results: what is not finite makes a sum that is not, and its difference with itself is NaN. Several sums do
+    /// not wait for each other.
     fn check(&mut self, results: &[Address]) {
         const SUMS: usize = 4;
         if results.is_empty() {
@@ -662,12 +663,13 @@ impl Emitter<'_, '_, '_, '_> {
         let mut sums = [None; SUMS];
         for (k, &result) in results.iter().enumerate() {
             let value = self.read(result);
-            let zero = self.builder.ins().fsub(value, value);
             let sum = &mut sums[k % SUMS];
-            *sum = Some(sum.map_or(zero, |sum| self.builder.ins().fadd(sum, zero)));
+            *sum = Some(sum.map_or(value, |sum| self.builder.ins().fadd(sum, value)));
         }
-        let all = sums.into_iter().flatten().reduce(|a, b| self.builder.ins().fadd(a, b));
-        all.into_iter().for_each(|all| self.store(CHECK, all));
+        if let Some(all) = sums.into_iter().flatten().reduce(|a, b| self.builder.ins().fadd(a, b)) {
+            let zero = self.builder.ins().fsub(all, all);
+            self.store(CHECK, zero);
+        }
     }
 
     fn begin(&mut self, condition: Address) {

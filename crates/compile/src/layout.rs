@@ -27,7 +27,7 @@ pub const INITIAL: Address = 2;
 pub const TERMINAL: Address = 3;
 /// Whether evaluation updates the states of relations.
 pub const LIVE: Address = 4;
-/// Zero after machine code all of whose results are finite.
+/// Zero after machine code all of whose results are finite, unless their sum is not.
 pub const CHECK: Address = 5;
 const FIRST_VARIABLE: Address = 6;
 

@@ -347,8 +347,8 @@ impl Program {
     fn try_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
         let compiled = self.execute(chunk, memory);
         let code = &self.chunks[chunk];
-        if compiled && code.kernel.is_none() && !code.outputs.is_empty() {
-            return memory.values[CHECK as usize] == 0.0;
+        if compiled && code.kernel.is_none() && !code.outputs.is_empty() && memory.values[CHECK as usize] == 0.0 {
+            return true;
         }
         // Zero times what is not finite is not zero; without an early end the loop has no branches.
         code.outputs.iter().fold(0.0, |sum, &output| sum + 0.0 * memory.values[output as usize]) == 0.0
