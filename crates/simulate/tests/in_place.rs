@@ -36,6 +36,11 @@ fn solution(factors: &[(f64, f64)], x: f64) -> Vec<f64> {
     factors.iter().map(next).collect()
 }
 
+/// Neither way around the ring lets rounding errors grow much.
+fn factor() -> impl Strategy<Value = f64> {
+    (0.5..2.0f64, proptest::bool::ANY).prop_map(|(size, negative)| if negative { -size } else { size })
+}
+
 fn program(text: &str) -> Program {
     let model = dae::testing::model(text).unwrap();
     Program::new(transform::transform(model, &transform::Options::default()).unwrap()).unwrap()
@@ -44,9 +49,9 @@ fn program(text: &str) -> Program {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_ring_is_solved_in_place(factors in proptest::collection::vec((-2.0..2.0f64, -5.0..5.0f64), 2..7)) {
+    fn a_ring_is_solved_in_place(factors in proptest::collection::vec((factor(), -5.0..5.0f64), 2..7)) {
         let gain: f64 = factors.iter().map(|(a, _)| a).product();
-        prop_assume!((gain - 1.0).abs() > 1e-3 && gain.abs() > 1e-6);
+        prop_assume!((gain - 1.0).abs() > 1e-3);
         let program = program(&ring(&factors));
         let is_code = |step: &Step| matches!(step, Step::Code(_));
         prop_assert!(program.sections.dynamics.usual().iter().all(is_code));
