@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
-use dae::differentiate::{Differentiator, annotated, real_inputs};
+use dae::differentiate::{Differentiator, annotated_along_direction, real_inputs};
 use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
@@ -130,7 +130,7 @@ fn derive_functions(model: &mut Model, pool: &mut Pool) {
     for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
         let function = model.exprs.call_site(entry.site).function;
         let functions = &mut model.functions;
-        entry.tangent_function = match annotated(functions, function, |_| false) {
+        entry.tangent_function = match annotated_along_direction(functions, function) {
             Some((derivative, taken)) => Some((derivative, taken.into())),
             None => {
                 let taken = functions.get(function).map(|function| real_inputs(function)).unwrap_or_default();

@@ -374,3 +374,43 @@ fn tangents_by_differences_run_as_code() {
     program.ode_jacobian(&mut memory, &mut jacobian, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
     assert!((jacobian[0] - 6.0).abs() < 1e-8, "{jacobian:?}");
 }
+
+/// `f(u) = u²`, its derivative `g(u, v) = 2·u·v`, the second one `h(u, v, a) = 2·v² + 2·u·a`: ∂g/∂v is 2·u, which `h` gives
+/// only where `v` is the derivative of `u`.
+#[test]
+fn a_second_derivative_is_no_partial_one() {
+    let mut m = Maker::new();
+    let (x, der_x) = m.state("x", 5.0);
+    let real = |name: &str| local(name, Type::Real, vec![]);
+    let twice = |a: usize, b: usize| {
+        let product = arithmetic(ArithmeticOp::Mul, *get(a), *get(b));
+        arithmetic(ArithmeticOp::Mul, Expr::Real(2.0), product)
+    };
+    let sum = arithmetic(ArithmeticOp::Add, twice(1, 1), twice(0, 2));
+    let h = function(&mut m, "h", 3, 1, vec![real("u"), real("v"), real("a"), real("y")], vec![set(3, sum)]);
+    let g = function(&mut m, "g", 2, 1, vec![real("u"), real("v"), real("y")], vec![set(2, twice(0, 1))]);
+    let square = arithmetic(ArithmeticOp::Mul, *get(0), *get(0));
+    let f = function(&mut m, "f", 1, 1, vec![real("u"), real("y")], vec![set(1, square)]);
+    for (function, order, derivative) in [(g, 2, h), (f, 1, g)] {
+        let annotation = dae::function::DerivativeAnnotation {
+            order,
+            function: derivative,
+            zero_derivative: Vec::new(),
+            no_derivative: Vec::new(),
+        };
+        Arc::make_mut(&mut m.schedule.model.functions[function]).derivatives.push(annotation);
+    }
+    let (inputs, outputs) = (vec![Shape::Scalar, Shape::Scalar], vec![Shape::Scalar]);
+    let site = m.schedule.model.exprs.site(CallSite { function: g, inputs, outputs });
+    let (three, argument) = (m.number(3.0), m.var(x));
+    let args = m.schedule.model.exprs.args(&[three, argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(der_x, call, Timing::Continuous);
+    let program = Program::new(m.schedule).unwrap();
+    let mut memory = program.memory();
+    program.run(&program.sections.dynamics, &mut memory, &mut |_, _| Ok::<(), Failure>(())).unwrap();
+    assert_eq!(program.value(&memory, der_x), 30.0);
+    let mut jacobian = [0.0];
+    program.ode_jacobian(&mut memory, &mut jacobian, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
+    assert_eq!(jacobian, [6.0]);
+}

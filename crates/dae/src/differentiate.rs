@@ -318,8 +318,23 @@ pub fn annotated(
     id: FunctionId,
     is_constant: impl Fn(u32) -> bool,
 ) -> Option<(FunctionId, Vec<usize>)> {
+    annotated_up_to(functions, id, is_constant, u32::MAX)
+}
+
+/// The same for a direction in which inputs change independently of each other. An annotation of higher order says nothing
+/// about it: its function takes what the lower order appended for the derivatives of the other inputs.
+pub fn annotated_along_direction(functions: &Functions, id: FunctionId) -> Option<(FunctionId, Vec<usize>)> {
+    annotated_up_to(functions, id, |_| false, 1)
+}
+
+fn annotated_up_to(
+    functions: &Functions,
+    id: FunctionId,
+    is_constant: impl Fn(u32) -> bool,
+    highest: u32,
+) -> Option<(FunctionId, Vec<usize>)> {
     let function = functions.get(id)?;
-    for annotation in &function.derivatives {
+    for annotation in function.derivatives.iter().filter(|annotation| annotation.order <= highest) {
         // A derivative of higher order stands with the one below it, and appends the derivatives of what that appended.
         let first = match annotation.order {
             0 | 1 => 0,
