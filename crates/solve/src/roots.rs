@@ -174,7 +174,7 @@ impl RootFinder {
         for (function, (&given, &band)) in given.iter().zip(bands).enumerate() {
             let value = values[function];
             // A status that the value contradicts was found with other rounding errors: it is left when the value goes on.
-            let contradicts = f64::from(given) * value < 0.0;
+            let contradicts = f64::from(given) * value < 0.0 || given == 0;
             if value.abs() <= band || contradicts {
                 self.status[function] = given;
                 self.zero[function] = band.max(2.0 * value.abs()).max(ZERO_INTERVAL);
@@ -671,6 +671,11 @@ mod tests {
         let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
         assert!(event.t < 2e-9, "{event:?}");
         assert_eq!(finder.crossings(), [Crossing { function: 0, from: 1, to: -1 }]);
+        // So is one that is frozen as zero.
+        finder.restart_in_bands(&[-1e-9], &[0], &[1e-15]);
+        let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
+        assert!(event.t < 2e-9, "{event:?}");
+        assert_eq!(finder.crossings(), [Crossing { function: 0, from: 0, to: -1 }]);
     }
 
     type Found = (f64, Vec<(usize, i8, i8)>);
