@@ -356,10 +356,11 @@ impl Builder<'_> {
     /// together with the unknowns, so that systems with relations stay as they are there.
     fn in_place(&mut self, steps: &[Step], live: bool) -> Vec<Step> {
         let mut any = false;
+        let zero = self.pool.constants.address(0.0);
         let mut solved = |step: &Step| {
             let Step::Solve(system) = *step else { return *step };
             let decides = !self.systems[system].relations.is_empty() || !self.systems[system].discrete.is_empty();
-            let made = self.one_unknown(system).filter(|_| !(live && decides)).map(|found| found.code());
+            let made = self.one_unknown(system, zero).filter(|_| !(live && decides)).map(|found| found.code());
             let Some(code) = made else { return *step };
             any = true;
             let code = eliminate(code, &self.pool.calls);
@@ -370,12 +371,12 @@ impl Builder<'_> {
     }
 
     /// A system that can be solved in place.
-    fn one_unknown(&self, id: SystemId) -> Option<OneUnknown<'_>> {
+    fn one_unknown(&self, id: SystemId, zero: Address) -> Option<OneUnknown<'_>> {
         let system = &self.systems[id];
         let JacobianCode::Entries(coefficient) = system.jacobian else { return None };
         let [unknown] = *system.slots.as_slice() else { return None };
         let linear = system.kind.matrix().is_some() && system.pattern.entries() == 1;
-        let found = OneUnknown { residual: &self.frozen[id], coefficient: &self.chunks[coefficient], unknown };
+        let found = OneUnknown { residual: &self.frozen[id], coefficient: &self.chunks[coefficient], unknown, zero };
         (linear && found.is_straight()).then_some(found)
     }
 

@@ -1,10 +1,10 @@
 //! Linear systems with one iteration variable are solved where they stand.
 //!
-//! That is what tearing makes of most linear systems. Their solution is straight code: the residual at the last value of the
-//! unknown, its coefficient, a step, a second one that removes the rounding errors of the first, and the inner variables.
-//! What does not depend on the unknown is computed once.
+//! That is what tearing makes of most linear systems. Their solution is straight code: the residual where the unknown is zero,
+//! its coefficient, a step, a second one that removes the rounding errors of the first, and the inner variables. What does not
+//! depend on the unknown is computed once. Nothing depends on what the unknown was before.
 //!
-//! Where the coefficient vanishes, or the last value is not finite, a result is not finite either: the section in which
+//! Where the coefficient vanishes a result is not finite: the section in which
 //! the system is a step of its own has to decide what that means.
 
 use dae::ExprId;
@@ -20,6 +20,8 @@ pub struct OneUnknown<'a> {
     /// The coefficient of the unknown, given what `residual` left in memory.
     pub coefficient: &'a Code,
     pub unknown: Address,
+    /// Where a zero is.
+    pub zero: Address,
 }
 
 impl OneUnknown<'_> {
@@ -50,7 +52,7 @@ impl Solution {
         self.code.temporaries = system.residual.temporaries;
         let dependent = dependents(system);
         self.independent_part(system, &dependent);
-        let mut unknown = system.unknown;
+        let mut unknown = system.zero;
         let mut coefficient = None;
         for _ in 0..2 {
             let (residual, places) = self.residual_at(system, &dependent, unknown);

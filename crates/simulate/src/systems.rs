@@ -25,6 +25,10 @@ use crate::system_failure::{Reason, SystemFailure};
 /// Configurations tried before an event is given up.
 const MOST_CONFIGURATIONS: usize = 4096;
 
+/// Steps of one linear solve: two, unless it starts from unknowns that are so much larger than what is found.
+const MOST_CORRECTIONS: usize = 30;
+const ASTRAY: f64 = 1e12;
+
 /// Configurations that are asked for, tried before other ways.
 const MOST_ASKED_FOR: usize = 64;
 
@@ -356,7 +360,8 @@ impl Workspace {
         }
         let scale = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
         let before = scale(&self.residuals);
-        for round in 0..2 {
+        let mut start = scale(&self.x);
+        for round in 0..MOST_CORRECTIONS {
             if *factored {
                 solver.solve(&mut self.residuals);
             } else {
@@ -370,8 +375,14 @@ impl Workspace {
             // A first step over a long distance leaves rounding errors of the old point; one more removes them, unless
             // they are those that the last one left.
             let (left, size) = (scale(&self.residuals), scale(&self.x));
+            // A trial of the integrator that went astray may have left unknowns so large that one more is not enough.
+            let was_astray = std::mem::replace(&mut start, size) > ASTRAY * size.max(1.0);
+            if was_astray {
+                continue;
+            }
             if round > 0 {
                 self.noise = left / size.max(f64::MIN_POSITIVE);
+                break;
             } else if left <= 1e-12 * before || left <= 2.0 * self.noise * size {
                 break;
             }
@@ -976,5 +987,34 @@ impl NonlinearSystem for Evaluator<'_> {
         let outcome = self.program.jacobian(self.system, self.memory, values);
         outcome.map_err(|_| EvalError::recoverable(0))?;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+
+    /// An integrator tries a state far away and comes back: the solution there is no start for the one here.
+    #[test]
+    fn what_a_trial_left_far_away_is_forgotten() {
+        let text = "Real x(start = 1, fixed = true)\nder(x) = p1\np1 + 2*p2 + p3 = x\n2*p1 - p2 + p3 = 3*x\np1 + p2 - 3*p3 = 1";
+        let model = dae::testing::model(text).expect("a model");
+        let schedule = transform::transform(model, &transform::Options::default()).expect("a schedule");
+        let program = Program::new(schedule).expect("a program");
+        assert!(program.systems.values().any(|system| system.slots.len() > 1));
+        let mut machine = Machine::new(&program);
+        let mut at = |time: f64, x: f64| {
+            machine.evaluate(time, &[x]).expect("a solution");
+            let mut slope = [0.0];
+            program.read_derivatives(&machine.memory, &mut slope);
+            slope[0]
+        };
+        // Cramer's rule: 19·p1 = 23·x + 3.
+        for (time, far) in [(1.0, 1e20), (2.0, -1e60), (3.0, 1e250)] {
+            at(time, far);
+            let found = at(time + 0.5, 1.0);
+            assert!((found - 26.0 / 19.0).abs() < 1e-14, "{found} after {far}");
+        }
     }
 }
