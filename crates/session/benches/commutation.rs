@@ -28,11 +28,10 @@ const CIRCUITS: [Circuit; 2] = [
         variables: r"^(motor\.w|choke\.i)$",
         near_ideal: &[
             ("1e-5", "bdf", "1e-6"),
-            ("1e-5", "esdirk", "1e-7"),
             ("3e-7", "bdf", "1e-8"),
             ("3e-7", "esdirk", "1e-9"),
-            ("2e-8", "esdirk", "1e-10"),
-            ("1e-8", "esdirk", "1e-10"),
+            ("3e-8", "esdirk", "1e-9"),
+            ("1e-8", "bdf", "1e-9"),
         ],
     },
     Circuit {
@@ -41,12 +40,11 @@ const CIRCUITS: [Circuit; 2] = [
         interval: "0.0025",
         variables: r"^motor\.(w|i)$",
         near_ideal: &[
-            ("1e-5", "auto", "1e-5"),
             ("1e-5", "bdf", "1e-7"),
             ("1e-7", "bdf", "1e-9"),
-            ("1e-7", "esdirk", "1e-7"),
-            ("1e-8", "bdf", "1e-10"),
+            ("3e-8", "esdirk", "1e-9"),
             ("1e-8", "esdirk", "1e-9"),
+            ("1e-8", "esdirk", "1e-10"),
         ],
     },
 ];
@@ -74,7 +72,7 @@ fn main() {
             println!("| {} | build it first: cargo build --release | | | | | | |", circuit.example);
             continue;
         };
-        let ideal = ["1e-4", "1e-6", "1e-8"].map(|tolerance| ("0", "auto", tolerance));
+        let ideal = ["1e-4", "1e-6", "1e-7", "1e-8"].map(|tolerance| ("0", "auto", tolerance));
         for &(epsilon, method, tolerance) in ideal.iter().chain(circuit.near_ideal) {
             let switches = if epsilon == "0" { "ideal".to_owned() } else { format!("ε = {epsilon}") };
             let Some(run) = run(&folder, circuit, epsilon, method, tolerance) else {
