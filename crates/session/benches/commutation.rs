@@ -31,7 +31,6 @@ const CIRCUITS: [Circuit; 2] = [
             ("3e-7", "bdf", "1e-8"),
             ("3e-7", "esdirk", "1e-9"),
             ("3e-8", "esdirk", "1e-9"),
-            ("1e-8", "bdf", "1e-9"),
         ],
     },
     Circuit {
