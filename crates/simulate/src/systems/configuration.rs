@@ -1,0 +1,474 @@
+//! Finding relations and discrete unknowns of a system together with its continuous unknowns, at an event.
+//!
+//! A configuration is the states of the relations and the values of the discrete unknowns inside the system: the last
+//! configuration is tried first, then the one that its solution asks for, then one change at a time, then combinations (Otter,
+//! *Objektorientierte Modellierung*, part 8); none is tried twice. Where no configuration agrees with itself, left limits of
+//! the discrete unknowns are let follow, as in the iteration of an event. Where one is found that the last one did not ask for,
+//! others are looked at: if they agree with themselves too, the model does not say which.
+
+use std::collections::VecDeque;
+
+use compile::{Memory, Program, RelationKind, SystemId};
+use rustc_hash::FxHashSet;
+
+use super::{Method, Place, SMALLEST_NOISE, Solved, Workspace, largest, noise, write};
+use crate::ambiguity::Ambiguity;
+use crate::system_failure::Reason;
+
+/// Configurations tried before an event is given up.
+const MOST_CONFIGURATIONS: usize = 4096;
+
+/// Configurations that are asked for, tried before other ways.
+const MOST_ASKED_FOR: usize = 64;
+
+impl Workspace {
+    /// Finds relations, discrete unknowns and continuous unknowns that agree: the present configuration, those that
+    /// solutions ask for, and where these lead nowhere every combination.
+    pub(super) fn solve_configuration(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+    ) -> Result<Solved, Reason> {
+        let found = &program.systems[system];
+        if self.places.is_empty() {
+            self.drop_factors(found.kind);
+            return self.solve_frozen(program, system, memory);
+        }
+        self.decide_by_start_values(program, system, memory);
+        let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
+        match asked_for {
+            Ok(solved) => return Ok(solved),
+            Err(Reason::NoConfiguration { .. }) => {
+                if let Some(solved) = self.follow_left_limits(program, system, memory) {
+                    return Ok(solved);
+                }
+            }
+            Err(_) => {}
+        }
+        self.find_configuration(program, system, memory, Reach::All)
+    }
+
+    /// Relations that nothing has decided yet, as at the start, are what the guesses of the unknowns make them: where several
+    /// branches hold, start values say which; and a nonlinear system may have no solution that is found from other branches.
+    fn decide_by_start_values(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
+        const ROUNDS: usize = 3;
+        let undecided = |place: &Place| !place.is_comparison || memory.values[place.address] == 0.0;
+        if !self.places.iter().all(undecided) {
+            return;
+        }
+        if let Method::Linear { .. } = self.method {
+            if memory.is_initial() && self.effort.calls == 0 {
+                // Its solution does not depend on guesses; only those that were given say something.
+                let _ = self.consequences(program, system, memory);
+            }
+            return;
+        }
+        memory.set_live(false);
+        let first = configuration(memory, &self.places);
+        for _ in 0..ROUNDS {
+            let before = configuration(memory, &self.places);
+            if !program.try_residuals(system, memory, &mut self.residuals)
+                || self.consequences(program, system, memory).is_err()
+            {
+                self.places.iter().zip(&first).for_each(|(place, &value)| memory.values[place.address] = value);
+                return;
+            }
+            if key(&before) == key(&configuration(memory, &self.places)) {
+                return;
+            }
+        }
+    }
+
+    /// Equations such as `start = a > peak or pre(start) and a > 0` may contradict themselves in one evaluation and agree
+    /// in the next one, in which the left limit is what this one gave. Left limits in memory stay as they are: the event
+    /// goes on until they agree too.
+    fn follow_left_limits(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        const MOST_ROUNDS: usize = 8;
+        let found = &program.systems[system];
+        let slots = found.discrete.iter().map(|&variable| program.layout.slot(variable));
+        let pairs: Vec<(usize, usize)> =
+            slots.filter_map(|slot| program.layout.pre(slot).map(|pre| (slot as usize, pre as usize))).collect();
+        let left: Vec<f64> = pairs.iter().map(|&(_, pre)| memory.values[pre]).collect();
+        let first = configuration(memory, &self.places);
+        let start: Vec<f64> = found.slots.iter().map(|&slot| memory.values[slot as usize]).collect();
+        let mut outcome = None;
+        for _ in 0..MOST_ROUNDS {
+            self.drop_factors(found.kind);
+            if self.solve_frozen(program, system, memory).is_err()
+                || self.consequences(program, system, memory).is_err()
+                || pairs.iter().all(|&(slot, pre)| memory.values[pre] == memory.values[slot])
+            {
+                break;
+            }
+            pairs.iter().for_each(|&(slot, pre)| memory.values[pre] = memory.values[slot]);
+            outcome = self.find_configuration(program, system, memory, Reach::AskedFor).ok();
+            if outcome.is_some() {
+                break;
+            }
+        }
+        pairs.iter().zip(&left).for_each(|(&(_, pre), &value)| memory.values[pre] = value);
+        if outcome.is_none() {
+            self.places.iter().zip(&first).for_each(|(place, &value)| memory.values[place.address] = value);
+            write(memory, &found.slots, &start);
+        }
+        outcome
+    }
+
+    fn find_configuration(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        reach: Reach,
+    ) -> Result<Solved, Reason> {
+        let found = &program.systems[system];
+        let mut search = Search::new(memory, &self.places, found);
+        let mut missed = false;
+        loop {
+            let next = search.next_queued();
+            if reach == Reach::AskedFor && (next.is_none() || search.seen.len() > MOST_ASKED_FOR) {
+                break;
+            }
+            // A few combinations are tried before one that contradicts itself is taken: where a branch ends, as that of a
+            // trigger with feedback, both of its sides contradict themselves by rounding errors, and another one holds.
+            let next = next.or_else(|| if search.is_small() { search.next() } else { None });
+            if next.is_none()
+                && let Some(solved) = self.take_nearest(program, system, memory, &mut search)?
+            {
+                return Ok(solved);
+            }
+            let Some(mut candidate) = next.or_else(|| search.next()) else { break };
+            search.take(memory, &self.places, &candidate);
+            // A relation that was turned to see what comes of it turns what depends on it.
+            if search.turned
+                && let Some(chunk) = found.discrete_code
+                && program.run_chunk(chunk, memory).is_ok()
+            {
+                candidate = configuration(memory, &self.places);
+                search.seen.insert(key(&candidate));
+            }
+            self.drop_factors(found.kind);
+            match self.solve_frozen(program, system, memory) {
+                Ok(solved) => {
+                    let violations = self.consequences(program, system, memory)?;
+                    let wanted = configuration(memory, &self.places);
+                    if key(&wanted) == key(&candidate) {
+                        self.missed |= missed;
+                        return if search.was_asked_for(&candidate) {
+                            Ok(solved)
+                        } else {
+                            self.compare_with_others(program, system, memory, &search, &candidate, solved)
+                        };
+                    }
+                    if search.is_nearer(&violations, largest(program, found, memory)) {
+                        search.note_nearest(program, found, memory, &self.places, &candidate, &violations);
+                        search.take(memory, &self.places, &wanted);
+                    }
+                    search.follow(&candidate, &wanted, &violations);
+                }
+                Err(reason) => {
+                    // The one that is called for has no solution in this structure; in its own it may have.
+                    missed |= matches!(reason, Reason::Singular(_)) && search.was_asked_for(&candidate);
+                    search.fail(&candidate, reason);
+                    // Where an iteration got lost is no start for another one.
+                    write(memory, &found.slots, &search.start);
+                }
+            }
+        }
+        search.give_up(memory, &self.places, found)
+    }
+
+    /// Looks for a second configuration that agrees with itself and has other values, and takes note of it.
+    fn compare_with_others(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        search: &Search,
+        taken: &[f64],
+        solved: Solved,
+    ) -> Result<Solved, Reason> {
+        /// A model that is not ambiguous is not searched for it forever.
+        const MOST_COMPARISONS: usize = 16;
+        const DIFFERENT: f64 = 1e-6;
+        if self.ambiguity.is_some() || self.comparisons >= MOST_COMPARISONS || !search.is_small() || memory.is_initial()
+        {
+            return Ok(solved);
+        }
+        self.comparisons += 1;
+        let found = &program.systems[system];
+        let values = |memory: &Memory| -> Vec<f64> {
+            found.unknowns.iter().map(|&variable| program.value(memory, variable)).collect()
+        };
+        let (own, own_x) = (values(memory), self.x.clone());
+        let size = largest(program, found, memory);
+        let mut others = Search { queue: VecDeque::new(), combination: 0, ..search.clone() };
+        while let Some(other) = others.next() {
+            others.take(memory, &self.places, &other);
+            write(memory, &found.slots, &search.start);
+            if found.discrete_code.is_some_and(|chunk| program.run_chunk(chunk, memory).is_err()) {
+                continue;
+            }
+            let other = configuration(memory, &self.places);
+            self.drop_factors(found.kind);
+            let agrees = self.solve_frozen(program, system, memory).is_ok()
+                && self.consequences(program, system, memory).is_ok()
+                && key(&configuration(memory, &self.places)) == key(&other);
+            let differs = |(a, b): (&f64, &f64)| (a - b).abs() > DIFFERENT * (size + 1.0);
+            if agrees && key(&other) != key(taken) && own.iter().zip(&values(memory)).any(differs) {
+                let signs = found.relations.iter().zip(taken).zip(&other);
+                let relations = signs.filter(|((_, a), b)| a != b).map(|((&id, &a), &b)| (id, a, b)).collect();
+                self.ambiguity = Some(Ambiguity { system, time: memory.time(), relations });
+                break;
+            }
+        }
+        search.take(memory, &self.places, taken);
+        write(memory, &found.slots, &own_x);
+        self.drop_factors(found.kind);
+        self.solve_frozen(program, system, memory)
+    }
+
+    /// Takes the configuration that rounding errors alone speak against: those of elements that are nearly ideal are far
+    /// larger than the rounding errors of the unknowns.
+    fn take_nearest(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        search: &mut Search,
+    ) -> Result<Option<Solved>, Reason> {
+        // Where a configuration has no solution it may be that one which is called for.
+        let Some((_, candidate)) = search.nearest.take().filter(|_| search.first_failure.is_none()) else {
+            return Ok(None);
+        };
+        search.take(memory, &self.places, &candidate);
+        self.drop_factors(program.systems[system].kind);
+        self.solve_frozen(program, system, memory).map(Some)
+    }
+
+    /// Sets relations and discrete unknowns to what the solution in memory asks for. A relation whose residue is zero to
+    /// rounding stays as it is. Returns how far each relation is from what it was.
+    fn consequences(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Vec<f64>, Reason> {
+        let found = &program.systems[system];
+        program.system_residues(system, memory, &mut self.residues);
+        let noise = noise(program, found, memory);
+        let mut violations = vec![0.0; self.residues.len()];
+        let relations = found.relations.iter().zip(&self.residues).zip(&self.rounded);
+        for (((&id, &residue), &rounded), violation) in relations.zip(&mut violations) {
+            let relation = &program.layout.relations[id];
+            let place = relation.state as usize;
+            let noise = match relation.class {
+                _ if rounded => noise,
+                compile::Class::Time => 0.0,
+                _ => SMALLEST_NOISE,
+            };
+            let residue = residue + memory.values[relation.shift() as usize];
+            let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
+            if wanted != memory.values[place] {
+                *violation = residue.abs();
+                memory.values[place] = wanted;
+            }
+        }
+        if let Some(chunk) = found.discrete_code {
+            program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?;
+        }
+        Ok(violations)
+    }
+}
+
+fn most(violations: &[f64]) -> f64 {
+    violations.iter().fold(0.0f64, |most, &violation| most.max(violation))
+}
+
+fn configuration(memory: &Memory, places: &[Place]) -> Vec<f64> {
+    places.iter().map(|place| memory.values[place.address]).collect()
+}
+
+fn key(configuration: &[f64]) -> Vec<u64> {
+    configuration.iter().map(|value| value.to_bits()).collect()
+}
+
+/// The state a relation takes at a residue; the one it has where rounding alone speaks against it.
+fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64 {
+    if residue.is_nan() {
+        return state;
+    }
+    match kind {
+        RelationKind::Compare { .. } if residue.abs() <= noise => state,
+        RelationKind::Compare { .. } => f64::from(solve::roots::sign_of(residue)),
+        RelationKind::Round { rounding, .. } => {
+            let (lower, upper) = compile::bounds(rounding, state);
+            if residue > lower - noise && residue < upper + noise { state } else { rounding.apply(residue) }
+        }
+    }
+}
+
+/// How far to look for a configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The present one and those that solutions ask for.
+    AskedFor,
+    /// Then the one that rounding alone speaks against, then every combination.
+    All,
+}
+
+/// The configurations of one system that were tried, and those to try next.
+#[derive(Clone)]
+struct Search {
+    /// The values of the iteration variables to start from.
+    start: Vec<f64>,
+    queue: VecDeque<Vec<f64>>,
+    seen: FxHashSet<Vec<u64>>,
+    /// What the solution before asked for; at first the configuration as it was.
+    asked_for: Vec<u64>,
+    first_failure: Option<Reason>,
+    /// The configuration that is least violated, and by how much, if that may be rounding.
+    nearest: Option<(f64, Vec<f64>)>,
+    /// How many of the entries of a configuration are states of comparisons.
+    comparisons: Vec<usize>,
+    /// Those that were reached by turning relations, and whether the one at hand was.
+    turns: FxHashSet<Vec<u64>>,
+    turned: bool,
+    /// The next combination of the systematic search, and the configuration it starts from.
+    combination: u64,
+    first: Vec<f64>,
+}
+
+impl Search {
+    fn new(memory: &Memory, places: &[Place], found: &compile::System) -> Self {
+        let first = configuration(memory, places);
+        Self {
+            asked_for: key(&first),
+            start: found.slots.iter().map(|&slot| memory.values[slot as usize]).collect(),
+            queue: VecDeque::from([first.clone()]),
+            seen: FxHashSet::default(),
+            first_failure: None,
+            nearest: None,
+            turns: FxHashSet::default(),
+            turned: false,
+            comparisons: (0..places.len()).filter(|&k| places[k].is_comparison).collect(),
+            combination: 0,
+            first,
+        }
+    }
+
+    /// The next of those that solutions asked for.
+    fn next_queued(&mut self) -> Option<Vec<f64>> {
+        while self.seen.len() < MOST_CONFIGURATIONS {
+            let candidate = self.queue.pop_front()?;
+            if self.is_new(&candidate) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    /// The next combination.
+    fn next(&mut self) -> Option<Vec<f64>> {
+        while self.seen.len() < MOST_CONFIGURATIONS {
+            let candidate = self.next_combination()?;
+            if self.is_new(&candidate) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    /// Whether there are so few combinations that they are quicker than anything else.
+    fn is_small(&self) -> bool {
+        const FEW: usize = 6;
+        self.comparisons.len() <= FEW
+    }
+
+    /// Whether one configuration after the other led to this one.
+    fn was_asked_for(&self, candidate: &[f64]) -> bool {
+        self.asked_for == key(candidate)
+    }
+
+    fn is_new(&mut self, candidate: &[f64]) -> bool {
+        let key = key(candidate);
+        self.turned = self.turns.contains(&key);
+        self.seen.insert(key)
+    }
+
+    /// Whether a solution violates its configuration so little that rounding may be why, and less than others.
+    fn is_nearer(&self, violations: &[f64], largest: f64) -> bool {
+        /// Relative to the largest unknown.
+        const NEARLY: f64 = 1e-9;
+        let least = self.nearest.as_ref().map_or(NEARLY * largest, |(least, _)| *least);
+        let most = most(violations);
+        most > 0.0 && most < least
+    }
+
+    /// Remembers a configuration if its discrete unknowns are what its relations say.
+    fn note_nearest(
+        &mut self,
+        program: &Program,
+        found: &compile::System,
+        memory: &mut Memory,
+        places: &[Place],
+        candidate: &[f64],
+        violations: &[f64],
+    ) {
+        self.take(memory, places, candidate);
+        let evaluated = found.discrete_code.is_none_or(|chunk| program.run_chunk(chunk, memory).is_ok());
+        if evaluated && key(&configuration(memory, places)) == key(candidate) {
+            self.nearest = Some((most(violations), candidate.to_vec()));
+        }
+    }
+
+    /// Every combination of the comparisons, in the order of a binary counter.
+    fn next_combination(&mut self) -> Option<Vec<f64>> {
+        let bits = self.comparisons.len().min(63);
+        if self.combination >= 1 << bits {
+            return None;
+        }
+        let mut candidate = self.first.clone();
+        for (bit, &k) in self.comparisons.iter().take(bits).enumerate() {
+            candidate[k] = if self.combination >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        }
+        self.combination += 1;
+        self.turns.insert(key(&candidate));
+        Some(candidate)
+    }
+
+    fn take(&self, memory: &mut Memory, places: &[Place], candidate: &[f64]) {
+        places.iter().zip(candidate).for_each(|(place, &value)| memory.values[place.address] = value);
+    }
+
+    /// First all that the solution asks for, then each change alone, the largest violation first.
+    fn follow(&mut self, candidate: &[f64], wanted: &[f64], violations: &[f64]) {
+        self.queue.push_front(wanted.to_vec());
+        self.asked_for = key(wanted);
+        let size = |k: usize| violations.get(k).copied().unwrap_or(0.0);
+        let mut different: Vec<usize> =
+            (0..candidate.len()).filter(|&k| candidate[k].to_bits() != wanted[k].to_bits()).collect();
+        different.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+        if different.len() > 1 {
+            for k in different {
+                let mut single = candidate.to_vec();
+                single[k] = wanted[k];
+                self.queue.push_back(single);
+            }
+        }
+    }
+
+    /// A configuration without a solution says nothing about the next: every comparison turned, one at a time.
+    fn fail(&mut self, candidate: &[f64], reason: Reason) {
+        self.first_failure.get_or_insert(reason);
+        for &k in &self.comparisons {
+            let mut single = candidate.to_vec();
+            single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };
+            self.turns.insert(key(&single));
+            self.queue.push_back(single);
+        }
+    }
+
+    /// Leaves memory as it was found.
+    fn give_up(self, memory: &mut Memory, places: &[Place], found: &compile::System) -> Result<Solved, Reason> {
+        self.take(memory, places, &self.first);
+        write(memory, &found.slots, &self.start);
+        Err(self.first_failure.unwrap_or(Reason::NoConfiguration { tried: self.seen.len() }))
+    }
+}
