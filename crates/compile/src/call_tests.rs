@@ -7,7 +7,7 @@ use dae::expr::Shape;
 use dae::function::{
     ArithmeticOp, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Step, Subscript, Target, Type,
 };
-use dae::{Builtin, CallSite, CompareOp, FunctionId, Node};
+use dae::{Builtin, CallSite, CompareOp, FunctionId, Node, VarId};
 use transform::{Role, Timing};
 
 use crate::testing::Maker;
@@ -308,6 +308,16 @@ fn function(
     }))
 }
 
+/// `target = function(argument)`, all of them single numbers.
+fn assign_call(m: &mut Maker, target: VarId, function: FunctionId, argument: VarId) {
+    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
+    let site = m.schedule.model.exprs.site(CallSite { function, inputs, outputs });
+    let argument = m.var(argument);
+    let args = m.schedule.model.exprs.args(&[argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(target, call, Timing::Continuous);
+}
+
 #[test]
 fn a_function_that_may_report_an_error_is_code_too() {
     let mut m = Maker::new();
@@ -324,12 +334,7 @@ fn a_function_that_may_report_an_error_is_code_too() {
     let root = Expr::Builtin(Builtin::Sqrt, vec![*get(0)]);
     let locals = vec![local("x", Type::Real, vec![]), local("y", Type::Real, vec![])];
     let root = function(&mut m, "root", 1, 1, locals, vec![guarded, statement(check), set(1, root)]);
-    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
-    let site = m.schedule.model.exprs.site(CallSite { function: root, inputs, outputs });
-    let argument = m.var(x);
-    let args = m.schedule.model.exprs.args(&[argument]);
-    let call = m.node(Node::Call { site, args, output: 0 });
-    m.assign(der_x, call, Timing::Continuous);
+    assign_call(&mut m, der_x, root, x);
     let program = Program::new(m.schedule).unwrap();
     assert!(program.pool.calls.iter().all(|entry| entry.native.is_some()));
     let root_of = |x: f64| {
@@ -358,12 +363,7 @@ fn tangents_by_differences_run_as_code() {
     let at = function(&mut m, "at", 2, 1, locals, vec![set(2, called)]);
     let called = Expr::Call(at, vec![Expr::FunctionValue(square, Vec::new()), *get(0)]);
     let outer = function(&mut m, "outer", 1, 1, vec![real("x"), real("y")], vec![set(1, called)]);
-    let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
-    let site = m.schedule.model.exprs.site(CallSite { function: outer, inputs, outputs });
-    let argument = m.var(x);
-    let args = m.schedule.model.exprs.args(&[argument]);
-    let call = m.node(Node::Call { site, args, output: 0 });
-    m.assign(der_x, call, Timing::Continuous);
+    assign_call(&mut m, der_x, outer, x);
     let program = Program::new(m.schedule).unwrap();
     let tangents: Vec<_> = program.pool.calls.iter().filter(|entry| entry.tangent).collect();
     assert!(!tangents.is_empty() && tangents.iter().all(|entry| entry.differenced.is_some()));

@@ -4,8 +4,8 @@
 //! its coefficient, a step, a second one that removes the rounding errors of the first, and the inner variables. What does not
 //! depend on the unknown is computed once. Nothing depends on what the unknown was before.
 //!
-//! Where the coefficient vanishes a result is not finite: the section in which
-//! the system is a step of its own has to decide what that means.
+//! Where the coefficient vanishes a result is not finite: the section in which the system is a step of its own has to decide what
+//! that means.
 
 use dae::ExprId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,9 +30,7 @@ impl OneUnknown<'_> {
         let plain = |op: &Op| matches!(op, Op::Move { .. } | Op::Unary { .. } | Op::Binary { .. } | Op::Select { .. });
         self.residual.ops.iter().chain(&self.coefficient.ops).all(plain)
     }
-}
 
-impl OneUnknown<'_> {
     /// The code that solves it.
     pub fn code(&self) -> Code {
         let mut solution = Solution::default();
@@ -51,7 +49,8 @@ impl Solution {
         let Some(&origin) = system.residual.origins.last() else { return };
         self.code.temporaries = system.residual.temporaries;
         let dependent = dependents(system);
-        self.independent_part(system, &dependent);
+        // What is the same whatever the unknown is.
+        self.copy(system.residual, |op| !depends(op, &dependent));
         let mut unknown = system.zero;
         let mut coefficient = None;
         for _ in 0..2 {
@@ -61,19 +60,13 @@ impl Solution {
             unknown = self.binary(Binary::Sub, unknown, step, origin);
         }
         self.push(Op::Move { to: system.unknown, a: unknown }, origin);
-        let inner = |op: &Op| depends(op, &dependent) && !op.target().is_some_and(is_output);
-        for (op, &origin) in system.residual.ops.iter().zip(&system.residual.origins).filter(|(op, _)| inner(op)) {
-            self.push(*op, origin);
-        }
+        self.copy(system.residual, |op| depends(op, &dependent) && !op.target().is_some_and(is_output));
         self.code.outputs.push(system.unknown);
         self.code.outputs.extend(system.residual.outputs.iter().copied().filter(|&output| !is_output(output)));
     }
 
-    /// What is the same whatever the unknown is.
-    fn independent_part(&mut self, system: &OneUnknown, dependent: &FxHashSet<Address>) {
-        let code = system.residual;
-        let constant = |op: &Op| !depends(op, dependent);
-        for (op, &origin) in code.ops.iter().zip(&code.origins).filter(|(op, _)| constant(op)) {
+    fn copy(&mut self, code: &Code, wanted: impl Fn(&Op) -> bool) {
+        for (op, &origin) in code.ops.iter().zip(&code.origins).filter(|(op, _)| wanted(op)) {
             self.push(*op, origin);
         }
     }

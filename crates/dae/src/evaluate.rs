@@ -624,14 +624,7 @@ impl<'a> Evaluator<'a> {
     fn array_for(&mut self, frame: &mut Frame, element: &Expr, iterators: &[(LocalId, Expr)]) -> Result {
         let mut values = Vec::new();
         let counts = self.iterate(frame, element, iterators, &mut values)?;
-        let outer: Vec<usize> = counts.into_iter().rev().collect();
-        match Value::from_parts(values) {
-            Some(Value::Array(array)) => {
-                let inner = array.sizes.get(1..).unwrap_or(&[]);
-                Ok(Value::array([&outer[..], inner].concat(), array.elements))
-            }
-            _ => Err("the elements of an array have different sizes".into()),
-        }
+        Value::from_rounds(values, counts).ok_or_else(|| "the elements of an array have different sizes".into())
     }
 
     /// Evaluates `element` for all combinations of the iterators, the first one the fastest; gives their counts.

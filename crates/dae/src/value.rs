@@ -83,6 +83,14 @@ impl Value {
         Some(Value::Array(array))
     }
 
+    /// An array of values that iterators made, the first one the fastest, each so many times. `None` if the sizes differ.
+    pub fn from_rounds(values: Vec<Value>, counts: Vec<usize>) -> Option<Self> {
+        let Some(Value::Array(array)) = Value::from_parts(values) else { return None };
+        let outer: Vec<usize> = counts.into_iter().rev().collect();
+        let inner = array.sizes.get(1..).unwrap_or(&[]);
+        Some(Value::array([&outer[..], inner].concat(), array.elements))
+    }
+
     /// A number as a Real; Booleans and enumerations by their ordinals (`false` is 0).
     pub fn as_real(&self) -> Option<f64> {
         match *self {

@@ -376,9 +376,9 @@ impl<'a, 'w> Run<'a, 'w> {
             }
         };
         self.sink.begin(&self.columns.columns)?;
-        self.settle_after_event(&aftermath)?;
+        self.settle_after_event()?;
         if exchange(&mut self.station.machine) {
-            self.settle_after_event(&aftermath)?;
+            self.settle_after_event()?;
         }
         self.limits = Limits::new(&self.station.machine, self.options.tolerance);
         self.log_first_signs();
@@ -573,7 +573,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if !exchange(&mut self.station.machine) {
             return Ok(());
         }
-        self.settle_after_event(&Aftermath::default())?;
+        self.settle_after_event()?;
         self.restart(time)
     }
 
@@ -631,7 +631,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.program.record_delays(&mut self.station.machine.memory);
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
-        self.settle_after_event(&aftermath)?;
+        self.settle_after_event()?;
         self.write_row()?;
         self.columns.forget_impulses();
         if crossed {
@@ -643,7 +643,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
-    fn settle_after_event(&mut self, _aftermath: &Aftermath) -> Result<(), Stop> {
+    fn settle_after_event(&mut self) -> Result<(), Stop> {
         self.station.machine.systems.forget_factors(self.program);
         self.station.machine.refresh()?;
         self.station.machine.evaluate_outputs()?;

@@ -82,14 +82,7 @@ impl Maker<'_, '_> {
             Expr::ArrayFor { element, iterators } => {
                 let mut values = Vec::new();
                 let counts = self.iterate(element, iterators, &mut values)?;
-                let outer: Vec<usize> = counts.into_iter().rev().collect();
-                match Value::from_parts(values) {
-                    Some(Value::Array(array)) => {
-                        let inner = array.sizes.get(1..).unwrap_or(&[]);
-                        Ok(Value::array([&outer[..], inner].concat(), array.elements))
-                    }
-                    _ => Err("elements of different sizes".into()),
-                }
+                Value::from_rounds(values, counts).ok_or_else(|| "elements of different sizes".into())
             }
             Expr::Reduction { op, element, iterators } => {
                 let mut values = Vec::new();

@@ -172,8 +172,7 @@ impl<'p> Instant<'_, 'p, '_> {
     /// one evaluation tells.
     fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
         self.station.run_events(Phase::Frozen)?;
-        let mode = self.program().schedule.mode.as_ref();
-        let calm = !self.has_changes() && mode.is_some_and(|mode| self.station.agrees(&mode.key));
+        let calm = !self.has_changes() && self.is_in_its_mode();
         if calm {
             aftermath.iterations += 1;
             let reinitialised = self.act(aftermath)?;

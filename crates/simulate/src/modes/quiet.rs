@@ -87,7 +87,8 @@ impl Instant<'_, '_, '_> {
         Outcome::Open
     }
 
-    fn is_in_its_mode(&self) -> bool {
+    /// Whether the conditions are those of the mode in use.
+    pub(super) fn is_in_its_mode(&self) -> bool {
         let mode = self.station.machine.program.schedule.mode.as_ref();
         mode.is_some_and(|mode| self.station.agrees(&mode.key))
     }
