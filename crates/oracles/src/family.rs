@@ -1,0 +1,35 @@
+//! The families of random models.
+
+use fastrand::Rng;
+
+use crate::case::Case;
+use crate::smooth;
+
+/// Random models of one kind.
+pub struct Family {
+    pub name: &'static str,
+    /// What the models are and what they are judged by, in one line.
+    pub about: &'static str,
+    pub case: fn(&mut Rng) -> Case,
+    /// How many cases the tests run.
+    pub tested: u64,
+}
+
+pub const FAMILIES: &[Family] = &[Family {
+    name: "smooth",
+    about: "linear oscillators with damping, against their closed form",
+    case: smooth::case,
+    tested: 50,
+}];
+
+impl Family {
+    pub fn named(name: &str) -> Option<&'static Family> {
+        FAMILIES.iter().find(|family| family.name == name)
+    }
+
+    /// A case depends on the seed and its number alone, so that each can be repeated by itself.
+    pub fn case(&self, seed: u64, number: u64) -> Case {
+        let mut random = Rng::with_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number));
+        (self.case)(&mut random)
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs a model given as text, within the process, with a limit of time.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use results::{MemorySink, Trajectories};
+use session::{Ending, EventLog, Failed, Files, Outcome, Request, Session, Settings};
+
+/// A run that takes longer counts as one without an end.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What a run showed and how it ended.
+pub struct Run {
+    pub result: Trajectories,
+    /// `None`: the model was refused before the run.
+    pub outcome: Option<Outcome>,
+    /// All messages, rendered.
+    pub messages: String,
+}
+
+impl Run {
+    pub fn is_complete(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.ending == Ending::Complete)
+    }
+
+    /// How it ended, in words.
+    pub fn ending(&self) -> String {
+        match &self.outcome {
+            Some(Outcome { ending: Ending::Complete, .. }) => "complete".into(),
+            Some(Outcome { ending: Ending::Interrupted { time }, .. }) => format!("no end, still at time {time}"),
+            _ => self.messages.lines().take(4).collect::<Vec<_>>().join(" / "),
+        }
+    }
+
+    /// The value at a time, the right limit at an event.
+    pub fn at(&self, name: &str, time: f64) -> Result<f64, String> {
+        self.result.at(name, time).ok_or_else(|| format!("no `{name}` at {time}"))
+    }
+
+    pub fn end(&self, name: &str) -> Result<f64, String> {
+        self.result.last(name).ok_or_else(|| format!("no `{name}`"))
+    }
+
+    pub fn column(&self, name: &str) -> Result<&[f64], String> {
+        self.result.get(name).map(|found| found.values.as_slice()).ok_or_else(|| format!("no `{name}`"))
+    }
+
+    /// Compares every row with a function of time.
+    pub fn follows(&self, name: &str, function: impl Fn(f64) -> f64, tolerance: f64) -> Result<(), String> {
+        for (&time, &value) in self.result.time.iter().zip(self.column(name)?) {
+            let expected = function(time);
+            // NaN is not near to anything.
+            let is_near = (value - expected).abs() <= tolerance;
+            if !is_near {
+                return Err(format!("{name} is {value} instead of {expected} at {time}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the last model of a text. The error is a panic.
+pub fn run(text: &str, settings: &Settings) -> Result<Run, String> {
+    catch_unwind(AssertUnwindSafe(|| unguarded(text, settings))).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().cloned();
+        format!("panic: {}", said.or_else(|| panic.downcast_ref::<&str>().map(|&said| said.into())).unwrap_or_default())
+    })
+}
+
+fn unguarded(text: &str, settings: &Settings) -> Run {
+    let started = Instant::now();
+    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    let mut sink = MemorySink::default();
+    let outcome = session.flatten(&request).and_then(|model| {
+        let options = settings.resolve(&model.experiment).map_err(Failed::Call)?;
+        let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
+        let mut watcher = |_: f64| started.elapsed() < LIMIT;
+        session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut watcher)
+    });
+    let messages = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    Run { result: sink.trajectories, outcome: outcome.ok(), messages }
+}
+
+/// One file in memory.
+struct Text(String);
+
+impl Files for Text {
+    fn read(&self, _: &Path) -> std::io::Result<String> {
+        Ok(self.0.clone())
+    }
+
+    fn list(&self, _: &Path) -> Vec<(String, bool)> {
+        Vec::new()
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path == Path::new("case.mo")
+    }
+}
