@@ -705,13 +705,15 @@ impl Builder<'_> {
         Ok((relations, chunk, self.chunks.push(code)))
     }
 
-    /// Code that updates the relations of some classes. Their truth goes to the output area, where nobody reads it.
+    /// Code that updates the relations of some classes. Nobody reads their truth in the output area, but each has an address
+    /// of its own there: `mod(time, 0.5)` is a rounding by itself and an operand of the relations behind it.
     fn update(&mut self, wanted: impl Fn(Class) -> bool) -> Result<ChunkId, Diagnostic> {
         let relations = self.layout.relations.values().filter(|relation| wanted(relation.class));
-        let statements: Vec<Statement> = relations
-            .map(|relation| Statement::to_slot(OUTPUT, relation.expression, StatementOrigin::default()))
+        let statements: Vec<Statement> = (0..)
+            .zip(relations)
+            .map(|(k, relation)| Statement::to_slot(OUTPUT | k, relation.expression, StatementOrigin::default()))
             .collect();
-        self.outputs = self.outputs.max(1);
+        self.outputs = self.outputs.max(statements.len() as u32);
         self.chunk(&statements, LIVE)
     }
 }

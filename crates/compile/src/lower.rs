@@ -7,7 +7,7 @@
 //! grows by duplication. Cheap branches are evaluated both and one is selected.
 //!
 //! Frozen code takes the truth of relations from their states and does not look at their operands at all; live code
-//! updates the states first where `Memory` is live.
+//! updates the states first where `Memory` is live, those in branches that are not active included.
 
 use base::Diagnostic;
 use dae::{Builtin, CallSiteId, ExprId, Exprs, Node, VariableType};
@@ -329,6 +329,10 @@ impl Lowering<'_> {
         // A postorder of several roots still has every parent behind its children.
         for position in (0..self.order.len()).rev() {
             let id = self.order[position];
+            // A relation is watched whether or not the branch that it stands in is active, so its state is always set.
+            if self.mode.live && self.layout.relation_of.contains_key(&id) {
+                self.facts[position].region = 0;
+            }
             let region = self.facts[position].region;
             match self.exprs.node(id) {
                 Node::If { condition, then, otherwise } if self.is_dear(then, otherwise) => {
