@@ -124,6 +124,21 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
     })
 }
 
+/// Whether the edge of an assigned variable, `b and not pre(b)`, is part of an assigned value.
+fn has_own_edge(exprs: &Exprs, assignments: &[Assignment]) -> bool {
+    let values: Vec<ExprId> = assignments.iter().map(|assignment| assignment.value).collect();
+    let is_edge = |now: ExprId, not_before: ExprId| match (exprs.node(now), exprs.node(not_before)) {
+        (Node::Var(now), Node::Not(before)) => {
+            matches!(exprs.node(before), Node::Pre(of) if of == now) && assignments.iter().any(|assignment| assignment.variable == now)
+        }
+        _ => false,
+    };
+    exprs.postorder(&values).into_iter().any(|id| match exprs.node(id) {
+        Node::And(a, b) => is_edge(a, b) || is_edge(b, a),
+        _ => false,
+    })
+}
+
 /// Tangents of the functions whose derivatives the code asks for.
 fn derive_functions(model: &mut Model, pool: &mut Pool) {
     let mut differentiator = Differentiator::new();
@@ -412,7 +427,9 @@ impl Builder<'_> {
             equations: system.residual_equations.clone(),
             residuals,
             discrete: system.discrete.iter().map(|assignment| assignment.variable).collect(),
+            discrete_equations: system.discrete.iter().filter_map(|assignment| assignment.equation).collect(),
             discrete_code,
+            has_own_edge: has_own_edge(&self.model.exprs, &system.discrete),
             relations,
             residues,
             pattern,

@@ -107,7 +107,11 @@ pub struct System {
     pub residuals: ChunkId,
     /// Discrete unknowns of a mixed system and the code that computes them once the continuous part is solved.
     pub discrete: Vec<VarId>,
+    pub discrete_equations: Vec<EqId>,
     pub discrete_code: Option<ChunkId>,
+    /// The rising edge of a discrete unknown decides about discrete unknowns: a when clause whose condition depends on what it
+    /// assigns.
+    pub has_own_edge: bool,
     /// The relations its code updates when memory is live, and the code of their residues.
     pub relations: Vec<RelationId>,
     pub(crate) residues: Option<ChunkId>,

@@ -14,28 +14,56 @@ pub struct RecentEvents {
     rhythms: FxHashMap<(usize, i8), Rhythm>,
 }
 
+/// Events in a row each of which came sooner after its predecessor than that one, from which an accumulation shows.
+const SHRINKING: usize = 8;
+
 #[derive(Clone, Copy)]
 struct Rhythm {
     last: f64,
     gap: f64,
     /// Events in a row each of which came clearly sooner after its predecessor than that one.
-    shrinking: u32,
+    shrinking: usize,
+    /// By which part of themselves the last gaps shrank, in a ring.
+    parts: [f64; SHRINKING],
     /// Events in a row that the time can hardly tell apart.
     chattering: u32,
+}
+
+impl Rhythm {
+    const FIRST: Self = Self {
+        last: f64::NEG_INFINITY,
+        gap: f64::INFINITY,
+        shrinking: 0,
+        parts: [0.0; SHRINKING],
+        chattering: 0,
+    };
+
+    /// Whether the gaps go to zero in a time that is finite. Those of a ball that comes to rest shrink by the same part each
+    /// time. Those of bodies that collide very often, but not for ever, shrink by less and less before they grow again.
+    fn accumulates(&self, gap: f64, span: f64) -> bool {
+        /// Gaps that the time can hardly resolve any more are not waited for.
+        const SMALLEST: f64 = 1e-9;
+        const STEADY: f64 = 0.97;
+        if self.shrinking < SHRINKING {
+            return false;
+        }
+        let part = |back: usize| self.parts[(self.shrinking - back) % SHRINKING];
+        gap < SMALLEST * span || part(0) > STEADY * part(SHRINKING - 1)
+    }
 }
 
 impl RecentEvents {
     /// Takes note of a crossing; an accumulation point or chattering is trouble.
     pub fn note(&mut self, crossing: &Crossing, time: f64, span: f64) -> Option<RestlessEvents> {
-        let first = Rhythm { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, chattering: 0 };
-        let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(first);
+        let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(Rhythm::FIRST);
         let gap = time - rhythm.last;
         let shrinks = gap < 1e-5 * span && gap < 0.98 * rhythm.gap;
         let chatters = gap < 1e-9 * span;
         rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
+        rhythm.parts[rhythm.shrinking % SHRINKING] = 1.0 - gap / rhythm.gap;
         rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
         (rhythm.last, rhythm.gap) = (time, gap);
-        if rhythm.shrinking >= 8 {
+        if rhythm.accumulates(gap, span) {
             Some(RestlessEvents::Accumulate { gap })
         } else if rhythm.chattering >= 500 {
             Some(RestlessEvents::Chatter { gap })
@@ -92,4 +120,29 @@ fn origin(model: &Model, relation: ExprId) -> Option<&Origin> {
     let equations = model.equations.values().filter(|equation| is_part(equation.left) || is_part(equation.right));
     let actions = model.actions.iter().filter(|action| action.condition.is_some_and(is_part));
     equations.map(|equation| &equation.origin).chain(actions.map(|action| &action.origin)).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of the event at which gaps count as an accumulation.
+    fn accumulation(gaps: impl Iterator<Item = f64>) -> Option<usize> {
+        let mut recent = RecentEvents::default();
+        let mut time = 0.0;
+        gaps.enumerate().find_map(|(number, gap)| {
+            time += gap;
+            recent.note(&Crossing { function: 0, from: 1, to: -1 }, time, 20.0).map(|_| number)
+        })
+    }
+
+    #[test]
+    fn a_ball_comes_to_rest_and_collisions_that_are_many_go_on() {
+        let ball = (0..400).map(|k| 0.8f64.powi(k));
+        assert!(accumulation(ball).is_some_and(|number| number < 80));
+        // The course of a billiard ball in a wedge of the angle 0.001, straightened: collisions are equal angles apart.
+        let angle = |k: i32| (f64::from(k) * 0.001 - 1.5696).tan();
+        let wedge = (0..3138).map(|k| 1e-3 * (angle(k + 1) - angle(k)));
+        assert_eq!(accumulation(wedge), None);
+    }
 }

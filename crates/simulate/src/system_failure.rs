@@ -31,12 +31,20 @@ pub enum Reason {
     /// No configuration of relations and discrete unknowns agrees with itself.
     NoConfiguration {
         tried: usize,
+        /// The discrete unknowns, which depend on each other at one instant, and their equations.
+        discrete: Vec<VarId>,
+        equations: Vec<EqId>,
     },
 }
 
 impl SystemFailure {
     pub fn is_singular(&self) -> bool {
         matches!(self.reason, Reason::Singular(_) | Reason::NoConfiguration { .. })
+    }
+
+    /// Whether discrete unknowns contradict each other.
+    pub fn is_discrete_loop(&self) -> bool {
+        matches!(&self.reason, Reason::NoConfiguration { discrete, .. } if !discrete.is_empty())
     }
 
     /// Whether it may be another structure that is needed, and not other numbers.
@@ -65,11 +73,14 @@ impl SystemFailure {
                 let hint = "look for a part without a reference (a missing ground), or for ideal elements in a loop";
                 self.with_equations(model, Diagnostic::error("singular-system", message).hint(hint))
             }
-            Reason::NoConfiguration { tried } => {
+            Reason::NoConfiguration { tried, discrete, .. } if discrete.is_empty() => {
                 let message = format!(
                     "no combination of conditions is consistent for {names} at time {time} ({tried} were tried)"
                 );
                 self.with_equations(model, Diagnostic::error("no-consistent-configuration", message))
+            }
+            Reason::NoConfiguration { tried, discrete, equations } => {
+                self.discrete_loop(model, *tried, discrete, equations)
             }
             Reason::NoConvergence(worst) => {
                 let equations = if size == 1 { "the equation".into() } else { format!("the {size} equations") };
@@ -79,6 +90,36 @@ impl SystemFailure {
             }
             Reason::Evaluation(failure) => self.with_guesses(model, failure.diagnostic(model)),
         }
+    }
+
+    /// Discrete unknowns that depend on each other at one instant, and no values of which agree.
+    fn discrete_loop(&self, model: &Model, tried: usize, discrete: &[VarId], equations: &[EqId]) -> Diagnostic {
+        let (count, loop_names) = shown_names(model, discrete);
+        let (depend, them) = if count == 1 { ("depends on itself", "it") } else { ("depend on each other", "them") };
+        let message = format!(
+            "{loop_names} {depend} at time {}, and no value of {them} agrees with the equations ({tried} combinations \
+             were tried)",
+            Decimal(self.time)
+        );
+        let visible = discrete.iter().find(|&&variable| !model.variables[variable].hidden);
+        let name = visible.or(discrete.first()).map_or_else(String::new, |&variable| model.variable_name(variable));
+        let hint = format!(
+            "break the loop with a value from before the event: write pre({name}) where {name} decides about its own \
+             new value"
+        );
+        let mut diagnostic = Diagnostic::error("no-consistent-configuration", message).hint(hint);
+        for (&equation, place) in equations.iter().zip(0..) {
+            let Some(found) = model.equations.get(equation) else { continue };
+            if place == 0 {
+                diagnostic = diagnostic.in_component(model.paths.text(found.origin.component));
+            }
+            let text = format!("in the loop: {}", model.equation_text(equation));
+            diagnostic = match found.origin.span {
+                Some(span) if place < SHOWN => diagnostic.at(span, text),
+                _ => diagnostic.note(text),
+            };
+        }
+        diagnostic
     }
 
     fn with_equations(&self, model: &Model, mut diagnostic: Diagnostic) -> Diagnostic {
@@ -135,6 +176,13 @@ fn with_residuals(model: &Model, mut diagnostic: Diagnostic, worst: &[(EqId, f64
         };
     }
     diagnostic
+}
+
+/// The variables that a user gave names, all where there are none; and how many they are.
+fn shown_names(model: &Model, variables: &[VarId]) -> (usize, String) {
+    let visible: Vec<VarId> = variables.iter().copied().filter(|&id| !model.variables[id].hidden).collect();
+    let shown = if visible.is_empty() { variables } else { &visible };
+    (shown.len(), names(model, shown))
 }
 
 fn names(model: &Model, variables: &[VarId]) -> String {

@@ -77,6 +77,8 @@ pub struct Switching<'p> {
     warnings: Vec<Diagnostic>,
     /// A mode leaves open how something moves.
     lawless: bool,
+    /// Discrete variables that contradict each other in a mode that was tried last.
+    discrete_loop: Option<Diagnostic>,
 }
 
 /// A transition from one station to another.
@@ -141,6 +143,7 @@ impl<'p> Switching<'p> {
             visited: Vec::new(),
             warnings: Vec::new(),
             lawless: false,
+            discrete_loop: None,
         }
     }
 
@@ -394,6 +397,7 @@ impl<'p> Switching<'p> {
         last_step: f64,
     ) -> Result<(), Trouble> {
         let mut horizon = self.horizon(left.time, last_step);
+        self.discrete_loop = None;
         if self.repeat(station, left, &first, horizon) {
             return Ok(());
         }
@@ -499,7 +503,14 @@ impl<'p> Switching<'p> {
         }
         let found = match outcome {
             Ok(found) => found,
-            Err(trouble) => return Trial::Fails(trouble.diagnostic(program.model()).message),
+            Err(trouble) => {
+                let diagnostic = trouble.diagnostic(program.model());
+                let message = diagnostic.message.clone();
+                if matches!(&trouble, Trouble::System(failure) if failure.is_discrete_loop()) {
+                    self.discrete_loop.get_or_insert(diagnostic);
+                }
+                return Trial::Fails(message);
+            }
         };
         let jumps = jump.depth > 0;
         let confirms = station.agrees(key) || confirm_open(station, key, &found.open);
@@ -666,7 +677,10 @@ impl<'p> Switching<'p> {
                          (what the velocity is afterwards), a source that ideal elements short-circuit or interrupt needs a resistance",
                     ),
                 };
-                let mut diagnostic = Diagnostic::error(code, message).hint(hint);
+                let mut diagnostic = match &self.discrete_loop {
+                    Some(found) => found.clone().note(message),
+                    None => Diagnostic::error(code, message).hint(hint),
+                };
                 for (key, trial) in tried.iter().take(SHOWN) {
                     let what = match trial {
                         Trial::Confirmed { .. } => "is consistent".to_string(),

@@ -82,10 +82,14 @@ impl Workspace {
 
     /// Equations such as `start = a > peak or pre(start) and a > 0` may contradict themselves in one evaluation and agree
     /// in the next one, in which the left limit is what this one gave. Left limits in memory stay as they are: the event
-    /// goes on until they agree too.
+    /// goes on until they agree too. An edge inside of the loop would be lost in that way: the left limit of a condition would
+    /// say that it was true before, and what its when clause assigns would have a value that nothing gave it.
     fn follow_left_limits(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
         const MOST_ROUNDS: usize = 8;
         let found = &program.systems[system];
+        if found.has_own_edge {
+            return None;
+        }
         let slots = found.discrete.iter().map(|&variable| program.layout.slot(variable));
         let pairs: Vec<(usize, usize)> =
             slots.filter_map(|slot| program.layout.pre(slot).map(|pre| (slot as usize, pre as usize))).collect();
@@ -258,6 +262,7 @@ impl Workspace {
         for (((&id, &residue), &rounded), violation) in relations.zip(&mut violations) {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
+            let is_exact = !rounded && relation.class <= compile::Class::Time;
             let noise = match relation.class {
                 _ if rounded => noise,
                 compile::Class::Time => 0.0,
@@ -266,7 +271,8 @@ impl Workspace {
             let residue = residue + memory.values[relation.shift() as usize];
             let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
             if wanted != memory.values[place] {
-                *violation = residue.abs();
+                // Just after its instant, a relation on time is as far from zero as rounding, but not by rounding.
+                *violation = if is_exact { f64::INFINITY } else { residue.abs() };
                 memory.values[place] = wanted;
             }
         }
@@ -469,6 +475,10 @@ impl Search {
     fn give_up(self, memory: &mut Memory, places: &[Place], found: &compile::System) -> Result<Solved, Reason> {
         self.take(memory, places, &self.first);
         write(memory, &found.slots, &self.start);
-        Err(self.first_failure.unwrap_or(Reason::NoConfiguration { tried: self.seen.len() }))
+        Err(self.first_failure.unwrap_or_else(|| Reason::NoConfiguration {
+            tried: self.seen.len(),
+            discrete: found.discrete.clone(),
+            equations: found.discrete_equations.clone(),
+        }))
     }
 }
