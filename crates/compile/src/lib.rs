@@ -69,6 +69,7 @@ mod profile;
 mod program;
 #[cfg(test)]
 mod random;
+mod remembering;
 mod runtime;
 mod shared_library;
 mod smooth;

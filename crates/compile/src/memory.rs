@@ -7,7 +7,7 @@ use crate::lower::Strings;
 use crate::math::truth;
 use crate::profile::Profile;
 use crate::runtime::SharedNative;
-use crate::smooth::{POINTS, smooth, smooth_before};
+use crate::smooth::{POINTS, Point, gap_error, smooth, smooth_before};
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -72,28 +72,62 @@ impl History {
     }
 }
 
+/// The error of values between the last point and one that might be recorded next, and the size of the signal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gap {
+    pub error: f64,
+    pub size: f64,
+}
+
 /// The past of one delayed expression: accepted points in order of time, two of equal time at a jump.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct DelayBuffer {
-    points: VecDeque<(f64, f64)>,
+    points: VecDeque<Point>,
     /// The last event: at its time the right limit of the past is asked for, else the left one.
     event: f64,
+    size: Size,
+}
+
+impl Default for DelayBuffer {
+    fn default() -> Self {
+        Self { points: VecDeque::new(), event: f64::NEG_INFINITY, size: Size::default() }
+    }
 }
 
 impl DelayBuffer {
-    /// Adds an accepted point and forgets what lies before `oldest`.
-    pub fn record(&mut self, time: f64, value: f64, oldest: f64) {
-        while self.points.back().is_some_and(|last| last.0 > time) {
-            self.points.pop_back();
-        }
+    /// Adds a point.
+    pub fn record(&mut self, time: f64, value: f64) {
+        self.forget_after(time);
+        self.size.note(value);
         // At an event the signal may have a kink: a second point ends the smooth piece.
         let ends_here = |buffer: &Self| buffer.points.len() < 2 || buffer.points[buffer.points.len() - 2].0 != time;
         if self.points.back() != Some(&(time, value)) || (time == self.event && ends_here(self)) {
             self.points.push_back((time, value));
         }
+    }
+
+    /// Forgets what lies before `oldest`, which nobody asks for any more.
+    pub fn forget_before(&mut self, oldest: f64) {
         // Interpolation next to the oldest place takes points beyond it.
         while self.points.get(POINTS - 1).is_some_and(|point| point.0 < oldest) {
             self.points.pop_front();
+        }
+    }
+
+    /// Forgets the points after `time`: the step that they lie in is not taken to its end.
+    pub fn forget_after(&mut self, time: f64) {
+        while self.points.back().is_some_and(|last| last.0 > time) {
+            self.points.pop_back();
+        }
+    }
+
+    /// Ends the smooth piece at the last point, unless it ends there already.
+    pub fn end_piece(&mut self) {
+        let count = self.points.len();
+        if let Some(&last) = self.points.back()
+            && (count < 2 || self.points[count - 2].0 != last.0)
+        {
+            self.points.push_back(last);
         }
     }
 
@@ -101,13 +135,34 @@ impl DelayBuffer {
         self.event = time;
     }
 
+    /// How well values are known between the last point and `(time, value)`; `None` at the beginning of a smooth piece.
+    pub fn gap(&self, time: f64, value: f64) -> Option<Gap> {
+        let error = gap_error(|k| self.points.len().checked_sub(k + 1).map(|k| self.points[k]), (time, value))?;
+        Some(Gap { error, size: self.size.with(value) })
+    }
+
+    /// The first jump after the time `from` up to the time `to`.
+    pub fn jump_between(&self, from: f64, to: f64) -> Option<f64> {
+        let first = self.points.partition_point(|point| point.0 <= from);
+        let mut later = self.points.iter().skip(first).take_while(|point| point.0 <= to).peekable();
+        while let Some(point) = later.next() {
+            if later.peek().is_some_and(|next| next.0 == point.0 && next.1 != point.1) {
+                return Some(point.0);
+            }
+        }
+        None
+    }
+
     /// The value at time − delay; `value` is the expression now. Before the first point it
-    /// is the first value (3.7.4.1).
+    /// is the first value (3.7.4.1). A delay below zero, which an integrator may try, counts as none.
     pub fn at(&self, time: f64, value: f64, delay: f64) -> f64 {
         let rounding = 4.0 * f64::EPSILON * (time.abs() + delay.abs());
         let side = if (time - self.event).abs() <= rounding { rounding } else { -rounding };
         let wanted = time - delay;
         let (Some(&first), Some(&last)) = (self.points.front(), self.points.back()) else { return value };
+        if delay <= 0.0 {
+            return value;
+        }
         if wanted <= first.0 {
             return first.1;
         }
@@ -119,6 +174,23 @@ impl DelayBuffer {
     }
 }
 
+/// The size of a signal of late.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Size(f64);
+
+impl Size {
+    /// With each point some of what was large before is forgotten.
+    const KEPT: f64 = 0.99;
+
+    pub fn note(&mut self, value: f64) {
+        self.0 = (Self::KEPT * self.0).max(value.abs());
+    }
+
+    pub fn with(self, value: f64) -> f64 {
+        self.0.max(value.abs())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,10 +198,10 @@ mod tests {
     #[test]
     fn delay_interpolates_and_keeps_jumps() {
         let mut buffer = DelayBuffer::default();
-        buffer.record(0.0, 0.0, -1.0);
-        buffer.record(1.0, 1.0, -1.0);
-        buffer.record(1.0, 5.0, -1.0);
-        buffer.record(2.0, 6.0, -1.0);
+        buffer.record(0.0, 0.0);
+        buffer.record(1.0, 1.0);
+        buffer.record(1.0, 5.0);
+        buffer.record(2.0, 6.0);
         assert_eq!(buffer.at(2.5, 7.0, 2.0), 0.5);
         assert_eq!(buffer.at(2.5, 7.0, 1.5), 1.0);
         buffer.pass_event(2.5);

@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 
-use crate::smooth::smooth;
+use crate::memory::{Gap, Size};
+use crate::smooth::{POINTS, Point, gap_error, smooth};
 
 /// One of the two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,10 +14,13 @@ pub enum End {
     Second,
 }
 
-/// Points (y − x, z) in order; two with equal places at a jump.
+/// Points (y − x, z) in order; two with equal places at a jump. What has left at the far end stays until the step is settled.
 #[derive(Clone, Default, Debug)]
 pub struct Profile {
-    points: VecDeque<(f64, f64)>,
+    points: VecDeque<Point>,
+    size: Size,
+    /// Points that entered since the mark.
+    entered: usize,
 }
 
 impl Profile {
@@ -31,7 +35,7 @@ impl Profile {
         }
     }
 
-    /// The arguments of the operator at an accepted point; the first call begins with the initial points.
+    /// The arguments of the operator at a point; the first call begins with the initial points.
     pub fn record(&mut self, arguments: &[f64]) {
         let &[in0, in1, x, positive, ref initial @ ..] = arguments else { return };
         if self.points.is_empty() {
@@ -39,30 +43,92 @@ impl Profile {
             // The given profile is linear between its points: each ends a smooth piece.
             self.points.extend(places.iter().zip(values).flat_map(|(y, z)| [(y - x, *z); 2]));
         }
-        let (low, high) = (-x, 1.0 - x);
-        let (at_low, at_high) = (self.at(low), self.at(high));
-        // What a long step carried through from one end to the other is gone.
-        self.points.retain(|point| (low..=high).contains(&point.0));
         if positive != 0.0 {
-            self.close(high, at_high, VecDeque::back, VecDeque::push_back);
-            self.enter((low, in0), VecDeque::front, VecDeque::push_front);
+            self.size.note(in0);
+            self.enter((-x, in0), &FRONT);
         } else {
-            self.close(low, at_low, VecDeque::front, VecDeque::push_front);
-            self.enter((high, in1), VecDeque::back, VecDeque::push_back);
+            self.size.note(in1);
+            self.enter((1.0 - x, in1), &BACK);
         }
     }
 
-    /// Ends the profile where it is cut off.
-    fn close(&mut self, place: f64, value: f64, last: LastOf, push: Push) {
-        if last(&self.points).is_none_or(|point| point.0 != place) {
-            push(&mut self.points, (place, value));
+    /// How well the profile is known between its last point and what enters with these arguments.
+    pub fn gap(&self, arguments: &[f64]) -> Option<Gap> {
+        let &[in0, in1, x, positive, ..] = arguments else { return None };
+        let (next, side) = if positive != 0.0 { ((-x, in0), &FRONT) } else { ((1.0 - x, in1), &BACK) };
+        let last = (side.point)(&self.points, 0)?;
+        // Nothing enters.
+        if !(side.beyond)(next.0, last.0) {
+            return Some(Gap { error: 0.0, size: 0.0 });
+        }
+        let error = gap_error(|k| (side.point)(&self.points, k), next)?;
+        Some(Gap { error, size: self.size.with(next.1) })
+    }
+
+    /// What entered up to these arguments is final. Forgets what has left, but for what interpolation next to the end takes,
+    /// and what entered later.
+    pub fn settle(&mut self, arguments: &[f64]) {
+        let &[_, _, x, positive, ..] = arguments else { return };
+        let (near, far, place, end) =
+            if positive != 0.0 { (&FRONT, &BACK, -x, 1.0 - x) } else { (&BACK, &FRONT, 1.0 - x, -x) };
+        while (near.point)(&self.points, 1).is_some()
+            && (near.point)(&self.points, 0).is_some_and(|p| (near.beyond)(p.0, place))
+        {
+            (near.pop)(&mut self.points);
+        }
+        while (far.point)(&self.points, POINTS).is_some_and(|point| (far.beyond)(point.0, end)) {
+            (far.pop)(&mut self.points);
+        }
+        self.entered = 0;
+    }
+
+    /// From here on what enters can be taken back.
+    pub fn mark(&mut self) {
+        self.entered = 0;
+    }
+
+    /// Takes back what entered since the mark.
+    pub fn roll_back(&mut self, positive: bool) {
+        let side = if positive { &FRONT } else { &BACK };
+        for _ in 0..std::mem::take(&mut self.entered) {
+            (side.pop)(&mut self.points);
         }
     }
 
-    fn enter(&mut self, point: (f64, f64), last: LastOf, push: Push) {
-        if last(&self.points) != Some(&point) {
-            push(&mut self.points, point);
+    /// Ends the smooth piece at the last point of the side that is entered.
+    pub fn end_piece(&mut self, positive: bool) {
+        let side = if positive { &FRONT } else { &BACK };
+        if let Some(last) = (side.point)(&self.points, 0)
+            && (side.point)(&self.points, 1).is_none_or(|before| before.0 != last.0)
+        {
+            (side.push)(&mut self.points, last);
         }
+    }
+
+    /// Adds what enters at one side. What lies beyond is cut off: it left there before the flow turned, or it belongs to a step
+    /// that is not taken to its end.
+    fn enter(&mut self, next: Point, side: &Side) {
+        if (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, next.0)) {
+            let cut = self.at(next.0);
+            while (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, next.0)) {
+                (side.pop)(&mut self.points);
+            }
+            if (side.point)(&self.points, 0).is_none_or(|last| last.0 != next.0) {
+                (side.push)(&mut self.points, (next.0, cut));
+            }
+        }
+        let last = (side.point)(&self.points, 0);
+        if last == Some(next) {
+            return;
+        }
+        // While nothing moves only the last value counts.
+        let at_jump = |k: usize| (side.point)(&self.points, k).is_some_and(|point| point.0 == next.0);
+        if at_jump(0) && at_jump(1) {
+            (side.pop)(&mut self.points);
+        } else {
+            self.entered += 1;
+        }
+        (side.push)(&mut self.points, next);
     }
 
     /// Constant outside of the points.
@@ -76,8 +142,29 @@ impl Profile {
     }
 }
 
-type LastOf = fn(&VecDeque<(f64, f64)>) -> Option<&(f64, f64)>;
-type Push = fn(&mut VecDeque<(f64, f64)>, (f64, f64));
+/// One end of the points, as the flow that enters there sees it.
+struct Side {
+    /// The k-th point from this end.
+    point: fn(&VecDeque<Point>, usize) -> Option<Point>,
+    push: fn(&mut VecDeque<Point>, Point),
+    pop: fn(&mut VecDeque<Point>) -> Option<Point>,
+    /// Whether the first place lies farther out than the second.
+    beyond: fn(f64, f64) -> bool,
+}
+
+const FRONT: Side = Side {
+    point: |points, k| points.get(k).copied(),
+    push: VecDeque::push_front,
+    pop: VecDeque::pop_front,
+    beyond: |a, b| a < b,
+};
+
+const BACK: Side = Side {
+    point: |points, k| points.len().checked_sub(k + 1).map(|k| points[k]),
+    push: VecDeque::push_back,
+    pop: VecDeque::pop_back,
+    beyond: |a, b| a > b,
+};
 
 fn between(a: (f64, f64), b: (f64, f64), place: f64) -> f64 {
     if b.0 > a.0 { a.1 + (b.1 - a.1) * ((place - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { b.1 }

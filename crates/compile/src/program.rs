@@ -13,9 +13,9 @@ use crate::commons::Commons;
 use crate::failure::Failure;
 use crate::implicit::Implicit;
 use crate::jit::Machine;
-use crate::layout::{CHECK, Class, Layout, Relation, RelationId, RelationKind, TIME};
+use crate::layout::{CHECK, Class, Layout, Relation, RelationId, RelationKind};
 use crate::lower::Pool;
-use crate::memory::{History, Memory};
+use crate::memory::Memory;
 use crate::probe::Probe;
 use crate::runtime::Runtime;
 use crate::{build, interpret, jit};
@@ -539,27 +539,6 @@ impl Program {
             .iter()
             .filter(|&&(slot, pre)| memory.values[slot as usize].to_bits() != memory.values[pre as usize].to_bits())
             .map(|&(slot, _)| slot)
-    }
-
-    /// Adds the present values of delayed expressions to their past; to be called at accepted points, at an event both
-    /// before and after it.
-    pub fn record_delays(&self, memory: &mut Memory) {
-        let time = memory.values[TIME as usize];
-        let count = self.layout.delays.len();
-        for (k, history) in memory.delays.iter_mut().enumerate() {
-            match history {
-                History::Past(buffer) => {
-                    let delay = &self.layout.delays[k];
-                    let maximum = memory.values[delay.maximum as usize];
-                    buffer.record(time, memory.values[delay.value as usize], time - maximum);
-                }
-                History::Profile(profile) => {
-                    let transport = &self.layout.transports[k - count];
-                    let first = transport.arguments as usize;
-                    profile.record(&memory.values[first..first + transport.count as usize]);
-                }
-            }
-        }
     }
 
     /// Evaluates expressions of the model at the values in memory, by interpretation.

@@ -20,6 +20,36 @@ pub fn smooth_before(points: &VecDeque<Point>, next: Point, place: f64) -> f64 {
     smooth_among(point, points.len(), place)
 }
 
+/// The error of values between the latest point and a `next` one, estimated by the polynomial of one degree less.
+/// `latest(k)` is the k-th point, counted from the end; `None` where the smooth piece has no second point yet.
+pub fn gap_error(latest: impl Fn(usize) -> Option<Point>, next: Point) -> Option<f64> {
+    let last = latest(0)?;
+    let gap = (next.0 - last.0).abs();
+    if gap == 0.0 {
+        return Some((next.1 - last.1).abs());
+    }
+    let mut stencil = [next; POINTS];
+    stencil[1] = last;
+    let mut count = 2;
+    while count < POINTS
+        && let Some(point) = latest(count - 1).filter(|point| is_similar((stencil[count - 1].0 - point.0).abs(), gap))
+    {
+        stencil[count] = point;
+        count += 1;
+    }
+    if count < 3 {
+        return None;
+    }
+    let middle = 0.5 * (next.0 + last.0);
+    let mut other = stencil;
+    Some((neville(&mut stencil[..count], middle) - neville(&mut other[..count - 1], middle)).abs())
+}
+
+/// Points at very unequal distances say more about where steps were short than about the shape.
+fn is_similar(distance: f64, gap: f64) -> bool {
+    distance > 0.1 * gap && distance < 10.0 * gap
+}
+
 fn smooth_among(point: impl Fn(usize) -> Option<Point>, after: usize, place: f64) -> f64 {
     let (first, last) = match after.checked_sub(1) {
         Some(before) => (before, after),
@@ -29,8 +59,7 @@ fn smooth_among(point: impl Fn(usize) -> Option<Point>, after: usize, place: f64
     if b.0 <= a.0 {
         return b.1;
     }
-    // Points at very unequal distances say more about where steps were short than about the shape.
-    let similar = |distance: f64| distance > 0.1 * (b.0 - a.0) && distance < 10.0 * (b.0 - a.0);
+    let similar = |distance: f64| is_similar(distance, b.0 - a.0);
     let (mut low, mut high) = ((first, a), (last, b));
     let count = |low: (usize, Point), high: (usize, Point)| high.0 - low.0;
     // As many on each side, or more on one side at the end of a piece.

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::smooth;
+use crate::{delays, smooth};
 
 /// Random models of one kind.
 pub struct Family {
@@ -15,12 +15,20 @@ pub struct Family {
     pub tested: u64,
 }
 
-pub const FAMILIES: &[Family] = &[Family {
-    name: "smooth",
-    about: "linear oscillators with damping, against their closed form",
-    case: smooth::case,
-    tested: 50,
-}];
+pub const FAMILIES: &[Family] = &[
+    Family {
+        name: "smooth",
+        about: "linear oscillators with damping, against their closed form",
+        case: smooth::case,
+        tested: 50,
+    },
+    Family {
+        name: "delays",
+        about: "delays and transport, against closed forms and power series",
+        case: delays::case,
+        tested: 60,
+    },
+];
 
 impl Family {
     pub fn named(name: &str) -> Option<&'static Family> {

@@ -12,6 +12,7 @@ mod case;
 mod family;
 mod run;
 
+mod delays;
 mod smooth;
 
 pub use case::{Case, Verdict};

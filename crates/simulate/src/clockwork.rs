@@ -218,7 +218,8 @@ impl Clockwork {
         let arrival = now + machine.memory.values[machine.program.layout.delays[delay].time as usize];
         if arrival > now && !same_instant(arrival, now) {
             let place = self.jumps.partition_point(|&(jump, _)| jump < arrival);
-            if !self.jumps.iter().any(|&(jump, _)| same_instant(jump, arrival)) {
+            let is_known = |place: usize| self.jumps.get(place).is_some_and(|&(jump, _)| same_instant(jump, arrival));
+            if !is_known(place) && !place.checked_sub(1).is_some_and(is_known) {
                 self.jumps.insert(place, (arrival, times));
             }
         }

@@ -83,7 +83,7 @@ impl RestlessEvents {
         let time = Decimal(time);
         let expression = model.expression_text(relation);
         let rate = |gap: f64| format!("every {gap:.1e} s, {:.1e} times a second", 1.0 / gap);
-        let mut diagnostic = match self {
+        let diagnostic = match self {
             RestlessEvents::Accumulate { gap } => Diagnostic::error(
                 "event-accumulation",
                 format!("events accumulate at time {time}: {expression} changes ever faster, now {}", rate(*gap)),
@@ -95,17 +95,22 @@ impl RestlessEvents {
             )
             .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
         };
-        if let Some(origin) = origin(model, relation) {
-            if let Some(span) = origin.span {
-                diagnostic = diagnostic.at(span, "in this equation");
-            }
-            let component = model.paths.text(origin.component);
-            if !component.is_empty() {
-                diagnostic = diagnostic.in_component(component);
-            }
-        }
-        Trouble::Model(Box::new(diagnostic))
+        Trouble::Model(Box::new(placed(diagnostic, model, relation)))
     }
+}
+
+/// The diagnostic with the place of the first equation or action that an expression is part of.
+pub fn placed(mut diagnostic: Diagnostic, model: &Model, expression: ExprId) -> Diagnostic {
+    if let Some(origin) = origin(model, expression) {
+        if let Some(span) = origin.span {
+            diagnostic = diagnostic.at(span, "in this equation");
+        }
+        let component = model.paths.text(origin.component);
+        if !component.is_empty() {
+            diagnostic = diagnostic.in_component(component);
+        }
+    }
+    diagnostic
 }
 
 /// Where the first equation or action stands that the relation is part of.

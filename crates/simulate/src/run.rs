@@ -24,7 +24,9 @@ use crate::projection::Projector;
 use crate::real_time::{Pace, Punctuality};
 use crate::rhythm::RecentEvents;
 use crate::systems::Systems;
+use remember::Remembering;
 
+mod remember;
 mod takeover;
 
 /// How to run.
@@ -315,8 +317,8 @@ struct Run<'a, 'w> {
     crossings: Vec<Crossing>,
     recent: RecentEvents,
     effort: Effort,
-    /// The time up to which delayed expressions are remembered.
-    remembered: f64,
+    /// What delays and transports remember.
+    remembering: Remembering,
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
     projector: Option<Projector<'a>>,
@@ -346,7 +348,7 @@ impl<'a, 'w> Run<'a, 'w> {
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
-            remembered: options.start_time,
+            remembering: Remembering::new(options.start_time),
             effort: Effort::new(),
             instant: (f64::NEG_INFINITY, 0),
             projector: Projector::new(&station.machine, options.tolerance),
@@ -380,6 +382,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if exchange(&mut self.station.machine) {
             self.settle_after_event()?;
         }
+        self.begin_remembering()?;
         self.limits = Limits::new(&self.station.machine, self.options.tolerance);
         self.log_first_signs();
         self.write_row()?;
@@ -438,7 +441,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 self.meter.add(Part::Events, begun);
                 continue;
             }
-            let limit = known.min(stop);
+            let limit = known.min(stop).min(self.reach(time));
             self.station.machine.drop_anchor();
             let step = match self.station.integrator.step(&mut self.station.machine, limit) {
                 Ok(step) => step,
@@ -446,22 +449,22 @@ impl<'a, 'w> Run<'a, 'w> {
             };
             self.last_step = step.t_new - step.t_old;
             self.meter.end_step(begun, &mut self.station.machine);
+            let arrival = self.remember_step(step.t_old, step.t_new)?;
+            let end = arrival.unwrap_or(step.t_new);
             let searched = self.meter.now();
             let Station { machine, integrator, roots, .. } = &mut *self.station;
-            let found = roots.search(machine, &**integrator, step.t_old, step.t_new);
+            let found = roots.search(machine, &**integrator, step.t_old, end);
             // What only rounding separates from the end may as well cross behind it.
             let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
-            time = crossing.map_or(step.t_new, |event| event.t);
+            time = crossing.map_or(end, |event| event.t);
             if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
                 time = known;
             }
             let due = same_instant(time, known);
-            let eventful = crossing.is_some() || due;
+            let eventful = crossing.is_some() || due || arrival.is_some();
             self.meter.add(Part::Events, searched);
             let written = self.meter.now();
             self.write_outputs_until(time, eventful)?;
-            self.remember_until(time)?;
-            self.remembered = time;
             self.meter.add(Part::Output, written);
             let passed = self.meter.now();
             if eventful {
@@ -497,33 +500,9 @@ impl<'a, 'w> Run<'a, 'w> {
         events::check_assertions(&mut self.station.machine, self.log)?;
         if !self.station.machine.memory.delays.is_empty() {
             self.station.machine.evaluate_outputs()?;
-            self.program.record_delays(&mut self.station.machine.memory);
+            self.program.settle_histories(&mut self.station.machine.memory);
         }
         if fixed { Ok(()) } else { self.exchange_states(time) }
-    }
-
-    /// Points inside of the last step for what delayed expressions need of the past: their values between recorded
-    /// points are interpolated less well than the states inside of a step. Rows inside of the step need them too, so this
-    /// goes on from row to row.
-    fn remember_until(&mut self, time: f64) -> Result<(), Stop> {
-        const PARTS: f64 = 8.0;
-        if self.station.machine.memory.delays.is_empty() {
-            return Ok(());
-        }
-        let part = self.last_step / PARTS;
-        while self.remembered + 1.5 * part <= time {
-            let inside = self.remembered + part;
-            if inside <= self.remembered {
-                return Ok(());
-            }
-            self.station.integrator.interpolate(inside, &mut self.x);
-            self.station.machine.evaluate(inside, &self.x)?;
-            // Delayed expressions may be needed for output alone.
-            self.station.machine.evaluate_outputs()?;
-            self.program.record_delays(&mut self.station.machine.memory);
-            self.remembered = inside;
-        }
-        Ok(())
     }
 
     /// Moves the states back to the constraints if they have gone too far from them.
@@ -628,7 +607,7 @@ impl<'a, 'w> Run<'a, 'w> {
         };
         self.station.machine.memory.set_time(time);
         self.clockwork.note_jumps(&self.station.machine);
-        self.program.record_delays(&mut self.station.machine.memory);
+        self.remember_event(time)?;
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
         self.settle_after_event()?;
@@ -672,7 +651,6 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     fn write_point(&mut self, time: f64) -> Result<(), Stop> {
-        self.remember_until(time)?;
         self.evaluate_at(time)?;
         if let Some(modes) = &mut self.modes {
             modes.note_sizes(&mut self.station);

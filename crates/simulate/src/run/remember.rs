@@ -1,0 +1,282 @@
+//! What delays and transports remember of a step.
+//!
+//! The values between remembered points are interpolated, so the points must be as dense as the signal needs at the
+//! tolerance, whatever the steps of the integrator are: a signal may depend on time alone. Points are taken one after the
+//! other along the dense output of the step. A point is accepted when the polynomials of two degrees agree in the gap before
+//! it; else a nearer one is tried. Gaps are no longer than the output interval, and a step that needs values of its own
+//! inside is not much longer than the gaps.
+
+use super::*;
+use compile::History;
+
+/// How densely the histories are kept.
+#[derive(Default)]
+pub(super) struct Remembering {
+    /// The time up to which everything is remembered.
+    until: f64,
+    /// The next gap to try.
+    gap: f64,
+    /// The beginning of a gap that was accepted unseen, as the first one of a smooth piece.
+    unseen: Option<f64>,
+    /// The times that delays asked for at the last point.
+    asked: Vec<f64>,
+    /// Positions of transports at the last point, and how far they moved in a second.
+    positions: Vec<f64>,
+    speed: f64,
+}
+
+/// Parts of the tolerance that a gap may add.
+const SHARE: f64 = 0.5;
+/// The first gap of a smooth piece, relative to the last one of the piece before.
+const FIRST_GAP: f64 = 0.125;
+
+impl Remembering {
+    pub fn new(start: f64) -> Self {
+        Self { until: start, ..Self::default() }
+    }
+
+    /// A smooth piece begins.
+    fn begin_piece(&mut self, time: f64) {
+        (self.until, self.unseen) = (time, None);
+        self.gap *= FIRST_GAP;
+    }
+}
+
+/// The attempts to find one point.
+struct Search {
+    error: f64,
+    /// How often a shorter gap was no better.
+    in_vain: u32,
+}
+
+impl<'a, 'w> Run<'a, 'w> {
+    fn remembers_nothing(&self) -> bool {
+        self.station.machine.memory.delays.is_empty()
+    }
+
+    /// At the first point.
+    pub(super) fn begin_remembering(&mut self) -> Result<(), Stop> {
+        self.note_asked();
+        self.check_delays()
+    }
+
+    /// An event ends all smooth pieces.
+    pub(super) fn remember_event(&mut self, time: f64) -> Result<(), Stop> {
+        if self.remembers_nothing() {
+            return Ok(());
+        }
+        self.program.record_delays(&mut self.station.machine.memory);
+        self.program.settle_histories(&mut self.station.machine.memory);
+        self.remembering.begin_piece(time);
+        self.note_asked();
+        self.check_delays()
+    }
+
+    /// The longest step from `time` whose inside is known well enough to those who look a short time back.
+    pub(super) fn reach(&mut self, time: f64) -> f64 {
+        /// Gaps that one polynomial may span.
+        const GAPS: f64 = 2.0;
+        if self.remembers_nothing() {
+            return f64::INFINITY;
+        }
+        let Machine { memory, program, .. } = &self.station.machine;
+        let delays = program.layout.delays.iter().map(|delay| memory.values[delay.time as usize]);
+        let passage = if self.remembering.speed > 0.0 { 1.0 / self.remembering.speed } else { f64::INFINITY };
+        let shortest = delays.filter(|&delay| delay > 0.0).fold(passage, f64::min);
+        if !shortest.is_finite() {
+            return f64::INFINITY;
+        }
+        let gap = if self.remembering.gap > 0.0 { self.remembering.gap } else { self.options.interval };
+        time + shortest.max(GAPS * gap)
+    }
+
+    /// Remembers the step from `from` to `to`; returns the time at which a jump arrives through a delay that varies, which
+    /// ends it.
+    pub(super) fn remember_step(&mut self, from: f64, to: f64) -> Result<Option<f64>, Stop> {
+        if self.remembers_nothing() {
+            return Ok(None);
+        }
+        let step = to - from;
+        let shortest = (1e-7 * step).max(64.0 * f64::EPSILON * to.abs());
+        let longest = self.options.interval.min(step);
+        self.remembering.until = from;
+        if !(self.remembering.gap > 0.0) {
+            self.remembering.gap = FIRST_GAP * longest;
+        }
+        let mut search = Search { error: f64::INFINITY, in_vain: 0 };
+        while self.remembering.until < to {
+            let base = self.remembering.until;
+            let gap = self.remembering.gap.clamp(shortest, longest);
+            let parts = ((to - base) / gap * (1.0 - 1e-9)).ceil().max(1.0);
+            let (gap, inside) =
+                if parts <= 1.0 { (to - base, to) } else { ((to - base) / parts, base + (to - base) / parts) };
+            if inside <= base {
+                break;
+            }
+            self.evaluate_on_step(inside)?;
+            if let Some(arrival) = self.arrival(base, inside)? {
+                self.record_point(arrival)?;
+                return Ok(Some(arrival));
+            }
+            match self.judge(gap, shortest, &mut search) {
+                Verdict::Accepted => {
+                    self.record_point(inside)?;
+                    search = Search { error: f64::INFINITY, in_vain: 0 };
+                }
+                Verdict::Jump => {
+                    let machine = &mut self.station.machine;
+                    self.program.end_pieces(&mut machine.memory);
+                    self.record_point(inside)?;
+                    self.program.end_pieces(&mut self.station.machine.memory);
+                    search = Search { error: f64::INFINITY, in_vain: 0 };
+                }
+                Verdict::Rejected => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the point at hand, which ends a gap, is near enough to the last one; plans the next gap.
+    fn judge(&mut self, gap: f64, shortest: f64, search: &mut Search) -> Verdict {
+        /// The power of the gap with which its error falls.
+        const ORDER: f64 = 5.0;
+        /// Errors above tolerance that may be noise.
+        const NOISE: f64 = 100.0;
+        let memory = &mut self.station.machine.memory;
+        let remembering = &mut self.remembering;
+        let Some(error) = self.program.largest_gap(memory, SHARE * self.options.tolerance) else {
+            remembering.unseen.get_or_insert_with(|| {
+                self.program.mark_histories(memory);
+                remembering.until
+            });
+            remembering.gap = gap;
+            return Verdict::Accepted;
+        };
+        if error <= 1.0 {
+            remembering.unseen = None;
+            // Irregular gaps do not take a fast oscillation for a slow one.
+            let growth = (0.8 * error.max(1e-6).powf(-1.0 / ORDER)).clamp(0.5, 1.9);
+            remembering.gap = gap * growth;
+            return Verdict::Accepted;
+        }
+        let base = remembering.until;
+        let shrinking = (0.8 * error.powf(-1.0 / ORDER)).clamp(0.15, 0.6);
+        remembering.gap = gap * shrinking;
+        if gap <= shortest * (1.0 + 1e-6) {
+            remembering.gap = 4.0 * gap;
+            remembering.unseen = None;
+            return Verdict::Jump;
+        }
+        if let Some(unseen) = remembering.unseen.take() {
+            self.program.roll_histories_back(memory, unseen);
+            remembering.until = unseen;
+            remembering.gap = ((base - unseen) * shrinking).max(shortest);
+            return Verdict::Rejected;
+        }
+        search.in_vain += u32::from(error > 0.5 * search.error);
+        search.error = error;
+        if search.in_vain >= 2 && error < NOISE {
+            remembering.gap = gap;
+            return Verdict::Accepted;
+        }
+        Verdict::Rejected
+    }
+
+    fn evaluate_on_step(&mut self, time: f64) -> Result<(), Stop> {
+        self.station.integrator.interpolate(time, &mut self.x);
+        self.station.machine.evaluate(time, &self.x)?;
+        // Delayed expressions may be needed for output alone.
+        self.station.machine.evaluate_outputs()?;
+        Ok(())
+    }
+
+    fn record_point(&mut self, time: f64) -> Result<(), Stop> {
+        self.check_delays()?;
+        self.program.record_delays(&mut self.station.machine.memory);
+        let passed = time - self.remembering.until;
+        self.note_positions(passed);
+        self.remembering.until = time;
+        self.note_asked();
+        Ok(())
+    }
+
+    fn note_positions(&mut self, passed: f64) {
+        let Remembering { positions, speed, .. } = &mut self.remembering;
+        let new = self.program.positions(&self.station.machine.memory);
+        if positions.len() != self.program.layout.transports.len() {
+            positions.clear();
+            positions.extend(new);
+            return;
+        }
+        *speed = 0.0;
+        for (old, new) in positions.iter_mut().zip(new) {
+            *speed = speed.max((new - *old).abs() / passed.max(f64::MIN_POSITIVE));
+            *old = new;
+        }
+    }
+
+    fn note_asked(&mut self) {
+        let memory = &self.station.machine.memory;
+        self.remembering.asked.clear();
+        let delays = &self.program.layout.delays;
+        self.remembering.asked.extend(delays.iter().map(|delay| memory.time() - memory.values[delay.time as usize]));
+    }
+
+    /// The first time between the last point and the one at hand at which a delay asks for a jump of the past. What constant
+    /// delays ask for is known in advance, so steps end there.
+    fn arrival(&mut self, base: f64, inside: f64) -> Result<Option<f64>, Stop> {
+        let mut first: Option<f64> = None;
+        for k in 0..self.remembering.asked.len() {
+            let before = self.remembering.asked[k];
+            let slot = self.program.layout.delays[k].time as usize;
+            let memory = &self.station.machine.memory;
+            let after = inside - memory.values[slot];
+            let rounding = 16.0 * f64::EPSILON * (inside.abs() + memory.values[slot].abs());
+            let History::Past(buffer) = &memory.delays[k] else { continue };
+            let Some(jump) = buffer.jump_between(before + rounding, after - rounding) else { continue };
+            let (mut low, mut high) = (base, first.unwrap_or(inside));
+            while high - low > f64::EPSILON * high.abs() {
+                let middle = 0.5 * (low + high);
+                if middle <= low || middle >= high {
+                    break;
+                }
+                self.evaluate_on_step(middle)?;
+                let asked = middle - self.station.machine.memory.values[slot];
+                if asked < jump { low = middle } else { high = middle }
+            }
+            first = Some(high);
+        }
+        if let Some(time) = first {
+            self.evaluate_on_step(time)?;
+        } else if self.station.machine.memory.time() != inside {
+            self.evaluate_on_step(inside)?;
+        }
+        Ok(first)
+    }
+
+    /// A delay must be between zero and the longest one, within the tolerance of what it is computed from.
+    fn check_delays(&self) -> Result<(), Stop> {
+        let Machine { program, memory, .. } = &self.station.machine;
+        let Some((delay, time, maximum)) = program.delay_out_of_range(memory, self.options.tolerance) else {
+            return Ok(());
+        };
+        let model = program.model();
+        let message = format!(
+            "the delay time {} of {} is not between 0 and {} at time {}",
+            Decimal(time),
+            model.expression_text(delay.expression),
+            Decimal(maximum),
+            Decimal(memory.time())
+        );
+        let hint = "limit the delay time, or give a larger third argument of `delay`";
+        let diagnostic = Diagnostic::error("delay-out-of-range", message).hint(hint);
+        Err(Trouble::Model(Box::new(crate::rhythm::placed(diagnostic, model, delay.expression))).into())
+    }
+}
+
+enum Verdict {
+    Accepted,
+    Rejected,
+    /// The signal jumps without event; its place is known well enough.
+    Jump,
+}
