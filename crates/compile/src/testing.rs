@@ -31,6 +31,7 @@ impl Maker {
                 initial_checks: Vec::new(),
                 state_sets: Vec::new(),
                 blocks: Vec::new(),
+                constrained: Vec::new(),
                 summary: Summary::default(),
                 mode: None,
                 modes: None,

@@ -9,6 +9,7 @@ mod bands;
 mod clockwork;
 mod columns;
 mod conditions;
+mod continuity;
 mod difference;
 mod event_log;
 mod events;

@@ -18,7 +18,7 @@ use crate::exchange::exchange;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::modes::{Left, Shelf, Station, Switching};
+use crate::modes::{Shelf, Station, Switching};
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::real_time::{Pace, Punctuality};
@@ -28,6 +28,8 @@ use remember::Remembering;
 
 mod remember;
 mod takeover;
+
+use takeover::Fallback;
 
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]
@@ -302,8 +304,8 @@ struct Run<'a, 'w> {
     modes: Option<Box<Switching<'a>>>,
     /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
     spare: Option<(Arc<Modes>, &'a Shelf<Program>)>,
-    /// The values before the event at hand, should the structure for all modes fail in it.
-    before: Left,
+    /// What is remembered for the case that the structure for all modes does not do for the event at hand.
+    fallback: Fallback<'a>,
     last_step: f64,
     columns: Columns,
     sink: &'a mut dyn ResultSink,
@@ -354,7 +356,7 @@ impl<'a, 'w> Run<'a, 'w> {
             projector: Projector::new(&station.machine, options.tolerance),
             modes: None,
             spare: None,
-            before: Left::default(),
+            fallback: Fallback::new(program),
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),

@@ -15,6 +15,7 @@ mod blocks;
 mod cancellation;
 mod clocks;
 mod constants;
+mod constrained;
 mod derivatives;
 mod discrete;
 pub mod families;
@@ -64,13 +65,22 @@ pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Di
         return Ok(schedule);
     }
     let conditions = modes::find(&mut model);
+    let differentiated = constrained::differentiated(&model);
     if conditions.is_empty() {
-        return transform_single(model, options, notices);
+        let before = (!differentiated.is_empty()).then(|| model.clone());
+        let mut schedule = transform_single(model, options, notices)?;
+        schedule.constrained = constrained::computed(&schedule, &differentiated);
+        // A signal inside a constraint may jump: the restart of the only mode knows what follows.
+        if let Some(before) = before.filter(|_| schedule.has_constraints()) {
+            schedule.modes = Some(Arc::new(modes::Modes::new(before, conditions, options.strict)));
+        }
+        return Ok(schedule);
     }
     let modes = Arc::new(modes::Modes::new(model, conditions, options.strict));
     match transform_single(modes.plain().clone(), options, notices) {
         // One structure may serve all modes. Where it becomes singular, the run goes on with modes.
         Ok(mut schedule) => {
+            schedule.constrained = constrained::computed(&schedule, &differentiated);
             schedule.modes = Some(modes);
             Ok(schedule)
         }
@@ -164,6 +174,7 @@ impl Plan {
             inline,
             written: written.sides,
             summary,
+            constrained: Vec::new(),
             mode: None,
             modes: None,
             difference: None,

@@ -274,10 +274,13 @@ pub struct Schedule {
     /// The sides of the equations as they were written, before anything was replaced in them.
     pub written: Vec<(ExprId, ExprId)>,
     pub summary: Summary,
+    /// Of a model in one structure: the differentiated variables that constraints determine. They must not jump at an event
+    /// without a reason.
+    pub constrained: Vec<VarId>,
     /// The mode this schedule belongs to, where it is not for all of them.
     pub mode: Option<Box<crate::modes::Mode>>,
-    /// Of a model with structural conditions that is sorted as one structure: its modes, for the case that this structure
-    /// becomes singular.
+    /// Of a model with structural conditions or constraints that is sorted as one structure: its modes, for the case that this
+    /// structure becomes singular or that a constraint makes something jump. Without conditions there is one.
     pub modes: Option<std::sync::Arc<crate::modes::Modes>>,
     /// Of a model whose derivatives were replaced by difference formulas.
     pub difference: Option<crate::modes::difference::Difference>,
@@ -287,6 +290,11 @@ impl Schedule {
     /// How many entries the run-time schedule has: families, and blocks of their own.
     pub fn entries(&self) -> usize {
         self.families.iter().fold(self.blocks.len(), |entries, family| entries + 1 - family.count)
+    }
+
+    /// Whether constraints hold between differentiated variables.
+    pub fn has_constraints(&self) -> bool {
+        !self.constrained.is_empty() || self.projection.is_some()
     }
 }
 

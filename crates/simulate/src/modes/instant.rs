@@ -141,6 +141,9 @@ impl<'p> Instant<'_, 'p, '_> {
             }
             self.tell_jump(left);
             let reinitialised = self.act(&mut aftermath)?;
+            if reinitialised {
+                self.follow_reinitialised()?;
+            }
             let changed = self.tell_changes(aftermath.iterations);
             program.save_pre(&mut self.station.machine.memory);
             let jumped = self.switching.jump().depth > 0;
@@ -168,17 +171,41 @@ impl<'p> Instant<'_, 'p, '_> {
         events::perform(machine, actions, slots, self.log, aftermath)
     }
 
+    /// What constraints tie to a state that was set goes with it: reinit is no impulse that they would share.
+    fn follow_reinitialised(&mut self) -> Result<(), Trouble> {
+        let program = self.program();
+        let machine = &mut self.station.machine;
+        let is_state = |state: dae::VarId| matches!(program.schedule.roles[state], transform::Role::State { .. });
+        let actions = program.model().actions.iter().zip(&program.layout.actions);
+        let mut active = actions.filter(|(_, slots)| machine.memory.values[slots.active as usize] != 0.0);
+        let are_states = active.all(|(action, _)| match action.kind {
+            dae::ActionKind::Reinit { state, .. } => is_state(state),
+            _ => true,
+        });
+        if are_states {
+            machine.run(&program.sections.dynamics, Phase::Frozen)?;
+            machine.run(&program.sections.outputs, Phase::Frozen)?;
+        }
+        Ok(())
+    }
+
     /// Whether nothing changes with the new left limits: where no value jumped and every relation is decided by its value,
     /// one evaluation tells.
     fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
+        self.station.remember_constrained();
         self.station.run_events(Phase::Frozen)?;
-        let calm = !self.has_changes() && self.is_in_its_mode();
+        let calm = !self.has_changes() && self.is_in_its_mode() && !self.is_broken();
         if calm {
             aftermath.iterations += 1;
             let reinitialised = self.act(aftermath)?;
             return Ok(!reinitialised);
         }
         Ok(false)
+    }
+
+    /// Whether something jumped that constraints determine.
+    pub(super) fn is_broken(&self) -> bool {
+        self.station.broken(&self.switching.sizes).is_some()
     }
 
     /// Whether discrete variables changed.

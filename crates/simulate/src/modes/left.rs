@@ -22,6 +22,8 @@ pub struct Carried {
     /// The variables that are put into memory, and where; those that change come first.
     puts: Vec<(u32, u32)>,
     moving_puts: usize,
+    /// Those of them that are no discrete variables.
+    smooth_puts: Vec<(u32, u32)>,
     /// The others have been put there.
     complete: bool,
     previous: Vec<(VarId, u32)>,
@@ -108,6 +110,11 @@ impl Carried {
         let is_own = |variable: &VarId| !matches!(program.schedule.roles[*variable], Role::Alias { .. });
         let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).filter(is_own).partition(moves);
         let moving_puts = puts.iter().filter_map(|&variable| put(variable)).count();
+        let is_smooth = |variable: &VarId| {
+            let is_discrete = matches!(program.schedule.roles[*variable], Role::Discrete);
+            model.variables[*variable].ty == VariableType::Real && !is_discrete
+        };
+        let smooth_puts = puts.iter().copied().filter(is_smooth).filter_map(put).collect();
         puts.extend(resting);
         Self {
             values: ids().map(|variable| Place::of(program, variable)).collect(),
@@ -115,6 +122,7 @@ impl Carried {
             turned: turned.into_iter().map(|variable| variable.index() as u32).collect(),
             puts: puts.into_iter().filter_map(put).collect(),
             moving_puts,
+            smooth_puts,
             complete: false,
             previous: ids().filter_map(previous).collect(),
             derivatives,
@@ -281,21 +289,8 @@ impl Left {
         for &(variable, address) in &carried.puts[..count] {
             memory.values[address as usize] = self.values[variable as usize];
         }
-        // Both are in the order of the variables.
-        let mut known = self.previous.iter().peekable();
-        for &(variable, address) in &carried.previous {
-            while known.next_if(|(other, _)| *other < variable).is_some() {}
-            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == variable) {
-                memory.values[address as usize] = value;
-            }
-        }
-        let mut known = self.derivatives.iter().peekable();
-        for &(derivative, place) in &carried.derivatives {
-            while known.next_if(|(other, _)| *other < derivative).is_some() {}
-            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == derivative) {
-                place.set(memory, value);
-            }
-        }
+        self.put_previous(carried, memory);
+        self.put_derivatives(carried, memory);
         if let Some(switch) = &station.switch {
             for (&state, &number) in switch.states.iter().zip(&switch.shared) {
                 if let Some(value) = self.relation(number) {
@@ -316,5 +311,40 @@ impl Left {
             memory.delays.clone_from(&self.delays);
         }
         program.save_pre(memory);
+    }
+
+    /// Puts the values that are continuous into memory once more; discrete variables and relations stay what they have
+    /// become.
+    pub fn put_smooth(&self, station: &mut Station) {
+        station.carried(self.values.len());
+        let Some(carried) = &station.carried else { return };
+        let memory = &mut station.machine.memory;
+        memory.set_time(self.time);
+        for &(variable, address) in &carried.smooth_puts {
+            memory.values[address as usize] = self.values[variable as usize];
+        }
+        self.put_derivatives(carried, memory);
+        station.machine.unsettle();
+    }
+
+    fn put_previous(&self, carried: &Carried, memory: &mut Memory) {
+        // Both are in the order of the variables.
+        let mut known = self.previous.iter().peekable();
+        for &(variable, address) in &carried.previous {
+            while known.next_if(|(other, _)| *other < variable).is_some() {}
+            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == variable) {
+                memory.values[address as usize] = value;
+            }
+        }
+    }
+
+    fn put_derivatives(&self, carried: &Carried, memory: &mut Memory) {
+        let mut known = self.derivatives.iter().peekable();
+        for &(derivative, place) in &carried.derivatives {
+            while known.next_if(|(other, _)| *other < derivative).is_some() {}
+            if let Some(&(_, value)) = known.next_if(|(other, _)| *other == derivative) {
+                place.set(memory, value);
+            }
+        }
     }
 }

@@ -31,6 +31,7 @@ pub use shelf::Shelf;
 pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
+use crate::continuity::Broken;
 use crate::event_log::{Decision, EventLog, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
@@ -41,6 +42,9 @@ use limits::{Assumption, Found};
 use restart::NoJump;
 use search::{NoMode, Preference, search};
 use station::RelationNumbers;
+
+/// How often a jump is looked for again because discrete variables changed the constraints that it had met.
+const MOST_ROUNDS: usize = 8;
 
 /// All modes of a run.
 pub struct Switching<'p> {
@@ -198,6 +202,23 @@ impl<'p> Switching<'p> {
         let found = crossings.iter().zip(&texts);
         let crossings = found.filter_map(|(crossing, text)| Some(Crossing { function: known(text)?, ..*crossing }));
         Ok((crossings.collect(), before))
+    }
+
+    /// Whether the constraints of the mode that the structure for all modes has come to do not hold for the values at the
+    /// left of the event.
+    pub fn is_violated(&mut self, station: &mut Station<'p>, left: &Left) -> Result<bool, Trouble> {
+        let mut right = Left::of(station, self.sizes.len());
+        let key = self.decide_monitors(station, &mut right)?;
+        self.sizes.note(station);
+        // Why there is no such mode comes out when it is entered.
+        let Ok(index) = self.station(&key, ModeEntry::Running) else { return Ok(true) };
+        let drift = self.drift();
+        let Some(mode) = self.stations[index].as_deref_mut() else { return Ok(true) };
+        right.number_relations(station.machine.program, &self.numbers);
+        right.put(mode);
+        left.put_smooth(mode);
+        let found = jump(mode, &self.sizes, drift);
+        Ok(found.map_or(true, |jump| jump.depth > 0))
     }
 
     /// How many modes the run has been in.
@@ -482,12 +503,10 @@ impl<'p> Switching<'p> {
         let program = station.machine.program;
         left.put(station);
         station.machine.systems.forget_factors(program);
-        let Some(switch) = &mut station.switch else { return Trial::Fails(String::new()) };
-        let jump = match switch.restart.pass(program, &mut station.machine.memory, &self.sizes, drift) {
+        let mut jump = match jump(station, &self.sizes, drift) {
             Ok(jump) => jump,
-            Err(reason) => return Trial::Fails(no_jump(program, &reason)),
+            Err(reason) => return Trial::Fails(reason),
         };
-        station.choose_states();
         let mut outcome = Ok(Found::default());
         let passage = self.passages.get(&(self.active, index)).filter(|passage| passage.is_proven());
         let as_before = passage.map(|passage| {
@@ -497,6 +516,24 @@ impl<'p> Switching<'p> {
         let others = assumptions(left, &self.callers, jump.depth > 0);
         for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
             outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
+            // Discrete variables may have changed the constraints that the jump has met.
+            let mut rounds = 0;
+            while outcome.is_ok()
+                && let Some(broken) = station.broken(&self.sizes)
+            {
+                rounds += 1;
+                let again = match jump_again(station, left, &self.sizes, drift) {
+                    Ok(again) => again,
+                    Err(reason) => return Trial::Fails(reason),
+                };
+                outcome =
+                    limits::settle(station, left, assumption, again.as_ref().unwrap_or(&jump), &self.sizes, horizon);
+                match again {
+                    Some(other) if rounds <= MOST_ROUNDS => jump = other,
+                    Some(_) => return Trial::Fails(restless(program, broken)),
+                    None => break,
+                }
+            }
             if outcome.is_ok() && station.agrees(key) {
                 break;
             }
@@ -726,6 +763,31 @@ impl<'p> Switching<'p> {
         let changed = (0..to.len()).filter(|&k| from.get(k) != to.get(k));
         changed.map(|k| format!("{} = {}", self.modes.text(k), to[k])).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Takes the left values in memory to the right of the instant; what went wrong, where something did.
+fn jump(station: &mut Station, sizes: &Sizes, drift: f64) -> Result<Jump, String> {
+    let program = station.machine.program;
+    let Some(switch) = &mut station.switch else { return Err(String::new()) };
+    let outcome = switch.restart.pass(program, &mut station.machine.memory, sizes, drift);
+    let jump = outcome.map_err(|reason| no_jump(program, &reason))?;
+    station.choose_states();
+    station.remember_constrained();
+    Ok(jump)
+}
+
+/// The same from the left values with discrete variables as they are now; `None` where that makes no difference.
+fn jump_again(station: &mut Station, left: &Left, sizes: &Sizes, drift: f64) -> Result<Option<Jump>, String> {
+    let before = station.switch.as_ref().map(|switch| switch.continuity.left().to_vec()).unwrap_or_default();
+    left.put_smooth(station);
+    let jump = jump(station, sizes, drift)?;
+    let is_same = station.switch.as_ref().is_none_or(|switch| switch.continuity.is_same(&before));
+    Ok((!is_same).then_some(jump))
+}
+
+fn restless(program: &Program, broken: Broken) -> String {
+    let name = program.model().variable_name(broken.variable);
+    format!("discrete variables and the jump of {name} change each other without end")
 }
 
 /// What relations at zero may be taken for in a trial. Those that made the event first: they may be wrong about what comes

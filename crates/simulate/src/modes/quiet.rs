@@ -1,9 +1,9 @@
 //! Events that leave the mode as it is: most of those of a source or a control, and crossings that nothing follows from.
 //!
-//! No value jumps and no equation changes, so that neither the values on the left have to be taken nor the mode tried: the
-//! relations that make the event take their new states, discrete variables follow, and what is left is to see that
-//! every other relation is still what it was. Where one is not, or is at zero, or a condition changes, the instant has
-//! to be gone through as a whole.
+//! No equation changes, so that neither the values on the left have to be taken nor the mode tried: the relations that make
+//! the event take their new states, discrete variables follow, and what is left is to see that every other relation is
+//! still what it was and that nothing jumped that constraints determine. Where a relation is not, or is at zero, or a
+//! condition changes, or a signal inside a constraint jumped, the instant has to be gone through as a whole.
 
 use compile::{RelationKind, Side};
 use transform::modes::Key;
@@ -32,8 +32,9 @@ impl Instant<'_, '_, '_> {
         }
         let mut before = std::mem::take(&mut self.switching.before);
         before.clone_from(&self.station.machine.memory.values);
+        self.station.remember_constrained();
         let mut outcome = self.follow_relations(false);
-        if matches!(outcome, Outcome::Passed(_)) && !self.relations_hold() {
+        if matches!(outcome, Outcome::Passed(_)) && (self.is_broken() || !self.relations_hold()) {
             outcome = Outcome::Open;
         }
         let passed = matches!(outcome, Outcome::Passed(_));

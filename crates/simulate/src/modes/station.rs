@@ -4,11 +4,13 @@ use compile::{Class, Probe, Program, RelationId, RelationKind};
 use dae::{ExprId, Model, VarId};
 use rustc_hash::FxHashMap;
 use solve::{Integrator, RootFinder};
+use transform::Role;
 
-use super::left::Carried;
+use super::left::{Carried, Sizes};
 use super::limits::{Reason, Scratch};
 use super::restart::Restart;
 use crate::bands::Bands;
+use crate::continuity::{Broken, Continuity};
 use crate::events::Names;
 use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
@@ -39,6 +41,8 @@ pub struct Switch {
     pub shared: Vec<usize>,
     /// The Jacobian of each set of exchangeable states.
     pub sets: Vec<Probe>,
+    /// What constraints determine of the variables that a restart sets.
+    pub continuity: Continuity,
     pub scratch: Scratch,
 }
 
@@ -80,6 +84,10 @@ impl Switch {
         let program = machine.program;
         let trouble = |diagnostic: Box<base::Diagnostic>| Trouble::Model(diagnostic);
         let chains = program.schedule.mode.as_ref().map(|mode| mode.chains.clone()).unwrap_or_default();
+        let is_computed = |variable: &VarId| matches!(program.schedule.roles[*variable], Role::Algebraic);
+        let below_highest = chains.columns.iter().flat_map(|chain| &chain[..chain.len().saturating_sub(1)]);
+        let constrained = below_highest.copied().filter(is_computed).collect();
+        let continuity = Continuity::new(program, constrained);
         let restart = Restart::new(program, chains, &mut machine.memory).map_err(trouble)?;
         let watched = |relation: &compile::Relation| {
             relation.class != Class::Discrete && matches!(relation.kind, RelationKind::Compare { .. })
@@ -101,7 +109,7 @@ impl Switch {
         }
         let relations = found.iter().map(|(id, _)| *id).collect();
         let states = found.iter().map(|(_, relation)| relation.state).collect();
-        Ok(Self { restart, relations, states, parts, shared, sets, scratch: Scratch::default() })
+        Ok(Self { restart, relations, states, parts, shared, sets, continuity, scratch: Scratch::default() })
     }
 }
 
@@ -154,6 +162,19 @@ impl Station<'_> {
                 exchange::take(program, &mut self.machine, set, &best);
             }
         }
+    }
+
+    /// Remembers what constraints determine.
+    pub fn remember_constrained(&mut self) {
+        if let Some(switch) = &mut self.switch {
+            switch.continuity.remember(&self.machine.memory.values);
+        }
+    }
+
+    /// What constraints determine and has jumped since it was remembered.
+    pub fn broken(&self, sizes: &Sizes) -> Option<Broken> {
+        let switch = self.switch.as_ref()?;
+        switch.continuity.broken(&self.machine.memory.values, sizes.largest)
     }
 
     /// Evaluates everything at the instant in memory.

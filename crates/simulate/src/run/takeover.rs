@@ -1,8 +1,41 @@
 //! How a run gets from one structure for all modes to the modes: at the start or at the event at which that structure is
-//! singular; and events once the modes are in charge.
+//! singular, or at which it lets a differentiated variable jump; and events once the modes are in charge.
 
 use super::*;
+use crate::continuity::{Broken, Continuity};
 use crate::modes::{Instant, Left, Start};
+
+/// What is remembered of the left of an event, should the structure for all modes not do for it.
+pub(super) struct Fallback<'p> {
+    /// Memory at the left.
+    values: Vec<f64>,
+    left: Left,
+    continuity: Continuity,
+    /// The modes, once something asked for them.
+    modes: Option<Box<Switching<'p>>>,
+}
+
+impl<'p> Fallback<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let continuity = Continuity::new(program, program.schedule.constrained.clone());
+        Self { values: Vec::new(), left: Left::default(), continuity, modes: None }
+    }
+
+    fn remember(&mut self, values: &[f64]) {
+        self.values.clear();
+        self.values.extend_from_slice(values);
+        self.continuity.remember(values);
+    }
+
+    /// The values at the left, in terms that hold in every mode.
+    fn left(&mut self, station: &mut Station<'p>, variables: usize) -> Left {
+        let mut left = std::mem::take(&mut self.left);
+        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
+        left.take(station, variables);
+        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
+        left
+    }
+}
 
 impl<'a, 'w> Run<'a, 'w> {
     /// Initialises the structure for all modes; where that is singular, the modes.
@@ -12,11 +45,11 @@ impl<'a, 'w> Run<'a, 'w> {
         let mut outcome = initial::initialise(machine, names, span, self.log);
         // Before the start nothing was called for.
         machine.systems.take_missed();
-        if self.spare.is_some() && outcome.is_ok() {
+        if self.spare.as_ref().is_some_and(|(modes, _)| !modes.conditions().is_empty()) && outcome.is_ok() {
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
-        if let Some((modes, shelf)) = &self.spare
+        if let Some((modes, shelf)) = self.spare.as_ref().filter(|(modes, _)| !modes.conditions().is_empty())
             && needs_modes(&outcome, &self.station)
         {
             let strict = modes.strict;
@@ -68,10 +101,11 @@ impl<'a, 'w> Run<'a, 'w> {
         Ok(outcome?)
     }
 
-    /// Goes through an event in the structure for all modes; where that is singular, in the modes.
+    /// Goes through an event in the structure for all modes; where that is singular, or lets something jump that must not,
+    /// in the modes.
     pub(super) fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
-        let before = self.spare.as_ref().map(|(modes, _)| {
-            self.before.take(&mut self.station, modes.model().variables.len());
+        let clockwork = self.spare.as_ref().map(|_| {
+            self.fallback.remember(&self.station.machine.memory.values);
             self.clockwork.clone()
         });
         self.station.bands.prepare(&mut self.station.machine.memory, self.program, &self.crossings);
@@ -85,37 +119,177 @@ impl<'a, 'w> Run<'a, 'w> {
             // Messages speak of the instant, not of the rounding error by which it was passed.
             machine.memory.set_time(time);
         }
-        if before.is_some() && outcome.is_ok() {
+        let Some(clockwork) = clockwork else { return Ok(outcome?) };
+        let has_alternatives = self.spare.as_ref().is_some_and(|(modes, _)| !modes.conditions().is_empty());
+        if has_alternatives && outcome.is_ok() {
             machine.memory.set_time(time);
             // What is singular must show while there is a way out.
             let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
-        if let (Some((modes, shelf)), Some(clockwork)) = (&self.spare, before)
-            && (self.station.machine.systems.take_missed() | needs_modes(&outcome, &self.station))
-        {
-            let strict = modes.strict;
-            let mut modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
-            match modes.enter(&mut self.station, &self.before, &self.crossings) {
-                Ok((crossings, before)) => {
-                    let found = std::mem::replace(&mut self.crossings, crossings);
-                    let Machine { program, memory, .. } = &self.station.machine;
-                    let other = clockwork.in_program(program, memory);
-                    let clockwork = std::mem::replace(&mut self.clockwork, other);
-                    match (self.instant(modes, time, trigger), before) {
-                        // A solution of least norm is better than none, unless something may move as it likes.
-                        (Err(stop), Some(before)) if outcome.is_ok() && !strict && !is_lawless(&stop) => {
-                            (self.crossings, self.clockwork) = (found, clockwork);
-                            self.go_back_to(before);
-                        }
-                        (passed, _) => return passed,
-                    }
-                }
-                Err(trouble) if outcome.is_err() => return Err(trouble.into()),
-                Err(_) => {}
-            }
+        let missed = self.station.machine.systems.take_missed();
+        if has_alternatives && (missed | needs_modes(&outcome, &self.station)) {
+            return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
-        Ok(outcome?)
+        let aftermath = outcome?;
+        match self.unexplained(time)? {
+            Some(broken) => self.take_over(time, trigger, clockwork, Err(broken)),
+            None => Ok(aftermath),
+        }
+    }
+
+    /// Goes through an event in the modes that was begun in the structure for all of them. `outcome` is what came of it
+    /// there, or what jumped.
+    fn take_over(
+        &mut self,
+        time: f64,
+        trigger: Trigger,
+        clockwork: Clockwork,
+        outcome: Result<Result<Aftermath, Trouble>, Broken>,
+    ) -> Result<Aftermath, Stop> {
+        let Some(mut modes) = self.take_modes() else {
+            return Ok(outcome.unwrap_or_else(|_| Ok(Aftermath::default()))?);
+        };
+        let strict = modes.modes().strict;
+        let left = self.fallback.left(&mut self.station, modes.variables());
+        let mut entered = match &outcome {
+            Ok(_) => modes.enter(&mut self.station, &left, &self.crossings),
+            Err(_) => {
+                // The mode before the event is that of the values before it.
+                let values = &mut self.station.machine.memory.values;
+                let after = std::mem::replace(values, self.fallback.values.clone());
+                let entered = modes.enter(&mut self.station, &left, &self.crossings);
+                if entered.is_err() {
+                    self.station.machine.memory.values = after;
+                }
+                entered
+            }
+        };
+        if outcome.is_err() && entered.is_err() {
+            entered = modes.enter(&mut self.station, &left, &self.crossings);
+        }
+        match entered {
+            Ok((crossings, before)) => {
+                let found = std::mem::replace(&mut self.crossings, crossings);
+                let Machine { program, memory, .. } = &self.station.machine;
+                let other = clockwork.in_program(program, memory);
+                let clockwork = std::mem::replace(&mut self.clockwork, other);
+                match (self.instant(modes, time, trigger), before, outcome) {
+                    // A solution of least norm is better than none, unless something may move as it likes.
+                    (Err(stop), Some(before), Ok(outcome)) if outcome.is_ok() && !strict && !is_lawless(&stop) => {
+                        (self.crossings, self.clockwork) = (found, clockwork);
+                        self.go_back_to(before);
+                        Ok(outcome?)
+                    }
+                    (Err(Stop::Trouble(trouble)), _, Err(broken)) => {
+                        Err(self.unexplained_jump(time, broken, trouble).into())
+                    }
+                    (passed, ..) => passed,
+                }
+            }
+            Err(trouble) => match outcome {
+                Ok(Ok(aftermath)) => Ok(aftermath),
+                Ok(Err(_)) => Err(trouble.into()),
+                Err(broken) => Err(self.unexplained_jump(time, broken, trouble).into()),
+            },
+        }
+    }
+
+    /// The modes that stand by, made when they are first needed.
+    fn take_modes(&mut self) -> Option<Box<Switching<'a>>> {
+        let (modes, shelf) = self.spare.as_ref()?;
+        let new = || Box::new(Switching::new(modes.clone(), shelf, self.options));
+        Some(self.fallback.modes.take().unwrap_or_else(new))
+    }
+
+    /// What jumped although it is differentiated, where neither `reinit` nor the rounding of constraints explains it.
+    fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
+        let found = match self.projector {
+            Some(_) => self.moved_by_projection(time)?,
+            None => self.fallback.continuity.broken(&self.station.machine.memory.values, 0.0),
+        };
+        let Some(broken) = found else { return Ok(None) };
+        if self.follows_from_reinit(time)? {
+            return Ok(None);
+        }
+        let Some(mut modes) = self.take_modes() else { return Ok(None) };
+        let left = self.fallback.left(&mut self.station, modes.variables());
+        let violated = modes.is_violated(&mut self.station, &left);
+        self.fallback.modes = Some(modes);
+        Ok(violated?.then_some(broken))
+    }
+
+    /// Whether the states that `reinit` set take along all that jumped.
+    fn follows_from_reinit(&mut self, time: f64) -> Result<bool, Stop> {
+        let Fallback { values: before, continuity, .. } = &self.fallback;
+        let machine = &mut self.station.machine;
+        let program = machine.program;
+        let after = machine.memory.values.clone();
+        let is_set = |slot: compile::Address| before[slot as usize] != after[slot as usize];
+        if !program.states.iter().any(|state| is_set(state.value)) {
+            return Ok(false);
+        }
+        machine.memory.values.clone_from(before);
+        for state in program.states.iter().filter(|state| is_set(state.value)) {
+            machine.memory.values[state.value as usize] = after[state.value as usize];
+        }
+        machine.memory.set_time(time);
+        machine.systems.forget_factors(program);
+        let evaluated = machine.run(&program.sections.dynamics, Phase::Frozen);
+        let evaluated = evaluated.and_then(|()| machine.run(&program.sections.outputs, Phase::Frozen));
+        let follows = evaluated.is_ok() && continuity.agree(&machine.memory.values, &after);
+        machine.memory.values = after;
+        machine.systems.forget_factors(program);
+        machine.unsettle();
+        Ok(follows)
+    }
+
+    /// The state that goes furthest when all are moved to constraints that changed at an event.
+    fn moved_by_projection(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
+        /// In units of the tolerance.
+        const JUMPS: f64 = 10.0;
+        let Some(projector) = &mut self.projector else { return Ok(None) };
+        let machine = &mut self.station.machine;
+        let program = machine.program;
+        let after = machine.memory.values.clone();
+        let mut x = vec![0.0; program.states.len()];
+        program.read_states(&machine.memory, &mut x);
+        let before = x.clone();
+        let moved = projector.project(machine, time, &mut x);
+        machine.memory.values = after;
+        machine.unsettle();
+        if moved? <= JUMPS {
+            return Ok(None);
+        }
+        let states = program.states.iter().zip(before.iter().zip(&x));
+        let furthest = states.max_by(|a, b| (a.1.0 - a.1.1).abs().total_cmp(&(b.1.0 - b.1.1).abs()));
+        Ok(furthest.map(|(state, (&from, &to))| Broken { variable: state.variable, from, to }))
+    }
+
+    /// Something jumps, and no mode and no impulse accounts for it.
+    fn unexplained_jump(&self, time: f64, broken: Broken, reason: Trouble) -> Trouble {
+        let model = self.station.machine.program.model();
+        let reason = reason.diagnostic(model);
+        let name = model.variable_name(broken.variable);
+        let message = format!(
+            "`{name}` is differentiated but would jump from {} to {} at time {}, and no impulse explains that",
+            Decimal(broken.from),
+            Decimal(broken.to),
+            Decimal(time)
+        );
+        let declared = &model.variables[broken.variable];
+        let mut diagnostic = Diagnostic::error("unexplained-jump", message).note(reason.message.clone());
+        diagnostic = reason.notes.iter().fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()));
+        if let Some(span) = declared.span {
+            diagnostic = diagnostic.at(span, "declared here");
+        }
+        let component = model.paths.parent(declared.path).map_or_else(String::new, |parent| model.paths.text(parent));
+        if !component.is_empty() {
+            diagnostic = diagnostic.in_component(component);
+        }
+        let hint = "a signal or a constraint steps here; make the step a ramp, put a resistance or a compliance between, or set \
+                    the variable with reinit";
+        Trouble::Model(Box::new(diagnostic.hint(hint)))
     }
 
     /// Goes on with the structure for all modes, for good.

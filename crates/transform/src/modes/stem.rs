@@ -70,6 +70,7 @@ impl Stem {
         vanishing::fold(&mut work);
         aliases::eliminate(&mut work, crate::Options::default().aliases)?;
         constants::propagate(&mut work);
+        discrete::wish_reinitialised_states(&mut work);
         let steady: Vec<EqId> = work.active.iter().copied().filter(|&eq| work.is_steady(eq)).collect();
         derivatives::name_derivatives(&mut work, &steady)?;
         derivatives::name_other_derivatives(&mut work);

@@ -1,0 +1,42 @@
+//! Differentiated variables that are not integrated. Constraints determine them from the states, so that nothing but their
+//! equations keeps them from jumping at an event; the run compares them with their left limits.
+
+use dae::{Builtin, Model, Node, VarId};
+
+use crate::schedule::{Role, Schedule};
+
+/// The variables under `der` in a flat model, where the model makes events at all.
+pub fn differentiated(model: &Model) -> Vec<VarId> {
+    let exprs = &model.exprs;
+    if !exprs.ids().any(|id| makes_events(exprs.node(id))) {
+        return Vec::new();
+    }
+    let differentiated = |id| if let Node::Der(variable) = exprs.node(id) { Some(variable) } else { None };
+    exprs.ids().filter_map(differentiated).collect()
+}
+
+fn makes_events(node: Node) -> bool {
+    use Builtin::{CeilEvent, DivEvent, FloorEvent, ModEvent, RemEvent, Sample};
+    match node {
+        Node::Compare { event, .. } => event,
+        Node::Builtin(op, _) => matches!(op, FloorEvent | CeilEvent | DivEvent | ModEvent | RemEvent | Sample),
+        _ => false,
+    }
+}
+
+/// Of these variables, those that blocks compute. States keep their values, whatever happens to the equations.
+pub fn computed(schedule: &Schedule, differentiated: &[VarId]) -> Vec<VarId> {
+    let stands_for = |&variable: &VarId| {
+        let mut variable = variable;
+        for _ in 0..schedule.roles.len() {
+            let Role::Alias { of, .. } = schedule.roles[variable] else { break };
+            variable = of;
+        }
+        variable
+    };
+    let mut found: Vec<VarId> = differentiated.iter().map(stands_for).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|&variable| matches!(schedule.roles[variable], Role::Algebraic | Role::Discrete));
+    found
+}
