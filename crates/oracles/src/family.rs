@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::{delays, smooth};
+use crate::{charge, delays, gears, smooth};
 
 /// Random models of one kind.
 pub struct Family {
@@ -26,6 +26,18 @@ pub const FAMILIES: &[Family] = &[
         name: "delays",
         about: "delays and transport, against closed forms and power series",
         case: delays::case,
+        tested: 60,
+    },
+    Family {
+        name: "gears",
+        about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
+        case: gears::case,
+        tested: 60,
+    },
+    Family {
+        name: "charge",
+        about: "capacitors with switches, sources that step and diodes, against balances of charge",
+        case: charge::case,
         tested: 60,
     },
 ];

@@ -12,7 +12,11 @@ mod case;
 mod family;
 mod run;
 
+mod charge;
 mod delays;
+mod descriptor;
+mod gears;
+mod schedules;
 mod smooth;
 
 pub use case::{Case, Verdict};

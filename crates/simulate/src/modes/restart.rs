@@ -25,6 +25,8 @@ use super::left::Sizes;
 const HOLDS: f64 = 1e-9;
 /// Variables count as at least this large, relative to the largest of the model.
 const SMALL: f64 = 1e-4;
+/// Corrections that are smaller, relative to the largest value or jump, are rounding errors unless they shrink.
+const ROUNDING: f64 = 1e-13;
 const MOST_ITERATIONS: usize = 40;
 /// Singular systems that are larger are given up.
 const LARGEST_LEAST_SQUARES: usize = 400;
@@ -295,6 +297,7 @@ impl Restart {
             }
             self.solve(&mut right, shared)?;
             let mut change = 0.0f64;
+            let (mut largest_step, mut largest) = (0.0f64, f64::MIN_POSITIVE);
             for (column, &step) in right.iter().enumerate() {
                 let chain = &self.chains.columns[column];
                 if !step.is_finite() {
@@ -308,8 +311,11 @@ impl Restart {
                     size = size.max(value.abs());
                 }
                 change = change.max(step.abs() / (size + f64::MIN_POSITIVE));
+                (largest_step, largest) = (largest_step.max(step.abs()), largest.max(size));
             }
-            if change <= 1e-14 || change <= 1e-9 && change >= 0.5 * last {
+            // What is zero has rounding errors of others only, and these do not become smaller.
+            let is_rounding = change <= 1e-9 || largest_step <= ROUNDING * largest;
+            if change <= 1e-14 || is_rounding && change >= 0.5 * last {
                 return Ok(jumps);
             }
             last = change;
