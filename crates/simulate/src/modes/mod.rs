@@ -31,7 +31,6 @@ pub use shelf::Shelf;
 pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
-use crate::continuity::Broken;
 use crate::event_log::{Decision, EventLog, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
@@ -109,6 +108,8 @@ struct Outcome {
     at_zero: Vec<(usize, f64)>,
     /// The numbers of the relations that stay at zero.
     open: Vec<usize>,
+    /// The mode agrees with itself only if some of them are taken as it likes.
+    chosen: bool,
     /// Of a trial at the start of the run.
     start: Option<(Clockwork, Aftermath)>,
 }
@@ -404,8 +405,7 @@ impl<'p> Switching<'p> {
         };
         let confirms = station.agrees(key) || confirm_open(station, key, &limits.open);
         let wanted = station.found_key();
-        self.last[index] =
-            Outcome { jump: Jump::default(), open: Vec::new(), at_zero: limits.at_zero, start: Some(first) };
+        self.last[index] = Outcome { at_zero: limits.at_zero, start: Some(first), ..Outcome::default() };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
     }
 
@@ -444,13 +444,18 @@ impl<'p> Switching<'p> {
         let key = known.as_ref().unwrap_or(first);
         // A mode that is entered with a jump is compared with the others.
         let good = match self.attempt(station, key, left, horizon) {
-            Trial::Confirmed { jumps } => !jumps || known.is_none(),
+            Trial::Confirmed { jumps } => known.is_none() || !jumps && !self.is_chosen(key),
             _ => false,
         };
         if good {
             self.settle_in(station, key, left.time);
         }
         good
+    }
+
+    /// Whether a mode that was tried agrees with itself only by the choice of relations that stay at zero.
+    fn is_chosen(&self, key: &Key) -> bool {
+        matches!(self.known.get(key), Some(Ok(index)) if self.last[*index].chosen)
     }
 
     fn settle_in(&mut self, station: &mut Box<Station<'p>>, key: &Key, time: f64) {
@@ -518,8 +523,7 @@ impl<'p> Switching<'p> {
             outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
             // Discrete variables may have changed the constraints that the jump has met.
             let mut rounds = 0;
-            while outcome.is_ok()
-                && let Some(broken) = station.broken(&self.sizes)
+            while outcome.is_ok() && (station.broken(&self.sizes).is_some() || jump.depth > 0 && station.is_overtaken())
             {
                 rounds += 1;
                 let again = match jump_again(station, left, &self.sizes, drift) {
@@ -530,7 +534,9 @@ impl<'p> Switching<'p> {
                     limits::settle(station, left, assumption, again.as_ref().unwrap_or(&jump), &self.sizes, horizon);
                 match again {
                     Some(other) if rounds <= MOST_ROUNDS => jump = other,
-                    Some(_) => return Trial::Fails(restless(program, broken)),
+                    Some(_) => {
+                        return Trial::Fails("discrete variables and the jump change each other without end".into());
+                    }
                     None => break,
                 }
             }
@@ -550,7 +556,8 @@ impl<'p> Switching<'p> {
             }
         };
         let jumps = jump.depth > 0;
-        let confirms = station.agrees(key) || confirm_open(station, key, &found.open);
+        let agrees = station.agrees(key);
+        let confirms = agrees || confirm_open(station, key, &found.open);
         let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(station.found_key()) };
         self.callers.clear();
         if !confirms && let Some(switch) = &station.switch {
@@ -559,7 +566,7 @@ impl<'p> Switching<'p> {
         }
         let number = |&place: &usize| station.switch.as_ref().map(|switch| switch.shared[place]);
         let open = found.open.iter().filter_map(number).collect();
-        self.last[index] = Outcome { jump, open, at_zero: found.at_zero, start: None };
+        self.last[index] = Outcome { jump, open, at_zero: found.at_zero, chosen: !agrees, start: None };
         trial
     }
 
@@ -773,6 +780,7 @@ fn jump(station: &mut Station, sizes: &Sizes, drift: f64) -> Result<Jump, String
     let jump = outcome.map_err(|reason| no_jump(program, &reason))?;
     station.choose_states();
     station.remember_constrained();
+    station.remember_relations();
     Ok(jump)
 }
 
@@ -783,11 +791,6 @@ fn jump_again(station: &mut Station, left: &Left, sizes: &Sizes, drift: f64) -> 
     let jump = jump(station, sizes, drift)?;
     let is_same = station.switch.as_ref().is_none_or(|switch| switch.continuity.is_same(&before));
     Ok((!is_same).then_some(jump))
-}
-
-fn restless(program: &Program, broken: Broken) -> String {
-    let name = program.model().variable_name(broken.variable);
-    format!("discrete variables and the jump of {name} change each other without end")
 }
 
 /// What relations at zero may be taken for in a trial. Those that made the event first: they may be wrong about what comes

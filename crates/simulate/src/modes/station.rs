@@ -11,7 +11,7 @@ use super::limits::{Reason, Scratch};
 use super::restart::Restart;
 use crate::bands::Bands;
 use crate::continuity::{Broken, Continuity};
-use crate::events::Names;
+use crate::events::{self, Names};
 use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
 
@@ -43,6 +43,8 @@ pub struct Switch {
     pub sets: Vec<Probe>,
     /// What constraints determine of the variables that a restart sets.
     pub continuity: Continuity,
+    /// The states of relations with which a jump was found.
+    assumed: Vec<f64>,
     pub scratch: Scratch,
 }
 
@@ -109,7 +111,17 @@ impl Switch {
         }
         let relations = found.iter().map(|(id, _)| *id).collect();
         let states = found.iter().map(|(_, relation)| relation.state).collect();
-        Ok(Self { restart, relations, states, parts, shared, sets, continuity, scratch: Scratch::default() })
+        Ok(Self {
+            restart,
+            relations,
+            states,
+            parts,
+            shared,
+            sets,
+            continuity,
+            assumed: Vec::new(),
+            scratch: Scratch::default(),
+        })
     }
 }
 
@@ -169,6 +181,25 @@ impl Station<'_> {
         if let Some(switch) = &mut self.switch {
             switch.continuity.remember(&self.machine.memory.values);
         }
+    }
+
+    /// Remembers what relations are, for a jump that was found with them.
+    pub fn remember_relations(&mut self) {
+        if let Some(switch) = &mut self.switch {
+            let values = &self.machine.memory.values;
+            switch.assumed.clear();
+            switch.assumed.extend(switch.states.iter().map(|&state| values[state as usize]));
+        }
+    }
+
+    /// Whether relations or discrete variables are not what they were when the jump was found.
+    pub fn is_overtaken(&self) -> bool {
+        let Some(switch) = &self.switch else { return false };
+        let (machine, names) = (&self.machine, &self.names);
+        let values = &machine.memory.values;
+        let mut relations = switch.states.iter().zip(&switch.assumed);
+        relations.any(|(&state, &assumed)| values[state as usize] != assumed)
+            || machine.program.changed(&machine.memory).any(|slot| events::is_discrete(machine, names, slot))
     }
 
     /// What constraints determine and has jumped since it was remembered.
