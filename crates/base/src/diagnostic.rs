@@ -36,6 +36,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The section of the Modelica specification that says so, such as `5.3.1`.
     pub specification: Option<&'static str>,
+    /// A warning that something was decided which the model leaves open: `--strict` makes an error of it.
+    pub decides: bool,
 }
 
 impl Diagnostic {
@@ -49,6 +51,7 @@ impl Diagnostic {
             hint: None,
             notes: Vec::new(),
             specification: None,
+            decides: false,
         }
     }
 
@@ -84,6 +87,18 @@ impl Diagnostic {
 
     pub fn specification(mut self, section: &'static str) -> Self {
         self.specification = Some(section);
+        self
+    }
+
+    /// Something was decided which the model leaves open.
+    pub fn decides(mut self) -> Self {
+        self.decides = true;
+        self
+    }
+
+    /// What was decided with a warning, refused.
+    pub fn refused(mut self) -> Self {
+        self.severity = Severity::Error;
         self
     }
 

@@ -60,6 +60,11 @@ impl<'a> Call<'a> {
         self.session.diagnostics.iter().find(|diagnostic| diagnostic.is_error())
     }
 
+    fn warnings(&self) -> Vec<String> {
+        let warnings = self.session.diagnostics.iter().filter(|said| said.severity == Severity::Warning);
+        warnings.map(|said| said.message.lines().next().unwrap_or("").to_owned()).collect()
+    }
+
     /// The machine-readable summary of how far it came.
     pub fn summary(&self) -> Summary {
         Summary {
@@ -71,6 +76,7 @@ impl<'a> Call<'a> {
             status: if self.session.stage == Stage::Done { Status::Ok } else { Status::Failed },
             stage: self.session.stage,
             message: self.first_error().map(|error| error.message.lines().next().unwrap_or("").to_owned()),
+            warnings: self.warnings(),
             flat: self.flat,
             structure: self.structure.clone(),
             seconds: self.session.seconds.clone(),

@@ -194,10 +194,8 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn sections(&mut self) -> Result<Sections, Diagnostic> {
         let mut sections = Sections::default();
-        // A parameter that nobody uses may be infinite; a variable that follows from parameters may not.
         let parameters = self.schedule.parameters.iter();
-        let parameters: Vec<Statement> =
-            parameters.map(|assignment| self.statement(assignment, assignment.equation.is_some())).collect();
+        let parameters: Vec<Statement> = parameters.map(|assignment| self.statement(assignment)).collect();
         // Relations among parameters are decided when these are computed.
         sections.parameters = self.straight(&parameters, LIVE)?.into();
         sections.starts = self.starts()?.into();
@@ -217,13 +215,13 @@ impl Builder<'_> {
         Ok(sections)
     }
 
-    fn statement(&self, assignment: &Assignment, checked: bool) -> Statement {
-        let real = self.model.variables.get(assignment.variable).is_some_and(|v| v.ty == VariableType::Real);
+    /// Also what is no Real may come from an undefined number, such as `integer(log(x))`.
+    fn statement(&self, assignment: &Assignment) -> Statement {
         Statement {
             target: self.layout.place(assignment.variable),
             value: assignment.value,
             origin: StatementOrigin { variable: Some(assignment.variable), equation: assignment.equation },
-            checked: checked && real,
+            checked: true,
         }
     }
 
@@ -317,7 +315,7 @@ impl Builder<'_> {
         let mut pending = Vec::new();
         for block in blocks {
             match block {
-                Block::Assign { assignment, .. } => pending.push(self.statement(assignment, true)),
+                Block::Assign { assignment, .. } => pending.push(self.statement(assignment)),
                 Block::System { system, .. } => {
                     section.extend(self.straight(&std::mem::take(&mut pending), mode)?);
                     section.push(Step::Solve(self.system(system, mode)?));
@@ -345,7 +343,7 @@ impl Builder<'_> {
             let takes_part = [timing == Timing::Continuous, timing == Timing::Output, !smooth];
             for k in (0..3).filter(|&k| takes_part[k]) {
                 if let Some(assignment) = assignment {
-                    let statement = self.statement(assignment, true);
+                    let statement = self.statement(assignment);
                     runs[k].0.push(statement);
                 }
                 if let Some(system) = system {
@@ -396,15 +394,17 @@ impl Builder<'_> {
     }
 
     fn system(&mut self, system: &EquationSystem, mode: Mode) -> Result<SystemId, Diagnostic> {
-        let mut statements: Vec<Statement> =
-            system.inner.iter().map(|assignment| self.statement(assignment, true)).collect();
+        let mut statements: Vec<Statement> = system.inner.iter().map(|assignment| self.statement(assignment)).collect();
         for (k, &value) in system.residuals.iter().enumerate() {
             let origin = StatementOrigin { variable: None, equation: system.residual_equations.get(k).copied() };
             statements.push(Statement { checked: true, ..Statement::to_slot(OUTPUT | k as u32, value, origin) });
         }
         let residuals = self.chunk(&statements, mode)?;
-        let discrete: Vec<Statement> =
-            system.discrete.iter().map(|assignment| self.statement(assignment, false)).collect();
+        let discrete: Vec<Statement> = system
+            .discrete
+            .iter()
+            .map(|assignment| Statement { checked: false, ..self.statement(assignment) })
+            .collect();
         let discrete_code = if discrete.is_empty() { None } else { Some(self.chunk(&discrete, mode)?) };
         let has_relations =
             self.chunks[residuals].ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. }));

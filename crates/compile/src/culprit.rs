@@ -10,7 +10,13 @@ use crate::memory::Memory;
 use crate::program::Program;
 use crate::runtime::Runtime;
 
+/// Why a result of the code is not finite.
 pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
+    find_at(program, code, memory, None)
+}
+
+/// Why what the code writes to an address is not finite.
+pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Option<Address>) -> Failure {
     if let Some(kernel) = &code.kernel {
         let (_, written) = kernel.usage();
         let bad = |&member: &usize| {
@@ -21,7 +27,7 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
         single.outputs = written.iter().map(|&hole| kernel.address(hole, member)).collect();
         single.relocate(&program.regions);
         single.statements = code.statements.get(member).map(|&(_, origin)| (0, origin)).into_iter().collect();
-        return find(program, &single, memory);
+        return find_at(program, &single, memory, address);
     }
     memory.call_failure = None;
     let (values, mut runtime) = Runtime::new(program, &program.pool.calls, memory);
@@ -34,7 +40,7 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
         }
         _ => op.target() == Some(address),
     };
-    let mut wanted = code.outputs.iter().copied().find(|&output| bad(output)).unwrap_or(0);
+    let mut wanted = address.or(code.outputs.iter().copied().find(|&output| bad(output))).unwrap_or(0);
     let mut end = trace.len();
     let mut statement = None;
     while let Some(at) = trace[..end].iter().rposition(|&op| writes(&code.ops[op as usize], wanted)) {
@@ -49,6 +55,12 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
         if let Op::Select { condition, a, b, .. } = *op {
             let taken = if memory.values[condition as usize] != 0.0 { a } else { b };
             sources = vec![condition, taken];
+            // NaN stands for what was found to be undefined: that is what the condition looks at.
+            if let Some(undefined) =
+                bad(taken).then(|| undefined_operand(code, &trace[..at], condition, &bad)).flatten()
+            {
+                sources = vec![undefined];
+            }
         }
         if let Some(&source) = sources.iter().find(|&&source| bad(source)) {
             wanted = source;
@@ -79,6 +91,14 @@ pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
         variable: origin.variable,
         equation: origin.equation,
     }
+}
+
+/// The operand, not finite, of the operation that made a condition.
+fn undefined_operand(code: &Code, trace: &[u32], condition: Address, bad: &dyn Fn(Address) -> bool) -> Option<Address> {
+    let maker = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition))?;
+    let mut found = None;
+    maker.for_each_source(|source| found = found.or(bad(source).then_some(source)));
+    found
 }
 
 fn name(op: &Op) -> &'static str {

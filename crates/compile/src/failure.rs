@@ -26,6 +26,11 @@ pub enum Reason {
 }
 
 impl Failure {
+    pub(crate) fn unknown() -> Self {
+        let reason = Box::new(Reason::Input { variable: None });
+        Self { reason, expression: None, variable: None, equation: None }
+    }
+
     /// One line, such as `log(0) has no finite value`.
     pub fn message(&self, model: &Model) -> String {
         match &*self.reason {
@@ -49,8 +54,32 @@ impl Failure {
                 diagnostic = diagnostic.at(span, "in this equation");
             }
             diagnostic = diagnostic.in_component(model.paths.text(equation.origin.component));
+        } else if let Some(declared) = self.variable.and_then(|variable| model.variables.get(variable)) {
+            if let Some(span) = declared.span {
+                diagnostic = diagnostic.at(span, "declared here");
+            }
+            let component = model.paths.parent(declared.path).map(|parent| model.paths.text(parent));
+            diagnostic = diagnostic.in_component(component.unwrap_or_default());
         }
-        diagnostic
+        match self.advice() {
+            Some(advice) => diagnostic.hint(advice),
+            None => diagnostic,
+        }
+    }
+}
+
+impl Failure {
+    /// What to do about it.
+    fn advice(&self) -> Option<&'static str> {
+        let Reason::Operation { name, .. } = &*self.reason else { return None };
+        Some(match *name {
+            "div" | "pow" => "look at what becomes zero; guard it, such as `if abs(x) > 0 then 1/x else …`",
+            "log" | "log10" | "sqrt" | "asin" | "acos" => {
+                "look at what leaves the domain of the function; guard it, such as `if x > 0 then log(x) else …`"
+            }
+            "exp" | "sinh" | "cosh" | "mul" | "add" | "sub" => "the result is too large for a number",
+            _ => return None,
+        })
     }
 }
 

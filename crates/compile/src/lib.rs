@@ -51,6 +51,7 @@ mod call_tests;
 mod code;
 mod commons;
 mod culprit;
+mod defined;
 mod differentiate;
 mod eliminate;
 mod failure;

@@ -6,6 +6,8 @@
 //! before both, even if neither is taken: its value may be NaN then, which nobody reads, and so code size never
 //! grows by duplication. Cheap branches are evaluated both and one is selected.
 //!
+//! A condition over operands that may be undefined is NaN where they are, and so is what it decides: `defined.rs`.
+//!
 //! Frozen code takes the truth of relations from their states and does not look at their operands at all; live code
 //! updates the states first where `Memory` is live, those in branches that are not active included.
 
@@ -209,9 +211,9 @@ enum Work {
     End { node: u32, to: Address },
 }
 
-struct Lowering<'a> {
+pub(crate) struct Lowering<'a> {
     model: &'a dae::Model,
-    exprs: &'a Exprs,
+    pub(crate) exprs: &'a Exprs,
     layout: &'a Layout,
     pool: &'a mut Pool,
     mode: Mode,
@@ -409,11 +411,12 @@ impl Lowering<'_> {
                 }
                 Work::End { node, to } => {
                     let id = self.order[node as usize];
-                    let Node::If { otherwise, .. } = self.exprs.node(id) else { continue };
+                    let Node::If { condition, otherwise, .. } = self.exprs.node(id) else { continue };
                     let a = self.operand(otherwise);
                     self.push(Op::Move { to, a }, id);
                     self.push(Op::EndIf, id);
-                    self.place.insert(id, to);
+                    let place = self.where_defined(to, condition, id);
+                    self.place.insert(id, place);
                 }
             }
         }
@@ -472,7 +475,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn operand(&self, id: ExprId) -> Address {
+    pub(crate) fn operand(&self, id: ExprId) -> Address {
         // Every operand was emitted before; the address of time stands for the impossible.
         self.place.get(&id).copied().unwrap_or(TIME)
     }
@@ -498,13 +501,13 @@ impl Lowering<'_> {
         to
     }
 
-    fn binary(&mut self, function: Binary, a: Address, b: Address, origin: ExprId) -> Address {
+    pub(crate) fn binary(&mut self, function: Binary, a: Address, b: Address, origin: ExprId) -> Address {
         let to = self.temporary();
         self.push(Op::Binary { function, to, a, b }, origin);
         to
     }
 
-    fn constant(&mut self, value: f64) -> Address {
+    pub(crate) fn constant(&mut self, value: f64) -> Address {
         self.pool.constants.address(value)
     }
 
@@ -548,22 +551,28 @@ impl Lowering<'_> {
                 self.read(Place { slot, ..place }, variable, id)
             }
             Node::Neg(a) => self.unary(Unary::Neg, self.operand(a), id),
+            Node::Not(a) if self.exprs.is_partial(a) => self.defined_not(self.operand(a), id),
             Node::Not(a) => self.unary(Unary::Not, self.operand(a), id),
             Node::Add(a, b) => self.binary(Binary::Add, self.operand(a), self.operand(b), id),
             Node::Sub(a, b) => self.binary(Binary::Sub, self.operand(a), self.operand(b), id),
             Node::Mul(a, b) => self.binary(Binary::Mul, self.operand(a), self.operand(b), id),
             Node::Div(a, b) => self.binary(Binary::Div, self.operand(a), self.operand(b), id),
             Node::Pow(a, b) => self.power(a, b, id),
+            Node::And(a, b) if self.exprs.is_partial(id) => self.defined_and(self.operand(a), self.operand(b), id),
+            Node::Or(a, b) if self.exprs.is_partial(id) => self.defined_or(self.operand(a), self.operand(b), id),
             Node::And(a, b) => self.binary(Binary::And, self.operand(a), self.operand(b), id),
             Node::Or(a, b) => self.binary(Binary::Or, self.operand(a), self.operand(b), id),
             Node::Compare { op, left, right, .. } => {
                 let (function, swapped) = comparison(op);
                 let (a, b) = (self.operand(left), self.operand(right));
-                if swapped { self.binary(function, b, a, id) } else { self.binary(function, a, b, id) }
+                let holds = if swapped { self.binary(function, b, a, id) } else { self.binary(function, a, b, id) };
+                let holds = self.where_defined(holds, left, id);
+                self.where_defined(holds, right, id)
             }
             Node::If { condition, then, otherwise } => {
-                let (condition, a, b) = (self.operand(condition), self.operand(then), self.operand(otherwise));
-                self.select(condition, a, b, id)
+                let (a, b) = (self.operand(then), self.operand(otherwise));
+                let chosen = self.select(self.operand(condition), a, b, id);
+                self.where_defined(chosen, condition, id)
             }
             Node::Builtin(op, args) => self.builtin(op, args, id)?,
             Node::Call { site, args, output } => self.call(site, args, output, id),
@@ -571,7 +580,7 @@ impl Lowering<'_> {
         Ok(address)
     }
 
-    fn select(&mut self, condition: Address, a: Address, b: Address, origin: ExprId) -> Address {
+    pub(crate) fn select(&mut self, condition: Address, a: Address, b: Address, origin: ExprId) -> Address {
         let to = self.temporary();
         self.push(Op::Select { to, condition, a, b }, origin);
         to
@@ -616,6 +625,21 @@ impl Lowering<'_> {
             };
             self.push(op, id);
         }
+        let value = self.relation_value(id, state);
+        if !self.mode.live {
+            return value;
+        }
+        match relation.kind {
+            RelationKind::Compare { left, right } => {
+                let value = self.where_defined(value, left, id);
+                self.where_defined(value, right, id)
+            }
+            RelationKind::Round { argument, .. } => self.where_defined(value, argument, id),
+        }
+    }
+
+    /// What the state of a relation says.
+    fn relation_value(&mut self, id: ExprId, state: Address) -> Address {
         match self.exprs.node(id) {
             Node::Compare { op, .. } => {
                 let zero = self.constant(0.0);
@@ -663,12 +687,21 @@ impl Lowering<'_> {
     fn builtin(&mut self, op: Builtin, args: dae::ArgsId, id: ExprId) -> Result<Address, Diagnostic> {
         let operands: Vec<Address> = self.exprs.arguments(args).iter().map(|&item| self.operand(item)).collect();
         if let (Some(function), &[a]) = (unary(op), operands.as_slice()) {
-            return Ok(self.unary(function, a, id));
+            let value = self.unary(function, a, id);
+            // The sign of what is undefined is not zero.
+            let argument = self.exprs.arguments(args).first().copied().filter(|_| function == Unary::Sign);
+            return Ok(argument.map_or(value, |argument| self.where_defined(value, argument, id)));
         }
         let address = match (op, operands.as_slice()) {
             (Builtin::Atan2, &[a, b]) => self.binary(Binary::Atan2, a, b, id),
-            (Builtin::Min, &[a, b]) => self.binary(Binary::Min, a, b, id),
-            (Builtin::Max, &[a, b]) => self.binary(Binary::Max, a, b, id),
+            (Builtin::Min | Builtin::Max, &[a, b]) => {
+                let function = if op == Builtin::Min { Binary::Min } else { Binary::Max };
+                let mut value = self.binary(function, a, b, id);
+                for item in self.exprs.arguments(args).to_vec() {
+                    value = self.where_defined(value, item, id);
+                }
+                value
+            }
             (Builtin::Div, &[a, b]) => {
                 let quotient = self.binary(Binary::Div, a, b, id);
                 self.unary(Unary::Truncate, quotient, id)

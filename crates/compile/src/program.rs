@@ -347,6 +347,56 @@ impl Program {
         Err(crate::culprit::find(self, &self.chunks[chunk], memory))
     }
 
+    /// Why a section left something that is not finite at an address that is not checked, such as that of an action.
+    pub fn explain(&self, section: &[Step], address: Address, memory: &mut Memory) -> Failure {
+        let writes = |step: &&Step| match **step {
+            Step::Code(chunk) => self.chunks[chunk].ops.iter().any(|op| op.target() == Some(address)),
+            Step::Solve(_) => false,
+        };
+        match section.iter().find(writes) {
+            Some(&Step::Code(chunk)) => crate::culprit::find_at(self, &self.chunks[chunk], memory, Some(address)),
+            _ => Failure::unknown(),
+        }
+    }
+
+    /// Whether a relation may have operands that are undefined although all variables are finite.
+    pub fn has_partial_relations(&self) -> bool {
+        self.layout.relations.values().any(|relation| self.is_partial(relation))
+    }
+
+    fn is_partial(&self, relation: &Relation) -> bool {
+        relation.class != Class::Discrete && self.model().exprs.is_partial(relation.residue)
+    }
+
+    /// Whether an operand of a relation is undefined at the values in memory, in whatever branch it stands.
+    pub fn has_undefined_relation(&self, memory: &mut Memory) -> bool {
+        for (code, on_time) in [(self.roots_code, false), (self.time_code, true)] {
+            self.execute(code, memory);
+            let of_code =
+                |relation: &&Relation| relation.class != Class::Discrete && (relation.class == Class::Time) == on_time;
+            let relations = self.layout.relations.values().filter(of_code);
+            let mut residues = relations.zip(&memory.values[self.regions.outputs as usize..]);
+            if residues.any(|(relation, residue)| !residue.is_finite() && self.is_partial(relation)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Evaluates all that holds at an event with the relations as they are, at a point that is evaluated: fails where
+    /// something that decides is undefined. Between events nobody looks at the operands of relations.
+    pub fn check_conditions(&self, memory: &mut Memory) -> Result<(), Failure> {
+        memory.set_live(false);
+        let kept = memory.values.clone();
+        let steps = self.sections.events.iter();
+        let outcome = steps.into_iter().try_for_each(|step| match *step {
+            Step::Code(chunk) => self.run_chunk(chunk, memory),
+            Step::Solve(system) => self.run_chunk(self.systems[system].residuals, memory),
+        });
+        memory.values = kept;
+        outcome
+    }
+
     /// Whether all results are finite.
     fn try_chunk(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
         let compiled = self.execute(chunk, memory);

@@ -282,6 +282,8 @@ impl Shape {
 #[derive(Clone, Default)]
 pub struct Exprs {
     nodes: IdVec<ExprId, Node>,
+    /// Which of them may be undefined although all variables are finite; see `domain`.
+    partial: IdVec<ExprId, bool>,
     node_index: ChainedIndex,
     arguments: Vec<ExprId>,
     lists: IdVec<ArgsId, (u32, u32)>,
@@ -300,7 +302,9 @@ impl Exprs {
         if let Some(known) = self.find(node) {
             return known;
         }
+        let partial = self.may_be_undefined(node);
         let id = self.nodes.push(node);
+        self.partial.push(partial);
         let nodes = &self.nodes;
         self.node_index.push(node.place(), |number| FxBuildHasher.hash_one(nodes[ExprId::from_index(number)]));
         id
@@ -314,6 +318,12 @@ impl Exprs {
 
     pub fn node(&self, id: ExprId) -> Node {
         self.nodes[id]
+    }
+
+    /// Whether the expression may have no finite value although all variables in it have one: it divides by what may be
+    /// zero, takes the root or the logarithm of what may be negative, or calls a function.
+    pub fn is_partial(&self, id: ExprId) -> bool {
+        self.partial[id]
     }
 
     pub fn len(&self) -> usize {

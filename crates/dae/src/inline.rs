@@ -835,7 +835,7 @@ fn scalar(exprs: &mut Exprs, op: ArithmeticOp, a: ExprId, b: ExprId) -> ExprId {
         ArithmeticOp::Add => exprs.add(a, b),
         ArithmeticOp::Sub => exprs.sub(a, b),
         ArithmeticOp::Mul => exprs.mul(a, b),
-        ArithmeticOp::Div => exprs.div(a, b),
+        ArithmeticOp::Div => exprs.written_div(a, b),
         ArithmeticOp::Pow => exprs.pow(a, b),
     }
 }

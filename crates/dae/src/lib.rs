@@ -4,6 +4,7 @@
 pub mod arrays;
 mod class_text;
 pub mod differentiate;
+pub mod domain;
 pub mod evaluate;
 pub mod evaluate_expr;
 pub mod expr;

@@ -282,6 +282,13 @@ impl Exprs {
         }
     }
 
+    /// `a / b` as a model says it. Unlike in `div`, which rearranges quotients that are defined, `0 / b` stays where b may be
+    /// zero: that is an error, not zero.
+    pub fn written_div(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let is_decided = !self.is_zero(a) || self.as_real(b).is_some();
+        if is_decided { self.div(a, b) } else { self.intern(Node::Div(a, b)) }
+    }
+
     pub fn pow(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let (Some(x), Some(y)) = (self.as_real(a), self.as_real(b))
             && let Some(value) = scalar::power(x, y)
@@ -494,7 +501,7 @@ impl Exprs {
             Node::Add(a, b) => self.add(a, b),
             Node::Sub(a, b) => self.sub(a, b),
             Node::Mul(a, b) => self.mul(a, b),
-            Node::Div(a, b) => self.div(a, b),
+            Node::Div(a, b) => self.written_div(a, b),
             Node::Pow(a, b) => self.pow(a, b),
             Node::Not(a) => self.not(a),
             Node::And(a, b) => self.and(a, b),

@@ -116,7 +116,8 @@ fn implicit_inner(instances: &mut Instances, component: CompId, top: ClassId) ->
         format!("there is no inner `{name}`: one with default values was added at the top of the model"),
     )
     .at(span, "for this outer component")
-    .specification("5.4");
+    .specification("5.4")
+    .decides();
     if let Some(message) = message {
         diagnostic = diagnostic.note(message);
     }

@@ -98,8 +98,8 @@ impl Session {
             lang::Stage::Flatten => Stage::Flatten,
             lang::Stage::Done => Stage::Structure,
         };
-        self.diagnostics.extend(flattening.diagnostics);
-        flattening.model.ok_or(Failed::Model)
+        let refused = self.keep(flattening.diagnostics);
+        flattening.model.filter(|_| !refused).ok_or(Failed::Model)
     }
 
     /// Flat model to sorted and solved equations.
@@ -108,7 +108,9 @@ impl Session {
         let schedule = self.seconds.time(Stage::Structure, || transform::transform(model, &self.transform));
         match schedule {
             Ok(schedule) => {
-                self.diagnostics.extend(schedule.summary.notices.iter().cloned());
+                if self.keep(schedule.summary.notices.iter().cloned()) {
+                    return Err(Failed::Model);
+                }
                 self.stage = Stage::Codegen;
                 Ok(schedule)
             }
@@ -140,7 +142,7 @@ impl Session {
     ) -> Result<Outcome, Failed> {
         self.stage = Stage::Initialise;
         let mut sink = TimedSink { inner: sink, first: None, rows: 0.0, count: 0, last: 0.0 };
-        let outcome = simulate::simulate(program, options, keep, &mut sink, log, watcher).map_err(|error| {
+        let mut outcome = simulate::simulate(program, options, keep, &mut sink, log, watcher).map_err(|error| {
             self.stage = Stage::Integrate;
             Failed::Result(error)
         })?;
@@ -149,14 +151,19 @@ impl Session {
         self.seconds.add(Stage::Initialise, (outcome.initialise_seconds - first).max(0.0));
         self.seconds.add(Stage::Integrate, (outcome.integrate_seconds - sink.rows).max(0.0));
         self.seconds.add(Stage::Write, first + sink.rows + sink.last);
-        self.diagnostics.extend(outcome.warnings.iter().cloned());
+        if self.keep(outcome.warnings.iter().cloned())
+            && let Some(refused) = self.diagnostics.iter().rev().find(|said| said.is_error() && said.decides)
+            && let Some(time) = outcome.ending.time_reached(options)
+        {
+            outcome.ending = Ending::Refused { time, diagnostic: Box::new(refused.clone()) };
+        }
         self.stage = match &outcome.ending {
             Ending::Complete | Ending::Terminated { .. } => Stage::Done,
             Ending::NotInitialised(diagnostic) => {
                 self.diagnostics.push((**diagnostic).clone());
                 Stage::Initialise
             }
-            Ending::Interrupted { .. } => Stage::Integrate,
+            Ending::Interrupted { .. } | Ending::Refused { .. } => Stage::Integrate,
             Ending::Failed { diagnostic, .. } => {
                 self.diagnostics.push((**diagnostic).clone());
                 Stage::Integrate
@@ -180,6 +187,15 @@ impl Session {
             self.libraries.add_file(path);
         }
         Target::find(&mut self.libraries, &request.target, request.model.as_deref())
+    }
+
+    /// Keeps what a stage has to say; whether something of it was decided that must not be.
+    fn keep(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> bool {
+        let strict = self.transform.strict;
+        let before = self.diagnostics.len();
+        let decided = |said: Diagnostic| if strict && said.decides { said.refused() } else { said };
+        self.diagnostics.extend(diagnostics.into_iter().map(decided));
+        self.diagnostics[before..].iter().any(|said| said.decides && said.is_error())
     }
 
     fn fail<T>(&mut self, diagnostics: Vec<Diagnostic>) -> Result<T, Failed> {

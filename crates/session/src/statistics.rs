@@ -25,6 +25,8 @@ pub struct Statistics {
     pub state_events: u64,
     pub time_events: u64,
     pub rows: u64,
+    /// How often assertions of level warning began to fail.
+    pub assertion_warnings: u64,
     pub modes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes_made: Option<u64>,
@@ -95,6 +97,7 @@ impl Statistics {
             state_events: run.state_events,
             time_events: run.time_events,
             rows: run.rows,
+            assertion_warnings: run.assertion_warnings,
             modes: run.modes,
             modes_made: made.then_some(run.modes_made),
             mode_seconds: made.then_some(run.mode_seconds),
@@ -118,6 +121,7 @@ impl Statistics {
         table.count("state events", self.state_events);
         table.count("time events", self.time_events);
         table.count("rows", self.rows);
+        table.count("warnings of assertions", self.assertion_warnings);
         table.count("modes", self.modes);
         if let (Some(made), Some(seconds)) = (self.modes_made, self.mode_seconds) {
             table.time("  making one", seconds / made as f64);

@@ -18,6 +18,9 @@ pub struct Summary {
     /// The first error in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Each warning in one line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flat: Option<Flat>,
     #[serde(flatten)]

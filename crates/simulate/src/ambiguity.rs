@@ -35,6 +35,7 @@ impl Ambiguity {
             Decimal(self.time)
         );
         let mut diagnostic = Diagnostic::warning("ambiguous-conditions", message)
+            .decides()
             .note(format!("taken: {}", combination(|entry| entry.1)))
             .note(format!("as consistent: {}", combination(|entry| entry.2)))
             .hint("the equations do not say which; give the conditions a memory with `pre(…)`, or one of the elements a delay");

@@ -6,9 +6,33 @@
 
 use std::collections::VecDeque;
 
+use base::{Decimal, Diagnostic};
 use compile::{Memory, Program};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Trouble};
+use crate::places::with_place;
+
+/// Every sample needs a start and a positive interval, once these are computed.
+pub fn check_samples(program: &Program, memory: &Memory) -> Result<(), Trouble> {
+    for sample in &program.layout.samples {
+        let start = memory.values[sample.start_value as usize];
+        let interval = memory.values[sample.interval_value as usize];
+        if start.is_finite() && interval.is_finite() && interval > 0.0 {
+            continue;
+        }
+        let model = program.model();
+        let (text, what) = match start.is_finite() {
+            true => (sample.interval, format!("the interval {}, which must be positive", Decimal(interval))),
+            false => (sample.start, format!("the start {}", Decimal(start))),
+        };
+        let message = format!("`{}` has {what}", model.expression_text(sample.expression));
+        let hint = format!("give `{}` another value", model.expression_text(text));
+        let diagnostic = Diagnostic::error("sample-interval", message).hint(hint).specification("3.7.5");
+        let diagnostic = with_place(model, sample.expression, "sampled here", diagnostic);
+        return Err(Trouble::Model(Box::new(diagnostic)));
+    }
+    Ok(())
+}
 
 /// Two times this close to each other, relative to their size, are one instant.
 const SAME_INSTANT: f64 = 10.0 * f64::EPSILON;

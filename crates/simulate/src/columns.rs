@@ -109,12 +109,30 @@ impl Columns {
     }
 
     /// The row at the values in memory.
-    pub fn row(&mut self, program: &Program, memory: &compile::Memory) -> &[f64] {
+    pub fn row(&mut self, program: &Program, memory: &compile::Memory) -> Row<'_> {
         let impulses = self.impulses.iter().map(|&(_, impulse)| impulse);
         let value = |source: &Option<VarId>| source.map_or(f64::NAN, |variable| program.value(memory, variable));
         let values = self.sources.iter().map(value).chain(impulses);
         self.row.iter_mut().zip(values).for_each(|(place, value)| *place = value);
-        &self.row
+        Row { values: &self.row, sources: &self.sources }
+    }
+}
+
+/// One row of the result, and the variables that it was read from.
+pub struct Row<'a> {
+    pub values: &'a [f64],
+    sources: &'a [Option<VarId>],
+}
+
+impl Row<'_> {
+    /// A variable whose value is not finite. Derivatives that a mode does not have are no variables of it.
+    pub fn undefined(&self) -> Option<VarId> {
+        // Zero times what is not finite is not zero; without an early end the loop has no branches.
+        if self.values.iter().fold(0.0, |sum, value| sum + 0.0 * value) == 0.0 {
+            return None;
+        }
+        let pairs = self.values.iter().zip(self.sources);
+        pairs.filter(|(value, _)| !value.is_finite()).find_map(|(_, &source)| source)
     }
 }
 

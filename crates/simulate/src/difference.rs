@@ -11,6 +11,7 @@ use crate::event_log::EventLog;
 use crate::events::{self, Names};
 use crate::initial;
 use crate::machine::{Machine, Trouble};
+use crate::places::not_finite;
 use crate::run::{Ending, Options, Outcome, RunStatistics, Watcher};
 
 /// The first point is found with a small part of a step.
@@ -100,6 +101,10 @@ impl Steps<'_> {
                     return Ok(Ending::Failed { time, diagnostic });
                 }
             }
+            if let Some(variable) = self.columns.row(self.program, &self.machine.memory).undefined() {
+                let diagnostic = Box::new(not_finite(self.program, variable, "the value").diagnostic(self.program.model()));
+                return Ok(Ending::Failed { time, diagnostic });
+            }
             let due = start + next_output as f64 * self.options.interval;
             if time >= due || same_instant(time, due) || time == stop {
                 self.write(sink)?;
@@ -142,6 +147,6 @@ impl Steps<'_> {
 
     fn write(&mut self, sink: &mut dyn ResultSink) -> Result<(), ResultError> {
         self.statistics.rows += 1;
-        sink.row(self.machine.memory.time(), self.columns.row(self.program, &self.machine.memory))
+        sink.row(self.machine.memory.time(), self.columns.row(self.program, &self.machine.memory).values)
     }
 }

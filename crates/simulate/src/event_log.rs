@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use base::Decimal;
 
+use crate::assertion_warnings::AssertionWarnings;
+
 /// One thing that happened.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entry<'a> {
@@ -107,6 +109,8 @@ pub enum Format {
 
 /// Writes entries as they come. The first error of the writer is kept and told at the end.
 pub struct EventLog<'w> {
+    /// Assertions of level warning that failed.
+    pub(crate) assertions: AssertionWarnings,
     out: Option<Box<dyn Write + 'w>>,
     format: Format,
     error: Option<io::Error>,
@@ -114,12 +118,12 @@ pub struct EventLog<'w> {
 
 impl<'w> EventLog<'w> {
     pub fn new(out: impl Write + 'w, format: Format) -> Self {
-        Self { out: Some(Box::new(out)), format, error: None }
+        Self { assertions: AssertionWarnings::default(), out: Some(Box::new(out)), format, error: None }
     }
 
     /// A log that nobody reads.
     pub fn none() -> Self {
-        Self { out: None, format: Format::Text, error: None }
+        Self { assertions: AssertionWarnings::default(), out: None, format: Format::Text, error: None }
     }
 
     /// Whether entries are worth being made.

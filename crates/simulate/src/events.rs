@@ -8,6 +8,7 @@ use dae::{Action, ActionKind, VarId, VariableType};
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, EventLog};
 use crate::machine::{Machine, Phase, Trouble};
+use crate::places::at_origin;
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
@@ -194,10 +195,30 @@ pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(),
     machine.run(section, Phase::Frozen)?;
     for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
         if matches!(action.kind, ActionKind::Assert { .. }) && action.condition.is_none() {
+            if machine.memory.values[slots.value as usize].is_nan() {
+                return Err(undefined(machine, action, slots.value));
+            }
             assertion(machine, action, slots, log)?;
         }
     }
     Ok(())
+}
+
+/// Whether the conditions of actions and assertions are defined at a point that is evaluated, with the relations as they are.
+pub fn check_actions(machine: &mut Machine) -> Result<(), Trouble> {
+    let program = machine.program;
+    let kept = machine.memory.values.clone();
+    let mut outcome = machine.run(&program.sections.actions, Phase::Frozen);
+    for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
+        let (active, value) =
+            (machine.memory.values[slots.active as usize], machine.memory.values[slots.value as usize]);
+        let address = if active.is_nan() { slots.active } else { slots.value };
+        if outcome.is_ok() && (active.is_nan() || active != 0.0 && !value.is_finite()) {
+            outcome = Err(undefined(machine, action, address));
+        }
+    }
+    machine.memory.values = kept;
+    outcome
 }
 
 /// Carries out the active actions; tells whether a state was set to another value.
@@ -211,8 +232,13 @@ pub fn perform(
     let program = machine.program;
     let mut reinitialised = false;
     for (action, slots) in actions.iter().zip(slots) {
-        if machine.memory.values[slots.active as usize] == 0.0 {
+        let active = machine.memory.values[slots.active as usize];
+        if active == 0.0 {
             continue;
+        }
+        if active.is_nan() || !machine.memory.values[slots.value as usize].is_finite() {
+            let address = if active.is_nan() { slots.active } else { slots.value };
+            return Err(undefined(machine, action, address));
         }
         match action.kind {
             ActionKind::Reinit { state, .. } => {
@@ -241,6 +267,23 @@ pub fn perform(
     Ok(reinitialised)
 }
 
+/// The condition of an action, or its value, has no finite value.
+fn undefined(machine: &mut Machine, action: &Action, address: Address) -> Trouble {
+    let program = machine.program;
+    let sections = [&program.sections.actions, &program.sections.assertions, &program.sections.initial_actions];
+    let steps: Vec<_> = sections.into_iter().flat_map(|section| section.iter().copied()).collect();
+    let failure = program.explain(&steps, address, &mut machine.memory);
+    let what = match action.kind {
+        ActionKind::Assert { .. } => "an assertion",
+        ActionKind::Reinit { .. } => "a value for reinit",
+        _ => "a condition",
+    };
+    let time = Decimal(machine.memory.time());
+    let mut diagnostic = failure.diagnostic(program.model());
+    diagnostic.message = format!("{} in {what} at time {time}", failure.message(program.model()));
+    Trouble::Model(Box::new(at_origin(program.model(), &action.origin, "evaluated here", diagnostic)))
+}
+
 /// A function that was called for its effect did not come to its end.
 fn effect_trouble(machine: &Machine, action: &Action, mut failure: Diagnostic) -> Trouble {
     failure.message = format!("{} at time {}", failure.message, Decimal(machine.memory.time()));
@@ -258,15 +301,21 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
     let ActionKind::Assert { message, warning, .. } = action.kind else { return Ok(()) };
     let holds = machine.memory.values[slots.value as usize] != 0.0;
     if holds {
+        if warning {
+            log.assertions.holds(action);
+        }
         return Ok(());
     }
     let program = machine.program;
     let time = machine.memory.time();
-    let text = program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)))?;
+    let mut text = || program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)));
     if warning {
-        log.write(&Entry::Message { time, text: &text });
-        return Ok(());
+        if log.is_active() {
+            log.write(&Entry::Message { time, text: &text()? });
+        }
+        return log.assertions.fails(program.model(), action, time, text);
     }
+    let text = text()?;
     let component = program.model().paths.text(action.origin.component);
     let mut diagnostic =
         Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time)));

@@ -4,11 +4,12 @@
 use compile::Program;
 use dae::{Builtin, Node};
 
-use crate::clockwork::Clockwork;
+use crate::clockwork::{Clockwork, check_samples};
 use crate::conditions;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
 use crate::machine::{Machine, Phase, Trouble};
+use crate::places::not_finite;
 
 /// Leaves memory at the start of the simulation, events at the first instant done. Returns the clockwork for the rest.
 pub fn initialise(
@@ -23,6 +24,8 @@ pub fn initialise(
     machine.run(&program.sections.starts, Phase::Live)?;
     machine.systems.reset();
     machine.run(&program.sections.samples, Phase::Live)?;
+    check_samples(program, &machine.memory)?;
+    check_attributes(machine)?;
     let mut clockwork = Clockwork::new(program, &machine.memory, time, stop - time);
     machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     machine.memory.set_initial(true);
@@ -38,6 +41,23 @@ pub fn initialise(
     program.record_delays(&mut machine.memory);
     clockwork.begin_delays(machine);
     Ok((clockwork, aftermath))
+}
+
+/// Limits and nominal values that may be undefined have to be numbers, once parameters are known.
+fn check_attributes(machine: &mut Machine) -> Result<(), Trouble> {
+    let (program, model) = (machine.program, machine.program.model());
+    for (variable, declared) in model.variables.iter() {
+        let attributes = &declared.attributes;
+        for (name, value) in [("min", attributes.min), ("max", attributes.max), ("nominal", attributes.nominal)] {
+            let Some(value) = value.filter(|&value| model.exprs.is_partial(value)) else { continue };
+            let found = program.evaluate(&[value], &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)))?;
+            if found.iter().any(|value| !value.is_finite()) {
+                let what = format!("the attribute {name}, {},", model.expression_text(value));
+                return Err(not_finite(program, variable, &what));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The initial problem: along the path from the simplified to the actual one where the model has one, so that the solution

@@ -5,6 +5,7 @@
 //! jumps; `run` puts them on the axis of time. `modes` changes the program where the structure of the model changes.
 
 mod ambiguity;
+mod assertion_warnings;
 mod bands;
 mod clockwork;
 mod columns;
@@ -20,6 +21,7 @@ mod initial;
 mod limits;
 mod machine;
 mod modes;
+mod places;
 mod profile;
 mod projection;
 mod real_time;

@@ -19,6 +19,7 @@ use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::modes::{Shelf, Station, Switching};
+use crate::places::not_finite;
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::real_time::{Pace, Punctuality};
@@ -28,6 +29,7 @@ use remember::Remembering;
 
 mod remember;
 mod takeover;
+mod undefined;
 
 use takeover::Fallback;
 
@@ -93,6 +95,8 @@ pub struct RunStatistics {
     /// How often a mode was tried after an event.
     pub mode_trials: u64,
     pub mode_seconds: f64,
+    /// How often assertions of level warning began to fail.
+    pub assertion_warnings: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -107,6 +111,19 @@ pub enum Ending {
     NotInitialised(Box<Diagnostic>),
     /// It stopped early; what was computed is in the result.
     Failed { time: f64, diagnostic: Box<Diagnostic> },
+    /// It came to this time, but something was decided on the way that must not be (`--strict`).
+    Refused { time: f64, diagnostic: Box<Diagnostic> },
+}
+
+impl Ending {
+    /// The time that a run came to that did not fail.
+    pub fn time_reached(&self, options: &Options) -> Option<f64> {
+        match *self {
+            Ending::Complete => Some(options.stop_time),
+            Ending::Terminated { time, .. } | Ending::Interrupted { time } => Some(time),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -225,6 +242,7 @@ impl<'p> Station<'p> {
             roots,
             bands: Bands::new(program),
             names: Names::new(&machine),
+            has_partial_relations: program.has_partial_relations(),
             machine,
             switch: None,
             carried: None,
@@ -463,7 +481,10 @@ impl<'a, 'w> Run<'a, 'w> {
                 time = known;
             }
             let due = same_instant(time, known);
-            let eventful = crossing.is_some() || due || arrival.is_some();
+let eventful = crossing.is_some() || due || arrival.is_some();
+            if !eventful {
+                self.check_conditions(step.t_old, time)?;
+            }
             self.meter.add(Part::Events, searched);
             let written = self.meter.now();
             self.write_outputs_until(time, eventful)?;
@@ -665,7 +686,11 @@ impl<'a, 'w> Run<'a, 'w> {
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);
         let begun = self.meter.now();
-        self.sink.row(time, self.columns.row(self.program, &self.station.machine.memory))?;
+        let row = self.columns.row(self.program, &self.station.machine.memory);
+        if let Some(variable) = row.undefined() {
+            return Err(not_finite(self.program, variable, "the value").into());
+        }
+        self.sink.row(time, row.values)?;
         self.meter.add_writing(begun);
         Ok(())
     }
@@ -818,6 +843,7 @@ impl<'a, 'w> Run<'a, 'w> {
             (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.made, modes.seconds);
             self.statistics.mode_trials = modes.trials;
         }
+        self.statistics.assertion_warnings = self.log.assertions.count();
         self.statistics.steps = effort.steps;
         self.statistics.rejected = effort.rejected + effort.failed;
         self.statistics.rhs = effort.rhs;
@@ -856,12 +882,14 @@ impl<'a, 'w> Run<'a, 'w> {
                     names.join(", ")
                 ),
             )
+            .decides()
         };
         let shared = self.station.machine.systems.shared.iter().map(warning);
         let ambiguous = self.used().flat_map(|(program, systems)| {
             systems.ambiguities().map(|ambiguity| ambiguity.warning(program)).collect::<Vec<_>>()
         });
         let modes = self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned());
-        shared.chain(ambiguous).chain(modes).chain(self.limits.warnings(self.program)).collect()
+        let all = shared.chain(ambiguous).chain(modes).chain(self.limits.warnings(self.program));
+        all.chain(self.log.assertions.diagnostics()).collect()
     }
 }

@@ -168,6 +168,13 @@ impl<'t> Lexer<'t> {
                 .hint("it is read as a Real number");
             self.report(start, self.position, diagnostic, "");
         }
+        if kind == Real && self.text[start..self.position].parse::<f64>().is_ok_and(f64::is_infinite) {
+            let diagnostic =
+                Diagnostic::error("number-too-large", "this number is larger than any that can be computed with").hint(
+                    "the largest is 1.797e308; `Modelica.Constants.inf` is a number that is large enough for most uses",
+                );
+            self.report(start, self.position, diagnostic, "");
+        }
         kind
     }
 

@@ -100,7 +100,8 @@ fn contradiction(work: &mut Work, (of, used): (VarId, f64), (variable, dropped):
         format!("`{one}` and `{other}` are equal, but their fixed start values are not: {used} and {dropped}");
     let mut warning = Diagnostic::warning("fixed-starts-differ", message)
         .hint("remove `fixed = true` from one of them")
-        .specification("8.6");
+        .specification("8.6")
+        .decides();
     for variable in [of, variable] {
         if let Some(span) = work.model.variables[variable].span {
             warning = warning.at(span, "");

@@ -2,7 +2,8 @@
 //! them the initial problem has to determine (`fixed = false`, specification 8.6).
 
 use base::{Diagnostic, Id};
-use dae::{ExprId, Memo, Node, VarId, Variability, VariableType};
+use dae::{ActionKind, ExprId, Memo, Model, Node, VarId, Variability, VariableType};
+use rustc_hash::FxHashSet;
 
 use crate::schedule::{Assignment, Role};
 use crate::work::Work;
@@ -44,6 +45,7 @@ pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
 
 /// A parameter without a binding has its start value (specification 8.6), else the default of its type.
 fn give_bindings(work: &mut Work) {
+    let mut without = Vec::new();
     for variable in work.model.variables.ids() {
         if !matches!(work.roles[variable], Role::Constant | Role::Parameter) {
             continue;
@@ -60,8 +62,72 @@ fn give_bindings(work: &mut Work) {
         if declared.binding.is_some() || not_fixed || declared.ty == VariableType::Object {
             continue;
         }
+        without.push(variable);
+    }
+    let notices = without_value(work, &without);
+    for variable in without {
         let value = start_value(work, variable);
         work.model.variables[variable].binding = Some(value);
+    }
+    work.summary.notices.extend(notices);
+}
+
+/// Says which value parameters have that got none, as far as anything depends on them.
+fn without_value(work: &mut Work, without: &[VarId]) -> Vec<Diagnostic> {
+    /// More messages than these nobody reads.
+    const MOST: usize = 10;
+    if without.is_empty() {
+        return Vec::new();
+    }
+    let used = used(&work.model);
+    let mut told: Vec<VarId> = without.iter().copied().filter(|variable| used.contains(variable)).collect();
+    // Hidden ones are made by the translation.
+    told.retain(|&variable| !work.model.variables[variable].hidden);
+    let mut notices: Vec<Diagnostic> = told.iter().take(MOST).map(|&variable| no_value(work, variable)).collect();
+    let more = told.len().saturating_sub(MOST);
+    if let Some(last) = notices.last_mut().filter(|_| more > 0) {
+        last.notes.push(format!("{more} more parameters have no value"));
+    }
+    notices
+}
+
+/// The variables that equations, actions and the bindings and attributes of others read.
+fn used(model: &Model) -> FxHashSet<VarId> {
+    let mut roots: Vec<ExprId> = Vec::new();
+    let equations = model.equations.values().chain(&model.initial_equations);
+    roots.extend(equations.flat_map(|equation| [equation.left, equation.right]));
+    for variable in model.variables.values() {
+        let attributes = &variable.attributes;
+        roots.extend([variable.binding, attributes.start].into_iter().flatten());
+    }
+    for action in model.actions.iter().chain(&model.initial_actions) {
+        roots.extend(action.condition);
+        match action.kind {
+            ActionKind::Reinit { value, .. } => roots.push(value),
+            ActionKind::Assert { holds, .. } => roots.push(holds),
+            ActionKind::Call(call) => roots.push(call),
+            ActionKind::Terminate { .. } => {}
+        }
+    }
+    model.exprs.dependencies(&roots).variables.into_iter().collect()
+}
+
+fn no_value(work: &mut Work, variable: VarId) -> Diagnostic {
+    let has_start = work.model.variables[variable].attributes.start.is_some();
+    let value = start_value(work, variable);
+    let (model, declared) = (&work.model, &work.model.variables[variable]);
+    let (name, value) = (model.variable_name(variable), model.expression_text(value));
+    let which = if has_start { "its start value" } else { "the default" };
+    let message = format!("the parameter `{name}` has no value; {which} {value} is used");
+    let component = model.paths.parent(declared.path).map(|parent| model.paths.text(parent)).unwrap_or_default();
+    let warning = Diagnostic::warning("parameter-without-value", message)
+        .in_component(component)
+        .hint(format!("give it one in the model, or with `--set {name}=…`; --strict refuses such models"))
+        .specification("8.6")
+        .decides();
+    match declared.span {
+        Some(span) => warning.at(span, "declared without a value"),
+        None => warning,
     }
 }
 

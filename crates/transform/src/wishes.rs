@@ -79,7 +79,7 @@ pub fn tell(work: &mut Work, reduced: &Reduced, integrated: &[u32], open: &FxHas
             _ => continue,
         };
         let message = format!("`{}` {message}", work.model.variable_name(variable));
-        let mut warning = Diagnostic::warning("state-select", message).specification("4.9.7.1");
+        let mut warning = Diagnostic::warning("state-select", message).specification("4.9.7.1").decides();
         if let Some(span) = work.model.variables[variable].span {
             warning = warning.at(span, "");
         }

@@ -193,6 +193,12 @@ impl Run<'_> {
                     Decimal(*time)
                 ),
             }),
+            Ending::Refused { .. } => Err(Failure {
+                exit: Exit::Model,
+                message: format!(
+                    "the model leaves something open (--strict); `{output}` holds what came out nevertheless"
+                ),
+            }),
             Ending::Failed { time, .. } => Err(Failure {
                 exit: Exit::Stopped,
                 message: format!(

@@ -48,7 +48,7 @@ impl Maker<'_, '_> {
                 let a = self.eval(a)?;
                 self.map(a, &mut |this, x| match is_known(x) {
                     true => Ok(arrays::not(x.clone())?),
-                    false => this.unary(Unary::Not, x),
+                    false => this.defined_not(x),
                 })
             }
             Expr::Arithmetic(op, a, b) => {
@@ -372,7 +372,10 @@ impl Maker<'_, '_> {
             _ => {}
         }
         let b = self.eval(b)?;
-        self.elementwise(a, b, &mut |this, x, y| this.combine(function, x, y))
+        self.elementwise(a, b, &mut |this, x, y| match decides {
+            true => this.defined_or(x, y),
+            false => this.defined_and(x, y),
+        })
     }
 
     fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Made {
@@ -384,7 +387,8 @@ impl Maker<'_, '_> {
             return Err("an order of texts".into());
         }
         let (function, swapped) = comparison(op);
-        if swapped { self.combine(function, &b, &a) } else { self.combine(function, &a, &b) }
+        let holds = if swapped { self.combine(function, &b, &a)? } else { self.combine(function, &a, &b)? };
+        self.defined(holds, [&a, &b])
     }
 
     fn choice(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Made {
@@ -393,6 +397,7 @@ impl Maker<'_, '_> {
             Value::Boolean(false) => return self.eval(otherwise),
             condition => self.address(&condition)?,
         };
+        self.decide(condition)?;
         self.push(Op::If { condition, otherwise: 0 })?;
         let first = self.eval(then)?;
         let mut scalars = Vec::new();

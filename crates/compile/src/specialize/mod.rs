@@ -10,6 +10,7 @@
 //! evaluator, as do functions in other languages.
 
 mod calls;
+mod doubt;
 mod expressions;
 mod statements;
 mod usage;
@@ -232,6 +233,7 @@ impl<'a> Specializer<'a> {
             indexed: Vec::new(),
             loops: 0,
             verdict: None,
+            doubt: None,
         };
         let made = maker.run(arguments, statements);
         let mut code = maker.code;
@@ -300,6 +302,8 @@ struct Maker<'s, 'a> {
     loops: u32,
     /// Where a function without outputs leaves NaN if it fails, and zero otherwise.
     verdict: Option<Address>,
+    /// NaN once something undefined decided, zero before; added to the results. Made when something is decided.
+    doubt: Option<Address>,
 }
 
 impl Maker<'_, '_> {
@@ -322,7 +326,9 @@ impl Maker<'_, '_> {
             self.push(Op::EndLoop { start: 0, repeat: false })?;
         }
         let verdict = self.verdict.map(|verdict| Ok(Value::Object(u64::from(verdict))));
-        function.outputs.iter().map(|&output| self.local(output)).chain(verdict).collect()
+        let outputs = function.outputs.iter().map(|&output| self.local(output)).chain(verdict);
+        let outputs = outputs.collect::<Made<Vec<Value>>>()?;
+        self.doubtful(outputs)
     }
 
     /// Gives inputs their arguments, and variables their places and first values.

@@ -51,6 +51,7 @@ impl Maker<'_, '_> {
                     Value::Boolean(false) => self.fail(),
                     condition => {
                         let condition = self.address(&condition)?;
+                        self.decide(condition)?;
                         self.push(Op::If { condition, otherwise: 0 })?;
                         self.push(Op::Else { end: 0 })?;
                         self.fail()?;
@@ -109,7 +110,10 @@ impl Maker<'_, '_> {
     }
 
     fn leave_unless(&mut self, condition: &Value) -> Made<()> {
-        let condition = self.address(condition)?;
+        let (condition, one) = (self.address(condition)?, self.special.pool.constants.address(1.0));
+        self.decide(condition)?;
+        // A condition that is undefined ends the loop.
+        let condition = self.binary(Binary::Equal, condition, one)?;
         self.push(Op::If { condition, otherwise: 0 })?;
         self.push(Op::Else { end: 0 })?;
         self.push(Op::Exit { levels: 1, target: 0 })?;
@@ -129,6 +133,7 @@ impl Maker<'_, '_> {
                 }
                 condition => {
                     let condition = self.address(&condition)?;
+                    self.decide(condition)?;
                     self.push(Op::If { condition, otherwise: 0 })?;
                     self.statements(body)?;
                     self.push(Op::Else { end: 0 })?;

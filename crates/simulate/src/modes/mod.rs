@@ -347,7 +347,7 @@ impl<'p> Switching<'p> {
         self.decide_monitors(station, &mut left)?;
         self.sizes.note(station);
         let message = "no mode agrees with all start values; they are taken for the values just before the start";
-        self.add_warning(Diagnostic::warning("contradicting-start-values", message));
+        self.add_warning(Diagnostic::warning("contradicting-start-values", message).decides());
         Ok(Start::Before(left))
     }
 
@@ -830,6 +830,7 @@ fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
     machine.run(&program.sections.starts, Phase::Live)?;
     machine.systems.reset();
     machine.run(&program.sections.samples, Phase::Live)?;
+    crate::clockwork::check_samples(program, &machine.memory)?;
     program.save_pre(&mut machine.memory);
     Ok(())
 }

@@ -22,6 +22,8 @@ pub struct Station<'p> {
     pub roots: RootFinder,
     pub bands: Bands,
     pub names: Names,
+    /// Relations may be undefined although all variables are finite.
+    pub has_partial_relations: bool,
     pub switch: Option<Switch>,
     /// Where it has what is carried between modes; made when it is first needed.
     pub carried: Option<Box<Carried>>,

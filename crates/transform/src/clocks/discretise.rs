@@ -146,6 +146,7 @@ impl Translation<'_> {
         if known.is_none() {
             let names: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
             let notice = Diagnostic::warning("solver-method", format!("there is no solver method `{name}`"))
+                .decides()
                 .note("`External` is used instead")
                 .hint(format!("the methods are {}", names.join(", ")))
                 .specification("16.8.2");

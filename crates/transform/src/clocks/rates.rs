@@ -185,7 +185,8 @@ impl Partitions {
             let notice = Diagnostic::warning("default-clock", format!("no clock is given for {name}"))
                 .note("the fastest of the equations that are clocked with it tick every second")
                 .hint("name a clock, as in `sample(u, Clock(0.1))` or `when Clock(1, 10) then`")
-                .specification("16.3");
+                .specification("16.3")
+                .decides();
             clocks.notices.push(self.at_partition(model, root, notice));
         }
     }

@@ -256,7 +256,8 @@ fn notice(work: &Work, system: &System, spare: &[u32], columns: &[u32]) -> Diagn
             shared.join(", ")
         ),
     )
-    .hint("give one of them a resistance, or leave it out; --strict refuses such models");
+    .hint("give one of them a resistance, or leave it out; --strict refuses such models")
+    .decides();
     with_equations(work, system, spare, diagnostic)
 }
 
