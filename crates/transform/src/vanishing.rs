@@ -163,12 +163,12 @@ struct Zeros {
 }
 
 impl Zeros {
-    fn find(work: &Work, vanishing: &[VarId]) -> Self {
-        let exprs = &work.model.exprs;
+    fn find(work: &mut Work, vanishing: &[VarId]) -> Self {
         let vanishing = rustc_hash::FxHashSet::from_iter(vanishing.iter().copied());
-        let mut zero = vec![false; exprs.len()];
+        let mut zero = vec![false; work.model.exprs.len()];
         let mut any_product = false;
-        for id in exprs.ids() {
+        for id in work.model.exprs.ids() {
+            let exprs = &work.model.exprs;
             let of = |id: ExprId| zero[id.index()];
             let is_zero = match exprs.node(id) {
                 Node::Real(value) => value == 0.0,
@@ -180,11 +180,15 @@ impl Zeros {
                 Node::Neg(a) => of(a),
                 Node::Add(a, b) | Node::Sub(a, b) => of(a) && of(b),
                 Node::Mul(a, b) => of(a) || of(b),
-                Node::Div(a, _) => of(a),
+                // Zero by zero is an error, not zero.
+                Node::Div(a, b) if of(a) => {
+                    let is_literal = exprs.is_zero(a);
+                    work.evaluate(b).map_or(!is_literal, |divisor| divisor != 0.0)
+                }
                 Node::If { then, otherwise, .. } => of(then) && of(otherwise),
                 _ => false,
             };
-            any_product |= is_zero && matches!(exprs.node(id), Node::Mul(..) | Node::Div(..));
+            any_product |= is_zero && matches!(work.model.exprs.node(id), Node::Mul(..) | Node::Div(..));
             zero[id.index()] = is_zero;
         }
         Self { zero, any_product }

@@ -44,11 +44,17 @@ impl Maker<'_, '_> {
         Ok(results)
     }
 
-    /// A comparison, NaN where a side is not finite.
-    pub(super) fn defined(&mut self, holds: Value, sides: [&Value; 2]) -> Made {
+    /// The smaller or larger of two.
+    pub(super) fn extreme(&mut self, function: Binary, a: &Value, b: &Value) -> Made {
+        let value = self.combine(function, a, b)?;
+        self.defined(value, &[a, b])
+    }
+
+    /// A value, NaN where what decides it is not finite.
+    pub(super) fn defined(&mut self, holds: Value, sides: &[&Value]) -> Made {
         let mut holds = self.address(&holds)?;
         let zero = self.special.pool.constants.address(0.0);
-        for side in sides.into_iter().filter(|side| !is_known(side)) {
+        for side in sides.iter().filter(|side| !is_known(side)) {
             let side = self.address(side)?;
             let nothing = self.binary(Binary::Mul, zero, side)?;
             holds = self.binary(Binary::Add, holds, nothing)?;

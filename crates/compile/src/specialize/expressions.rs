@@ -388,7 +388,7 @@ impl Maker<'_, '_> {
         }
         let (function, swapped) = comparison(op);
         let holds = if swapped { self.combine(function, &b, &a)? } else { self.combine(function, &a, &b)? };
-        self.defined(holds, [&a, &b])
+        self.defined(holds, &[&a, &b])
     }
 
     fn choice(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Made {
@@ -455,10 +455,10 @@ impl Maker<'_, '_> {
                     self.elementwise(left, value, &mut |this, x, y| this.scalar(ArithmeticOp::Add, x, y))?
                 }
                 (Some(left), ReductionOp::Min) => {
-                    self.elementwise(left, value, &mut |this, x, y| this.combine(Binary::Min, x, y))?
+                    self.elementwise(left, value, &mut |this, x, y| this.extreme(Binary::Min, x, y))?
                 }
                 (Some(left), ReductionOp::Max) => {
-                    self.elementwise(left, value, &mut |this, x, y| this.combine(Binary::Max, x, y))?
+                    self.elementwise(left, value, &mut |this, x, y| this.extreme(Binary::Max, x, y))?
                 }
             });
         }
@@ -482,6 +482,11 @@ impl Maker<'_, '_> {
         match (unary(op), arguments.next(), arguments.next(), arguments.next()) {
             (Some(function), Some(a), None, None) => self.map(a, &mut |this, x| match is_known(x) {
                 true => Ok(arrays::builtin(op, vec![x.clone()])?),
+                // The sign of what is undefined is not zero.
+                false if function == Unary::Sign => {
+                    let sign = this.unary(function, x)?;
+                    this.defined(sign, &[x])
+                }
                 false => this.unary(function, x),
             }),
             (None, Some(a), Some(b), None) => self.elementwise(a, b, &mut |this, x, y| this.pair(op, x, y)),
@@ -496,8 +501,8 @@ impl Maker<'_, '_> {
         }
         let rounding = match op {
             Builtin::Atan2 => return self.combine(Binary::Atan2, x, y),
-            Builtin::Min => return self.combine(Binary::Min, x, y),
-            Builtin::Max => return self.combine(Binary::Max, x, y),
+            Builtin::Min => return self.extreme(Binary::Min, x, y),
+            Builtin::Max => return self.extreme(Binary::Max, x, y),
             Builtin::Homotopy => return Ok(x.clone()),
             Builtin::Div | Builtin::Rem => Unary::Truncate,
             Builtin::Mod => Unary::Floor,
@@ -547,7 +552,7 @@ impl Maker<'_, '_> {
         match (function, arguments.as_slice()) {
             (F::Min | F::Max, [a, b]) => {
                 let op = if function == F::Min { Binary::Min } else { Binary::Max };
-                self.combine(op, a, b)
+                self.extreme(op, a, b)
             }
             (F::Min | F::Max | F::Sum | F::Product, [Value::Array(array)]) => {
                 let op = match function {
