@@ -14,13 +14,15 @@ use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step}
 use crate::order_control::OrderControl;
 use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::weights::{
-    Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, worst_component,
+    Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, tighten, worst_component,
 };
 
 const MAX_ITERATIONS: usize = 4;
 /// Fraction of the error tolerance that the iteration error may take.
 const ITERATION_TOLERANCE: f64 = 0.1;
 const COEFFICIENT_DRIFT: f64 = 0.2;
+/// How much smaller the errors of steps must be where nothing damps them: over a hundred oscillations they add up.
+const STRICTNESS: f64 = 200.0;
 /// Steps after which the factorisation and the Jacobian are renewed in any case.
 const FACTORISATION_AGE: u64 = 20;
 const JACOBIAN_AGE: u64 = 50;
@@ -48,6 +50,8 @@ pub struct Bdf {
     delta: Vec<f64>,
     scratch: Vec<f64>,
     jacobian_norm: f64,
+    /// Factor of the weights: one, or more where errors last.
+    strictness: f64,
     statistics: Statistics,
     resume: Resume,
     /// Slopes at the end of the last step.
@@ -86,6 +90,7 @@ impl Bdf {
             delta: zeros(),
             scratch: Vec::with_capacity(size * (MAX_ORDER + 1)),
             jacobian_norm: f64::INFINITY,
+            strictness: 1.0,
             statistics: Statistics::default(),
             resume: Resume::new(size),
             slope: zeros(),
@@ -112,6 +117,7 @@ impl Bdf {
         evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics)
             .map_err(|failure| failure.at(self.t, 0.0))?;
         set_weights(&self.options, &self.x, &mut self.weights);
+        tighten(&mut self.weights, self.strictness);
         let h = match h0 {
             Some(h) if h > 0.0 => h,
             _ => initial_step(
@@ -206,12 +212,18 @@ impl Bdf {
             self.steps_since_jacobian = 0;
             self.jacobian_norm = matrix.norm(&self.weights);
         }
+        self.set_strictness(if matrix.errors_last(h) { STRICTNESS } else { 1.0 });
         matrix.factor(c, &mut self.statistics).map_err(|s| Failure::Singular { column: s.column })?;
         self.has_factorisation = true;
         self.coefficient = c;
         self.rate = 1.0;
         self.steps_since_factorisation = 0;
         Ok(())
+    }
+
+    fn set_strictness(&mut self, strictness: f64) {
+        tighten(&mut self.weights, strictness / self.strictness);
+        self.strictness = strictness;
     }
 
     fn iterate(&mut self, problem: &mut dyn OdeProblem, t: f64, c: f64) -> Result<(), Failure> {
@@ -339,6 +351,7 @@ impl Integrator for Bdf {
             self.cut_history(t_old);
         }
         set_weights(&self.options, self.history.value(), &mut self.weights);
+        tighten(&mut self.weights, self.strictness);
         self.jacobian_is_current = false;
         let mut last_failure = None;
         loop {

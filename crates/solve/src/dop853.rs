@@ -277,6 +277,10 @@ impl Formula for DormandPrince {
         if fifth == 0.0 { 0.0 } else { fifth * fifth / (fifth * fifth + 0.01 * third * third).sqrt() }
     }
 
+    fn strictness(_: f64) -> f64 {
+        1.0
+    }
+
     fn dense(s: f64, weights: &mut [f64; MAX_STAGES]) {
         let r = 1.0 - s;
         let solution = Self::ROWS[Self::LAST];

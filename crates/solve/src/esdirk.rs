@@ -12,7 +12,7 @@ use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step}
 use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
-use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, worst_component};
+use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, tighten, worst_component};
 
 const STAGES: usize = 6;
 const GAMMA: f64 = 0.25;
@@ -79,6 +79,9 @@ const CHEAP_FACTORISATION: f64 = 4.0;
 /// Convergence is never trusted to be faster than this.
 const SMALLEST_RATE: f64 = 1e-8;
 
+/// How much smaller the errors of steps must be where nothing damps them: over a hundred oscillations they add up.
+const STRICTNESS: f64 = 20.0;
+
 pub struct Esdirk {
     options: Options,
     t: f64,
@@ -107,6 +110,8 @@ pub struct Esdirk {
     rate: f64,
     rate_size: f64,
     jacobian_norm: f64,
+    /// Factor of the weights: one, or more where errors last.
+    strictness: f64,
     control: StepControl,
     statistics: Statistics,
     resume: Resume,
@@ -140,6 +145,7 @@ impl Esdirk {
             rate: 0.5,
             rate_size: f64::INFINITY,
             jacobian_norm: f64::INFINITY,
+            strictness: 1.0,
             control: StepControl::new(4),
             statistics: Statistics::default(),
             resume: Resume::new(size),
@@ -237,6 +243,9 @@ impl Esdirk {
             self.slow_rate = if matrix.evaluations() <= 10 { 0.05 } else { 0.3 };
         }
         if outcome.is_ok() {
+            self.strictness = if matrix.errors_last(h) { STRICTNESS } else { 1.0 };
+            set_weights(&self.options, &self.x, &mut self.weights);
+            tighten(&mut self.weights, self.strictness);
             let factored = matrix.factor(1.0 / (h * GAMMA), &mut self.statistics);
             outcome = factored.map_err(|s| Failure::Singular { column: s.column });
             self.has_factorisation = outcome.is_ok();
@@ -444,6 +453,7 @@ impl Integrator for Esdirk {
             Some(h) if h > 0.0 => h,
             _ => {
                 set_weights(&self.options, &self.x, &mut self.weights);
+                tighten(&mut self.weights, self.strictness);
                 let (stage, f) = (&mut self.stage, &mut self.f);
                 let slope = &self.slopes[0];
                 initial_step(problem, t, &self.x, slope, 3, &self.weights, stage, f, &mut self.statistics)
@@ -460,6 +470,7 @@ impl Integrator for Esdirk {
             self.begin_again(problem, t_old, None, false)?;
         }
         set_weights(&self.options, &self.x, &mut self.weights);
+        tighten(&mut self.weights, self.strictness);
         // What was learnt of the convergence in the last step counts less in this one.
         self.rate = self.rate.max(SMALLEST_RATE).powf(0.8);
         take_step(self, problem, t_limit)

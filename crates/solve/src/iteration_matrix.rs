@@ -178,6 +178,31 @@ impl IterationMatrix {
         self.sizes.iter().zip(weights).map(|(sum, w)| sum * w).fold(0.0, f64::max)
     }
 
+    /// Whether errors of steps of length `h` last: nothing damps them, the solution does not grow, and the steps are short enough to follow what the
+    /// Jacobian says is fastest. So it is with undamped oscillations and orbits. What is compared does not depend on units:
+    /// the trace with the products of opposite entries.
+    pub fn errors_last(&self, h: f64) -> bool {
+        /// Times the fastest rate that a step may last to follow it.
+        const FOLLOWED: f64 = 2.0;
+        const HARDLY_DAMPED: f64 = 0.3;
+        let entry = |i: usize, j: usize| match &self.pattern {
+            Some(pattern) => pattern.position(i, j).map_or(0.0, |place| self.jacobian[place]),
+            None => self.jacobian[j * self.size + i],
+        };
+        let damping: f64 = -(0..self.size).map(|i| entry(i, i)).sum::<f64>();
+        let products: f64 = match &self.pattern {
+            Some(pattern) => (0..self.size)
+                .flat_map(|j| (pattern.starts[j]..pattern.starts[j + 1]).map(move |place| (place, j)))
+                .map(|(place, j)| (self.jacobian[place] * entry(j, pattern.indices[place] as usize)).abs())
+                .sum(),
+            None => (0..self.size * self.size)
+                .map(|place| (self.jacobian[place] * entry(place / self.size, place % self.size)).abs())
+                .sum(),
+        };
+        let rate = products.sqrt();
+        rate > 0.0 && h * rate < FOLLOWED && damping.abs() < HARDLY_DAMPED * rate
+    }
+
     /// `out = J · v`
     pub fn multiply(&self, v: &[f64], out: &mut [f64]) {
         out.fill(0.0);

@@ -9,7 +9,9 @@ use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step}
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
-use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
+use crate::weights::{
+    Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, tighten, worst_component,
+};
 use std::marker::PhantomData;
 
 /// Beyond this product of step and eigenvalue the step is limited by stability, not by accuracy.
@@ -31,11 +33,17 @@ pub trait Formula {
     /// Norm of the error of a step of length `h`, the exponent of h in it being [`Self::ORDER`].
     fn error(slopes: &[Vec<f64>], h: f64, weights: &[f64], scratch: &mut [f64]) -> f64;
 
+    /// How much smaller than the tolerance the errors of steps must be, so that they do not add up to much more.
+    fn strictness(tolerance: f64) -> f64;
+
     /// Weights of the slopes at a fraction of the step.
     fn dense(fraction: f64, weights: &mut [f64; MAX_STAGES]);
 }
 
 pub const MAX_STAGES: usize = 16;
+
+/// From this product of step and fastest rate on the dense output is looked at.
+const DENSE_LIMIT: f64 = 1.5;
 
 pub struct RungeKutta<F: Formula> {
     options: Options,
@@ -51,6 +59,9 @@ pub struct RungeKutta<F: Formula> {
     control: StepControl,
     statistics: Statistics,
     stiffness: f64,
+    /// The step times the fastest rate, as the last stages show it.
+    product: f64,
+    middle: Vec<f64>,
     slope_is_current: bool,
     resume: Resume,
     formula: PhantomData<F>,
@@ -73,6 +84,8 @@ impl<F: Formula> RungeKutta<F> {
             control: StepControl::new(F::ORDER),
             statistics: Statistics::default(),
             stiffness: 0.0,
+            product: 0.0,
+            middle: zeros(),
             slope_is_current: false,
             resume: Resume::new(size),
             formula: PhantomData,
@@ -162,6 +175,7 @@ impl<F: Formula> RungeKutta<F> {
             change += slope * slope;
         }
         let product = if distance > 0.0 { h * (change / distance).sqrt() } else { 0.0 };
+        self.product = product;
         if product > STABILITY_LIMIT {
             self.stiffness += 1.0;
         } else if product > SUSPICION_LIMIT {
@@ -169,6 +183,24 @@ impl<F: Formula> RungeKutta<F> {
         } else {
             self.stiffness = (self.stiffness - 1.0).max(0.0);
         }
+    }
+
+    /// Error of the dense output in the middle of the attempted step: what its slope there lacks, times the step.
+    fn dense_error(&mut self, problem: &mut dyn OdeProblem, h: f64) -> Result<f64, Failure> {
+        /// Of the slope's error that gets into the solution, and what an error between steps may be in units of one of them.
+        const SHARE: f64 = 0.1;
+        let (mut middle, mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES], [0.0; MAX_STAGES]);
+        F::dense(0.5, &mut middle);
+        F::dense(0.5 + 1e-4, &mut ahead);
+        F::dense(0.5 - 1e-4, &mut behind);
+        let point = &mut self.middle;
+        point.copy_from_slice(&self.x);
+        add_combination(point, h, &middle, &self.slopes);
+        let outcome = evaluate(problem, self.t + 0.5 * h, point, &mut self.error, &mut self.statistics);
+        let slope: [f64; MAX_STAGES] = std::array::from_fn(|s| (behind[s] - ahead[s]) / 2e-4);
+        add_combination(&mut self.error, 1.0, &slope, &self.slopes);
+        outcome?;
+        Ok(SHARE * h * norm(&self.error, &self.weights))
     }
 
     /// The stages that only dense output needs. They lie inside the step, where all others could be evaluated; if one
@@ -199,12 +231,15 @@ impl<F: Formula> OneStep for RungeKutta<F> {
             }
         }
         set_weights_of_both(&self.options, &self.x, &self.stage, &mut self.weights);
+        tighten(&mut self.weights, F::strictness(self.options.relative_tolerance));
         self.watch_stiffness(h);
         let error = F::error(&self.slopes, h, &self.weights, &mut self.error);
-        if error <= 1.0 {
-            self.complete(problem, h, t_new)?;
+        if error > 1.0 {
+            return Ok(error);
         }
-        Ok(error)
+        self.complete(problem, h, t_new)?;
+        // Next to the limit of stability the dense output is much worse than the solution at the end.
+        if self.product < DENSE_LIMIT { Ok(error) } else { Ok(error.max(self.dense_error(problem, h)?)) }
     }
 
     fn accept(&mut self, h: f64, t_new: f64, error: f64) {

@@ -44,6 +44,11 @@ impl Formula for Tsitouras {
         norm(scratch, weights)
     }
 
+    /// Steps at loose tolerances are long, and what they leave adds up the most.
+    fn strictness(tolerance: f64) -> f64 {
+        (tolerance / 1e-6).max(1.0).powf(0.16)
+    }
+
     fn dense(s: f64, weights: &mut [f64; MAX_STAGES]) {
         let square = s * s;
         let values = [

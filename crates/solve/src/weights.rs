@@ -20,6 +20,13 @@ pub fn set_weights_of_both(options: &Options, x: &[f64], y: &[f64], weights: &mu
     }
 }
 
+/// Makes weights stricter by a factor: what is accepted and how far iterations go.
+pub fn tighten(weights: &mut [f64], factor: f64) {
+    if factor != 1.0 {
+        weights.iter_mut().for_each(|w| *w *= factor);
+    }
+}
+
 /// Root mean square of the weighted components; zero for an empty vector.
 pub fn norm(values: &[f64], weights: &[f64]) -> f64 {
     let sum: f64 = values.iter().zip(weights).map(|(v, w)| (v * w) * (v * w)).sum();

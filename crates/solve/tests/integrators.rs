@@ -36,7 +36,7 @@ fn check(problem: &mut Problem, integrator: &mut dyn Integrator, error: f64, rhs
 #[test]
 fn bdf_on_stiff_problems() {
     // Comparison: CVODE 7.4 at the same tolerance 1e-6 needs 1326, 2030, 702, 3515, 149, 75 and 128 evaluations.
-    let expected = [(2e-6, 1330), (1e-5, 2300), (2e-4, 702), (3e-5, 3500), (1e-6, 160), (1e-6, 75), (1e-6, 110)];
+    let expected = [(2e-6, 1330), (1e-5, 2350), (2e-4, 702), (3e-5, 3500), (1e-6, 160), (1e-6, 75), (1e-6, 110)];
     for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
         let mut bdf = Bdf::new(problem.start.len(), problem.options(1e-6));
         check(&mut problem, &mut bdf, error, rhs);
@@ -54,7 +54,8 @@ fn esdirk_on_stiff_problems() {
 
 #[test]
 fn rosenbrock_on_stiff_problems() {
-    let expected = [(1e-7, 3300), (5e-6, 6600), (2e-5, 2500), (5e-6, 12000), (1e-6, 180), (1e-7, 250), (1e-7, 240)];
+    // One evaluation of ten looks at the dense output.
+    let expected = [(1e-7, 3700), (5e-6, 7300), (2e-5, 2800), (5e-6, 13200), (1e-6, 450), (1e-7, 280), (1e-7, 270)];
     for (mut problem, (error, rhs)) in stiff_problems().into_iter().zip(expected) {
         let mut rosenbrock = Rosenbrock::new(problem.start.len(), problem.options(1e-6));
         check(&mut problem, &mut rosenbrock, error, rhs);
