@@ -45,9 +45,10 @@ pub fn gap_error(latest: impl Fn(usize) -> Option<Point>, next: Point) -> Option
     Some((neville(&mut stencil[..count], middle) - neville(&mut other[..count - 1], middle)).abs())
 }
 
-/// Points at very unequal distances say more about where steps were short than about the shape.
+/// Whether a point at a distance from the next one tells about the shape in a gap: points that lie close together say more
+/// about rounding, those far away about other parts of the signal.
 fn is_similar(distance: f64, gap: f64) -> bool {
-    distance > 0.1 * gap && distance < 10.0 * gap
+    distance > 0.1 * gap && distance < 1e3 * gap
 }
 
 fn smooth_among(point: impl Fn(usize) -> Option<Point>, after: usize, place: f64) -> f64 {

@@ -480,6 +480,9 @@ impl<'a, 'w> Run<'a, 'w> {
             if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
                 time = known;
             }
+            if time < end {
+                self.remember_part(step.t_old, time)?;
+            }
             let due = same_instant(time, known);
 let eventful = crossing.is_some() || due || arrival.is_some();
             if !eventful {

@@ -44,3 +44,30 @@ fn a_loop_with_a_delay_follows_the_tolerance() {
         }
     }
 }
+
+/// What is remembered is as dense as the signal needs, whatever the steps are: here nothing but time moves it.
+#[test]
+fn a_fast_signal_is_delayed_as_it_is() {
+    for (states, equations) in [("", ""), ("Real z(start = 0, fixed = true)\n", "der(z) = 1\n")] {
+        for tolerance in [1e-4, 1e-8] {
+            let text =
+                format!("Real y\nReal w\n{states}y = delay(sin(314*time), 0.013)\nw = delay(y, 0.3)\n{equations}");
+            let result = run(&text, &Options { interval: 0.1, ..until(1.0, tolerance) });
+            for (name, delay) in [("y", 0.013_f64), ("w", 0.313)] {
+                let error = (result.end(name) - (314.0 * (1.0 - delay)).sin()).abs();
+                assert!(error < 10.0 * tolerance, "{name} at {tolerance:e}: {error:e}");
+            }
+        }
+    }
+}
+
+/// The delay 0.2 + 0.1·t asks for the jump at 0.5 at t = 7/9: from there on the integral grows.
+#[test]
+fn a_jump_arrives_through_a_variable_delay() {
+    let text = "Real x(start = 0, fixed = true)\nReal u\nu = if time < 0.5 then 0 else 1\n\
+                der(x) = delay(u, 0.2 + 0.1*time, 0.4)";
+    for solver in ["auto", "bdf", "esdirk"] {
+        let end = run(text, &Options { solver: solver.into(), ..until(1.0, 1e-8) }).end("x");
+        assert!((end - 2.0 / 9.0).abs() < 1e-7, "{solver}: {end}");
+    }
+}

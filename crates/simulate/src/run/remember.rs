@@ -16,8 +16,12 @@ pub(super) struct Remembering {
     until: f64,
     /// The next gap to try.
     gap: f64,
+    /// The smooth piece has no gap yet that is known to be short enough.
+    fresh: bool,
     /// The beginning of a gap that was accepted unseen, as the first one of a smooth piece.
     unseen: Option<f64>,
+    /// Gap and freshness at the beginning of the step.
+    before: (f64, bool),
     /// The times that delays asked for at the last point.
     asked: Vec<f64>,
     /// Positions of transports at the last point, and how far they moved in a second.
@@ -27,17 +31,19 @@ pub(super) struct Remembering {
 
 /// Parts of the tolerance that a gap may add.
 const SHARE: f64 = 0.5;
+/// A smooth piece has at least so many gaps.
+const FIRST_GAPS: f64 = 3.0;
 /// The first gap of a smooth piece, relative to the last one of the piece before.
 const FIRST_GAP: f64 = 0.125;
 
 impl Remembering {
     pub fn new(start: f64) -> Self {
-        Self { until: start, ..Self::default() }
+        Self { until: start, fresh: true, ..Self::default() }
     }
 
     /// A smooth piece begins.
     fn begin_piece(&mut self, time: f64) {
-        (self.until, self.unseen) = (time, None);
+        (self.until, self.unseen, self.fresh) = (time, None, true);
         self.gap *= FIRST_GAP;
     }
 }
@@ -45,8 +51,13 @@ impl Remembering {
 /// The attempts to find one point.
 struct Search {
     error: f64,
+    gap: f64,
     /// How often a shorter gap was no better.
     in_vain: u32,
+}
+
+impl Search {
+    const NONE: Search = Search { error: f64::INFINITY, gap: f64::INFINITY, in_vain: 0 };
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -66,6 +77,7 @@ impl<'a, 'w> Run<'a, 'w> {
             return Ok(());
         }
         self.program.record_delays(&mut self.station.machine.memory);
+        self.program.end_pieces(&mut self.station.machine.memory);
         self.program.settle_histories(&mut self.station.machine.memory);
         self.remembering.begin_piece(time);
         self.note_asked();
@@ -96,6 +108,25 @@ impl<'a, 'w> Run<'a, 'w> {
         if self.remembers_nothing() {
             return Ok(None);
         }
+        self.remembering.before = (self.remembering.gap, self.remembering.fresh);
+        self.remember_until(from, to)
+    }
+
+    /// The last step is taken to `to` only: remembers that part of it anew, so that its last gap is known as well as others.
+    pub(super) fn remember_part(&mut self, from: f64, to: f64) -> Result<(), Stop> {
+        if self.remembers_nothing() {
+            return Ok(());
+        }
+        self.evaluate_on_step(from)?;
+        self.program.settle_histories(&mut self.station.machine.memory);
+        (self.remembering.gap, self.remembering.fresh) = self.remembering.before;
+        self.remembering.unseen = None;
+        self.note_asked();
+        self.remember_until(from, to)?;
+        Ok(())
+    }
+
+    fn remember_until(&mut self, from: f64, to: f64) -> Result<Option<f64>, Stop> {
         let step = to - from;
         let shortest = (1e-7 * step).max(64.0 * f64::EPSILON * to.abs());
         let longest = self.options.interval.min(step);
@@ -103,11 +134,13 @@ impl<'a, 'w> Run<'a, 'w> {
         if !(self.remembering.gap > 0.0) {
             self.remembering.gap = FIRST_GAP * longest;
         }
-        let mut search = Search { error: f64::INFINITY, in_vain: 0 };
+        let mut search = Search::NONE;
         while self.remembering.until < to {
             let base = self.remembering.until;
             let gap = self.remembering.gap.clamp(shortest, longest);
-            let parts = ((to - base) / gap * (1.0 - 1e-9)).ceil().max(1.0);
+            // An event may end the piece with the step: so much of it must be seen.
+            let fewest = if self.remembering.fresh { FIRST_GAPS } else { 1.0 };
+            let parts = ((to - base) / gap * (1.0 - 1e-9)).ceil().max(fewest);
             let (gap, inside) =
                 if parts <= 1.0 { (to - base, to) } else { ((to - base) / parts, base + (to - base) / parts) };
             if inside <= base {
@@ -121,14 +154,14 @@ impl<'a, 'w> Run<'a, 'w> {
             match self.judge(gap, shortest, &mut search) {
                 Verdict::Accepted => {
                     self.record_point(inside)?;
-                    search = Search { error: f64::INFINITY, in_vain: 0 };
+                    search = Search::NONE;
                 }
                 Verdict::Jump => {
                     let machine = &mut self.station.machine;
                     self.program.end_pieces(&mut machine.memory);
                     self.record_point(inside)?;
                     self.program.end_pieces(&mut self.station.machine.memory);
-                    search = Search { error: f64::INFINITY, in_vain: 0 };
+                    search = Search::NONE;
                 }
                 Verdict::Rejected => {}
             }
@@ -153,7 +186,7 @@ impl<'a, 'w> Run<'a, 'w> {
             return Verdict::Accepted;
         };
         if error <= 1.0 {
-            remembering.unseen = None;
+            (remembering.unseen, remembering.fresh) = (None, false);
             // Irregular gaps do not take a fast oscillation for a slow one.
             let growth = (0.8 * error.max(1e-6).powf(-1.0 / ORDER)).clamp(0.5, 1.9);
             remembering.gap = gap * growth;
@@ -164,7 +197,7 @@ impl<'a, 'w> Run<'a, 'w> {
         remembering.gap = gap * shrinking;
         if gap <= shortest * (1.0 + 1e-6) {
             remembering.gap = 4.0 * gap;
-            remembering.unseen = None;
+            (remembering.unseen, remembering.fresh) = (None, true);
             return Verdict::Jump;
         }
         if let Some(unseen) = remembering.unseen.take() {
@@ -173,8 +206,10 @@ impl<'a, 'w> Run<'a, 'w> {
             remembering.gap = ((base - unseen) * shrinking).max(shortest);
             return Verdict::Rejected;
         }
-        search.in_vain += u32::from(error > 0.5 * search.error);
-        search.error = error;
+        // At a kink the error falls with the gap, in noise not at all.
+        let shrunk = gap / search.gap;
+        search.in_vain += u32::from(error > 0.5 * (1.0 + shrunk) * search.error);
+        (search.error, search.gap) = (error, gap);
         if search.in_vain >= 2 && error < NOISE {
             remembering.gap = gap;
             return Verdict::Accepted;
