@@ -129,7 +129,8 @@ fn has_own_edge(exprs: &Exprs, assignments: &[Assignment]) -> bool {
     let values: Vec<ExprId> = assignments.iter().map(|assignment| assignment.value).collect();
     let is_edge = |now: ExprId, not_before: ExprId| match (exprs.node(now), exprs.node(not_before)) {
         (Node::Var(now), Node::Not(before)) => {
-            matches!(exprs.node(before), Node::Pre(of) if of == now) && assignments.iter().any(|assignment| assignment.variable == now)
+            matches!(exprs.node(before), Node::Pre(of) if of == now)
+                && assignments.iter().any(|assignment| assignment.variable == now)
         }
         _ => false,
     };

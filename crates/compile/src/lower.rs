@@ -685,6 +685,15 @@ impl Lowering<'_> {
     }
 
     fn builtin(&mut self, op: Builtin, args: dae::ArgsId, id: ExprId) -> Result<Address, Diagnostic> {
+        // What has no state is looked at once, such as a condition of another structure of the model.
+        let op = match op {
+            Builtin::FloorEvent => Builtin::Floor,
+            Builtin::CeilEvent => Builtin::Ceil,
+            Builtin::DivEvent => Builtin::Div,
+            Builtin::ModEvent => Builtin::Mod,
+            Builtin::RemEvent => Builtin::Rem,
+            op => op,
+        };
         let operands: Vec<Address> = self.exprs.arguments(args).iter().map(|&item| self.operand(item)).collect();
         if let (Some(function), &[a]) = (unary(op), operands.as_slice()) {
             let value = self.unary(function, a, id);

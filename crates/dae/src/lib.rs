@@ -7,6 +7,7 @@ pub mod differentiate;
 pub mod domain;
 pub mod evaluate;
 pub mod evaluate_expr;
+pub mod event_free;
 pub mod expr;
 pub mod function;
 mod function_text;

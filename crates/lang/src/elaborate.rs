@@ -45,6 +45,8 @@ pub struct Elaborator {
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
     pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    /// What stands in `noEvent` and is no Real.
+    pub(crate) without_events: FxHashSet<ExprId>,
     /// Functions that were made for sums and products of records.
     pub(crate) record_operations: FxHashMap<crate::record_arithmetic::RecordOperation, dae::FunctionId>,
     /// The records of the flat model by the names of their classes.
@@ -126,6 +128,7 @@ impl Elaborator {
             typed_algorithms: FxHashMap::default(),
             when_conditions: Vec::new(),
             auxiliary_variables: FxHashMap::default(),
+            without_events: FxHashSet::default(),
             record_names: FxHashMap::default(),
             record_operations: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),

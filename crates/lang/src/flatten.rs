@@ -10,6 +10,7 @@ use syntax::ast;
 
 use crate::class_balance;
 use crate::connect;
+use crate::discrete_equations;
 use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
@@ -112,6 +113,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();
+    discrete_equations::follow(elaborator);
     if !failed(&elaborator.instances) {
         class_balance::check(elaborator, &parts, &paths);
     }

@@ -6,6 +6,7 @@ mod class_balance;
 mod conditional;
 mod connect;
 mod declaration_order;
+mod discrete_equations;
 pub mod elaborate;
 pub mod equations;
 pub mod evaluate;

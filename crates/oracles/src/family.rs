@@ -3,7 +3,6 @@
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::{charge, delays, gears, smooth};
 
 /// Random models of one kind.
 pub struct Family {
@@ -17,28 +16,34 @@ pub struct Family {
 
 pub const FAMILIES: &[Family] = &[
     Family {
-        name: "smooth",
-        about: "linear oscillators with damping, against their closed form",
-        case: smooth::case,
-        tested: 50,
-    },
-    Family {
-        name: "delays",
-        about: "delays and transport, against closed forms and power series",
-        case: delays::case,
-        tested: 60,
-    },
-    Family {
-        name: "gears",
-        about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
-        case: gears::case,
+        name: "boolean",
+        about: "Boolean expressions over relations, wherever they decide, against a dense evaluation",
+        case: crate::boolean::case,
         tested: 60,
     },
     Family {
         name: "charge",
         about: "capacitors with switches, sources that step and diodes, against balances of charge",
-        case: charge::case,
+        case: crate::charge::case,
         tested: 60,
+    },
+    Family {
+        name: "delays",
+        about: "delays and transport, against closed forms and power series",
+        case: crate::delays::case,
+        tested: 60,
+    },
+    Family {
+        name: "gears",
+        about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
+        case: crate::gears::case,
+        tested: 60,
+    },
+    Family {
+        name: "smooth",
+        about: "linear oscillators with damping, against their closed form",
+        case: crate::smooth::case,
+        tested: 50,
     },
 ];
 

@@ -12,6 +12,7 @@ mod case;
 mod family;
 mod run;
 
+mod boolean;
 mod charge;
 mod delays;
 mod descriptor;

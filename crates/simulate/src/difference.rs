@@ -102,7 +102,8 @@ impl Steps<'_> {
                 }
             }
             if let Some(variable) = self.columns.row(self.program, &self.machine.memory).undefined() {
-                let diagnostic = Box::new(not_finite(self.program, variable, "the value").diagnostic(self.program.model()));
+                let diagnostic =
+                    Box::new(not_finite(self.program, variable, "the value").diagnostic(self.program.model()));
                 return Ok(Ending::Failed { time, diagnostic });
             }
             let due = start + next_output as f64 * self.options.interval;

@@ -30,13 +30,8 @@ struct Rhythm {
 }
 
 impl Rhythm {
-    const FIRST: Self = Self {
-        last: f64::NEG_INFINITY,
-        gap: f64::INFINITY,
-        shrinking: 0,
-        parts: [0.0; SHRINKING],
-        chattering: 0,
-    };
+    const FIRST: Self =
+        Self { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, parts: [0.0; SHRINKING], chattering: 0 };
 
     /// Whether the gaps go to zero in a time that is finite. Those of a ball that comes to rest shrink by the same part each
     /// time. Those of bodies that collide very often, but not for ever, shrink by less and less before they grow again.

@@ -484,7 +484,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 self.remember_part(step.t_old, time)?;
             }
             let due = same_instant(time, known);
-let eventful = crossing.is_some() || due || arrival.is_some();
+            let eventful = crossing.is_some() || due || arrival.is_some();
             if !eventful {
                 self.check_conditions(step.t_old, time)?;
             }

@@ -423,9 +423,9 @@ impl<'e> Expander<'e> {
             };
             return Ok(self.exprs().boolean(holds));
         }
-        let real = matches!(left.ty.base, Base::Real) || matches!(right.ty.base, Base::Real);
+        // Also without a Real: `sign(x)` is an Integer, and changes between events.
         let continuous = left.variability.max(right.variability) == Variability::Continuous;
-        let event = real && continuous && self.events && self.mode == Mode::Flat;
+        let event = continuous && self.events && self.mode == Mode::Flat;
         Ok(self.exprs().compare(op, event, a, b))
     }
 

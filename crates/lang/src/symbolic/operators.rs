@@ -7,7 +7,7 @@ use dae::{Builtin, ExprId, Node, VarId, Variability};
 use super::{Expander, Mode, Sizes, Symbolic, sizes_text};
 use crate::flat::Indices;
 use crate::instance::{CompId, Outcome};
-use crate::typed::{Expr, FunctionKey, Operator};
+use crate::typed::{Base, Expr, FunctionKey, Operator};
 
 impl Expander<'_> {
     pub(super) fn operator(&mut self, operator: Operator, arguments: &[Expr], whole: &Expr) -> Outcome<Symbolic> {
@@ -17,6 +17,12 @@ impl Expander<'_> {
                 let outer = std::mem::replace(&mut self.events, false);
                 let value = self.expand(&arguments[0]);
                 self.events = outer;
+                if let Ok(value) = &value
+                    && !matches!(whole.ty.base, Base::Real)
+                    && self.function.is_none()
+                {
+                    self.elaborator.without_events.extend(value.scalars());
+                }
                 return value;
             }
             Operator::Smooth => {

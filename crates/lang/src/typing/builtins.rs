@@ -623,7 +623,8 @@ impl Typer<'_> {
             ("noEvent", 1) => {
                 let ty = args[0].ty.clone();
                 // Inside, relations follow their operands at every instant.
-                make(Operator::NoEvent, args, ty, variability.max(Variability::Constant))
+                let variability = variability.max(literal_variability(&args[0])).max(Variability::Constant);
+                make(Operator::NoEvent, args, ty, variability)
             }
             ("smooth", 2) => {
                 let order = std::mem::replace(&mut args[0], wrong(span));
@@ -820,5 +821,26 @@ impl Typer<'_> {
     /// Whether a value may be given where a type is wanted, for callers outside of typing.
     pub fn accepts(&self, value: &Expr, ty: &Type) -> bool {
         fits(&value.ty, ty)
+    }
+}
+
+/// The variability of an expression whose relations and roundings make no events (3.8.3).
+fn literal_variability(expr: &Expr) -> Variability {
+    let highest = |items: &mut dyn std::iter::Iterator<Item = &Expr>| {
+        items.map(literal_variability).max().unwrap_or(Variability::Constant)
+    };
+    match &expr.kind {
+        Kind::Neg(a) | Kind::Not(a) | Kind::ToReal(a) | Kind::Field(a, _) => literal_variability(a),
+        Kind::Compare(_, a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Arithmetic(_, a, b)
+        | Kind::Elementwise(_, a, b) => literal_variability(a).max(literal_variability(b)),
+        Kind::If(condition, a, b) => highest(&mut [&**condition, a, b].into_iter()),
+        Kind::Array(items) | Kind::Builtin(_, items) | Kind::Whole(_, items) | Kind::Call(_, items) => {
+            highest(&mut items.iter())
+        }
+        Kind::Operator(Operator::NoEvent | Operator::Smooth, items) => highest(&mut items.iter()),
+        _ => expr.variability,
     }
 }

@@ -71,6 +71,10 @@ impl<'p> Instant<'_, 'p, '_> {
     pub fn begin(&mut self, mut left: Left) -> Result<Aftermath, Trouble> {
         let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
         let first = self.switching.first(self.station);
+        // What is true from the beginning has not become true: when clauses do not see an edge.
+        self.switching.choose(self.station, &left, first, self.last_step)?;
+        left.keep_conditions(self.station);
+        let first = self.station.key();
         let aftermath = self.iterate(&mut left, first)?;
         if due {
             Clockwork::lower(self.program(), &mut self.station.machine.memory);

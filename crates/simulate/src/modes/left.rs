@@ -268,6 +268,19 @@ impl Left {
         }
     }
 
+    /// Conditions of when clauses were before what they are in a station now.
+    pub fn keep_conditions(&mut self, station: &Station) {
+        let model = station.machine.program.model();
+        for equation in model.equations.values() {
+            let dae::EquationRole::When(clause) = &equation.role else { continue };
+            for &condition in &clause.conditions {
+                if let Some(value) = self.values.get_mut(condition.index()) {
+                    *value = station.value(condition);
+                }
+            }
+        }
+    }
+
     /// The state of a relation before the event.
     pub fn relation_before(&self, number: usize) -> Option<f64> {
         self.before.get(number).copied().flatten()

@@ -15,6 +15,7 @@ mod stem;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use base::{Diagnostic, Name};
+use dae::event_free::Follower;
 use dae::{
     EqId, Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType,
 };
@@ -105,12 +106,15 @@ impl Modes {
             .map(|(number, expression)| Condition { expression, monitor: monitor(&mut model, number) })
             .collect();
         let plain = model.clone();
+        let follower = Follower::new(&model);
         for condition in &conditions {
             let variable = &mut model.variables[condition.monitor];
             (variable.variability, variable.binding) = (Variability::Discrete, None);
             let left = model.exprs.var(condition.monitor);
             let origin = Origin { component: root, span: None, kind: OriginKind::Auxiliary };
-            let (right, role) = (condition.expression, EquationRole::Plain);
+            // A mode ends with an event, also where its condition makes none.
+            let right = follower.followed(&mut model, condition.expression, |_| false);
+            let (right, role) = (right.unwrap_or(condition.expression), EquationRole::Plain);
             model.equations.push(Equation { left, right, role, origin });
         }
         let work = Work::new(model.clone());
