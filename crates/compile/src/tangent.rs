@@ -177,18 +177,22 @@ impl Program {
     }
 
     /// Lets relations on time see it later by `delay` than everything else does: at the instant of an event they have their
-    /// right limits, while `time` is that instant.
-    pub fn look_ahead(&self, memory: &mut Memory, delay: f64) {
+    /// right limits, while `time` is that instant. Whether any of them sees it in another direction than before.
+    pub fn look_ahead(&self, memory: &mut Memory, delay: f64) -> bool {
         let mut slopes = vec![0.0; self.time_relations.len()];
         if delay != 0.0 {
             self.execute(self.slope_code, memory);
             self.read_outputs(memory, &mut slopes);
         }
+        let mut turned = false;
         for (&relation, slope) in self.time_relations.iter().zip(slopes) {
             let shift = slope * delay;
-            memory.values[self.layout.relations[relation].shift() as usize] =
-                if shift.is_finite() { shift } else { 0.0 };
+            let place = &mut memory.values[self.layout.relations[relation].shift() as usize];
+            let shift = if shift.is_finite() { shift } else { 0.0 };
+            turned |= *place * shift < 0.0 || (*place == 0.0) != (shift == 0.0);
+            *place = shift;
         }
+        turned
     }
 
     /// For each of `time_relations` the next instant after now at which it changes; infinity for none. At the instant

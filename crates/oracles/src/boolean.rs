@@ -303,7 +303,9 @@ impl Expression {
             return None;
         }
         let truth = |t: f64| (self.truth)(t, 0.0);
-        Some(Truth { first: truth(1e-9), changes: changes(&truth) })
+        let mut changes = changes(&truth);
+        changes.retain(|&change| change < END);
+        Some(Truth { first: truth(1e-9), changes })
     }
 }
 
@@ -313,7 +315,8 @@ fn bracketed(text: &str) -> String {
 
 /// Where a function of time changes.
 fn changes(truth: &dyn Fn(f64) -> bool) -> Vec<f64> {
-    let step = END / SAMPLES as f64;
+    // A change just behind the end may be found before it.
+    let step = (END + 4.0 * DISTINCT) / SAMPLES as f64;
     // Not at the grid points themselves: rounded numbers of the model lie on them.
     let time = |k: usize| if k == 0 { 0.0 } else { (k as f64 - 0.37) * step };
     let mut found = Vec::new();
@@ -337,7 +340,8 @@ fn changes(truth: &dyn Fn(f64) -> bool) -> Vec<f64> {
 
 /// A number with few digits.
 fn short(random: &mut Rng, low: f64, high: f64) -> f64 {
-    ((low + (high - low) * random.f64()) * 100.0).round() / 100.0
+    // Without a negative zero.
+    ((low + (high - low) * random.f64()) * 100.0).round() / 100.0 + 0.0
 }
 
 fn atom(random: &mut Rng, signals: &Signals) -> Expression {
@@ -379,12 +383,16 @@ fn atom(random: &mut Rng, signals: &Signals) -> Expression {
             (text, Box::new(move |t, e| dear(value(t, e)) > dear(c)), false)
         }
         8 => {
-            let bound = c + 0.5 * (short(random, low, high) - low);
+            let bound = c + 0.1 + 0.5 * (short(random, low, high) - low);
             let text = format!("(if {name} > {c} then {name} else 2*{number} - {name}) > {bound}");
             let folded = move |u: f64| if u > c { u } else { 2.0 * c - u };
             (text, Box::new(move |t, e| folded(value(t, e)) > bound), false)
         }
-        9 => (format!("above({name}, {c})"), Box::new(move |t, e| value(t, e) > c), true),
+        // Not the number of a relation in `noEvent`, which would be the same expression.
+        9 => {
+            let c = c + 0.005;
+            (format!("above({name}, {c})"), Box::new(move |t, e| value(t, e) > c), true)
+        }
         10 => {
             let least = random.u32(1..4);
             let bound = c + 0.3 * f64::from(least - 1);

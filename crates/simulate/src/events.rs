@@ -12,6 +12,8 @@ use crate::places::at_origin;
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
+/// How often relations may turn the way others go within one iteration.
+const MOST_TURNS: u32 = 4;
 /// Iterations after which residues that are no more than rounding change nothing.
 const MOST_EXACT_ITERATIONS: u32 = 100;
 /// The last iterations, in which a cycle is looked for.
@@ -71,6 +73,13 @@ fn iterate_with_bands(machine: &mut Machine, names: &Names, log: &mut EventLog) 
     loop {
         aftermath.iterations += 1;
         machine.run(&program.sections.events, Phase::Live)?;
+        // A relation that changes here may turn the way another one goes from here.
+        for _ in 0..MOST_TURNS {
+            if machine.ahead == 0.0 || !program.look_ahead(&mut machine.memory, machine.ahead) {
+                break;
+            }
+            machine.run(&program.sections.events, Phase::Live)?;
+        }
         machine.run(&program.sections.actions, Phase::Live)?;
         let actions = &program.model().actions;
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;

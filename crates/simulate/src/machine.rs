@@ -71,6 +71,8 @@ pub struct Machine<'p> {
     anchor: Vec<(Address, f64)>,
     /// What evaluations take, where that is measured.
     evaluations: Option<Evaluations>,
+    /// How far relations on time look ahead of the instant of an event.
+    pub ahead: f64,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
 }
@@ -91,6 +93,7 @@ impl<'p> Machine<'p> {
             guessed: Vec::new(),
             anchor: nonlinear_unknowns(program),
             evaluations: None,
+            ahead: 0.0,
             trouble: None,
         }
     }

@@ -112,8 +112,10 @@ impl<'a, 'w> Run<'a, 'w> {
         self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let Station { machine, names, .. } = &mut *self.station;
+        machine.ahead = delay;
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        machine.ahead = 0.0;
         self.program.look_ahead(&mut machine.memory, 0.0);
         if outcome.is_err() {
             // Messages speak of the instant, not of the rounding error by which it was passed.
