@@ -1,12 +1,16 @@
 //! Differentiated variables keep their left limits at an event: charge, flux and momentum do not change in no time. A
 //! structure that computes such a variable from constraints knows nothing of that, so the values are compared.
 
-use compile::{Address, Program};
+use compile::Address;
 use dae::VarId;
+
+use crate::machine::Machine;
 
 /// A difference that is larger, relative to the magnitudes that a variable has had, is none of rounding or of iterations
 /// that ended early.
 const SAME: f64 = 1e-7;
+/// The part of the error that the integrator may make, the tolerance times the nominal value, that iterations may leave.
+const NOISE: f64 = 1e-3;
 /// Rounding errors relative to the largest value of the model, in units of that difference.
 const ROUNDING: f64 = 1e-6;
 
@@ -17,6 +21,8 @@ pub struct Continuity {
     addresses: Vec<Address>,
     /// The largest magnitudes so far.
     sizes: Vec<f64>,
+    /// Differences that are smaller are none, whatever the magnitudes.
+    least: Vec<f64>,
     left: Vec<f64>,
 }
 
@@ -29,10 +35,19 @@ pub struct Broken {
 }
 
 impl Continuity {
-    pub fn new(program: &Program, variables: Vec<VarId>) -> Self {
-        let addresses: Vec<Address> = variables.iter().map(|&variable| program.layout.slot(variable)).collect();
+    pub fn new(machine: &Machine, variables: Vec<VarId>, tolerance: f64) -> Self {
+        let layout = &machine.program.layout;
+        let addresses: Vec<Address> = variables.iter().map(|&variable| layout.slot(variable)).collect();
+        let least = variables.iter().map(|&variable| NOISE * tolerance * machine.nominal(variable)).collect();
         let (sizes, left) = (vec![0.0; variables.len()], vec![0.0; variables.len()]);
-        Self { variables, addresses, sizes, left }
+        Self { variables, addresses, sizes, least, left }
+    }
+
+    /// Takes note of how large the values in memory are.
+    pub fn note_sizes(&mut self, values: &[f64]) {
+        for (&address, size) in self.addresses.iter().zip(&mut self.sizes) {
+            *size = size.max(values[address as usize].abs());
+        }
     }
 
     /// Takes note of the values in memory as those at the left.
@@ -45,9 +60,9 @@ impl Continuity {
 
     /// Whether two memories have the same values.
     pub fn agree(&self, one: &[f64], other: &[f64]) -> bool {
-        self.addresses.iter().zip(&self.sizes).all(|(&address, size)| {
+        self.addresses.iter().zip(self.sizes.iter().zip(&self.least)).all(|(&address, (size, least))| {
             let (one, other) = (one[address as usize], other[address as usize]);
-            (one - other).abs() <= SAME * size.max(one.abs()).max(other.abs())
+            (one - other).abs() <= least + SAME * size.max(one.abs()).max(other.abs())
         })
     }
 
@@ -67,7 +82,7 @@ impl Continuity {
         let mut worst = (SAME, None);
         for (k, &address) in self.addresses.iter().enumerate() {
             let (from, to) = (self.left[k], values[address as usize]);
-            if from == to {
+            if (from - to).abs() <= self.least[k] {
                 continue;
             }
             let distance = (to - from).abs() / self.sizes[k].max(to.abs()).max(ROUNDING * largest);

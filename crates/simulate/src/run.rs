@@ -374,7 +374,7 @@ impl<'a, 'w> Run<'a, 'w> {
             projector: Projector::new(&station.machine, options.tolerance),
             modes: None,
             spare: None,
-            fallback: Fallback::new(program),
+            fallback: Fallback::new(&station.machine, options.tolerance),
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
@@ -688,6 +688,9 @@ impl<'a, 'w> Run<'a, 'w> {
         let time = self.station.machine.memory.time();
         self.statistics.rows += 1;
         self.limits.check(&self.station.machine);
+        if self.spare.is_some() && self.modes.is_none() {
+            self.fallback.note_sizes(&self.station.machine.memory.values);
+        }
         let begun = self.meter.now();
         let row = self.columns.row(self.program, &self.station.machine.memory);
         if let Some(variable) = row.undefined() {

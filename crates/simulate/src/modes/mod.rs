@@ -155,7 +155,7 @@ impl<'p> Switching<'p> {
     /// Makes the station in use, which was made for one mode, part of the others.
     pub fn adopt(&mut self, station: &mut Station<'p>) -> Result<(), Trouble> {
         prepare(&mut station.machine, self.options.start_time)?;
-        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers)?);
+        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance)?);
         self.known.insert(station.key(), Ok(self.stations.len()));
         self.active = self.stations.len();
         self.stations.push(None);
@@ -661,7 +661,8 @@ impl<'p> Switching<'p> {
         let mut station =
             Station::new(Machine::new(program), &self.options).map_err(|diagnostic| diagnostic.message)?;
         prepare(&mut station.machine, self.options.start_time).map_err(told)?;
-        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers).map_err(told)?);
+        station.switch =
+            Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
         Ok(Box::new(station))
     }
 
@@ -674,9 +675,10 @@ impl<'p> Switching<'p> {
 
     fn warn(&mut self, station: &Station, time: f64) {
         if self.last[self.active].jump.higher {
-            let description = self.modes.describe(&station.key());
-            let message =
-                format!("values jump that are derived more than once on entering {description} at time {time}");
+            let key = station.key();
+            let entering =
+                if key.is_empty() { String::new() } else { format!(" on entering {}", self.modes.describe(&key)) };
+            let message = format!("values jump that are derived more than once{entering} at time {time}");
             self.add_warning(Diagnostic::warning("higher-impulse", message).hint(
                 "a position that has to jump means impulses of higher order; the constraint may be meant to hold before",
             ));

@@ -23,9 +23,8 @@ use super::left::Sizes;
 
 /// A constraint that is off by less, relative to its terms, holds.
 const HOLDS: f64 = 1e-9;
-/// Variables count as at least this large, relative to the largest of the model.
-const SMALL: f64 = 1e-4;
-/// Corrections that are smaller, relative to the largest value or jump, are rounding errors unless they shrink.
+/// Rounding errors, relative to the largest value: violations that are smaller are none, and corrections that are smaller go on
+/// for nothing unless they shrink.
 const ROUNDING: f64 = 1e-13;
 const MOST_ITERATIONS: usize = 40;
 /// Singular systems that are larger are given up.
@@ -78,6 +77,7 @@ pub struct Restart {
     solver: Option<Solver>,
     residuals: Vec<f64>,
     scales: Vec<f64>,
+    noise: Vec<f64>,
 }
 
 struct Jacobian {
@@ -162,6 +162,7 @@ impl Restart {
             solver: None,
             residuals: Vec::new(),
             scales: vec![0.0; chains.rows.len()],
+            noise: vec![0.0; chains.rows.len()],
             chains,
         })
     }
@@ -251,18 +252,21 @@ impl Restart {
         }
         self.evaluate_jacobian(program, memory)?;
         // What is zero by a sum of others has their rounding errors.
-        let least = SMALL * sizes.largest;
+        let rounding = ROUNDING * sizes.largest;
         self.scales.fill(0.0);
+        self.noise.fill(0.0);
         for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
             let chain = &self.chains.columns[column as usize];
             let Some(order) = chain.len().checked_sub(1 + level) else { continue };
             let mut size = program.value(memory, chain[order]).abs();
             if order == 0 {
-                size = size.max(sizes.of(chain[0])).max(least);
+                size = size.max(sizes.of(chain[0]));
+                self.noise[row as usize] += entry.abs() * rounding;
             }
             self.scales[row as usize] += entry.abs() * size;
         }
         let relative = |(&row, residual): (&usize, &f64)| match residual.abs() / self.scales[row] {
+            _ if residual.abs() <= self.noise[row] => 0.0,
             ratio if ratio.is_finite() => ratio,
             _ if *residual == 0.0 => 0.0,
             _ => 1.0,

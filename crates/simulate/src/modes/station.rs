@@ -84,14 +84,14 @@ impl RelationNumbers {
 }
 
 impl Switch {
-    pub fn new(machine: &mut Machine, numbers: &mut RelationNumbers) -> Result<Self, Trouble> {
+    pub fn new(machine: &mut Machine, numbers: &mut RelationNumbers, tolerance: f64) -> Result<Self, Trouble> {
         let program = machine.program;
         let trouble = |diagnostic: Box<base::Diagnostic>| Trouble::Model(diagnostic);
         let chains = program.schedule.mode.as_ref().map(|mode| mode.chains.clone()).unwrap_or_default();
         let is_computed = |variable: &VarId| matches!(program.schedule.roles[*variable], Role::Algebraic);
         let below_highest = chains.columns.iter().flat_map(|chain| &chain[..chain.len().saturating_sub(1)]);
         let constrained = below_highest.copied().filter(is_computed).collect();
-        let continuity = Continuity::new(program, constrained);
+        let continuity = Continuity::new(machine, constrained, tolerance);
         let restart = Restart::new(program, chains, &mut machine.memory).map_err(trouble)?;
         let watched = |relation: &compile::Relation| {
             relation.class != Class::Discrete && matches!(relation.kind, RelationKind::Compare { .. })

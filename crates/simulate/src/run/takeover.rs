@@ -16,9 +16,14 @@ pub(super) struct Fallback<'p> {
 }
 
 impl<'p> Fallback<'p> {
-    pub fn new(program: &'p Program) -> Self {
-        let continuity = Continuity::new(program, program.schedule.constrained.clone());
+    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Self {
+        let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
         Self { values: Vec::new(), left: Left::default(), continuity, modes: None }
+    }
+
+    /// Takes note of how large values are where a row is written.
+    pub fn note_sizes(&mut self, values: &[f64]) {
+        self.continuity.note_sizes(values);
     }
 
     fn remember(&mut self, values: &[f64]) {
