@@ -90,8 +90,10 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     let model = &mut elaborator.flat.model;
     model.name = class.to_owned();
     model.description = instances.definition(top).description.clone();
-    model.experiment = experiment(instances.definition(top));
+    let (experiment, unreadable) = experiment(instances.definition(top));
+    model.experiment = experiment;
     model.is_from_flat_text = is_flat_text(instances.definition(top));
+    unreadable.into_iter().for_each(|diagnostic| instances.report(Box::new(diagnostic)));
     let (parts, paths, collected) = instantiate(elaborator, top);
     result.instantiate_time = start.elapsed();
     if failed(&elaborator.instances) {
@@ -287,24 +289,28 @@ fn annotation<'d>(definition: &'d ast::ClassDef, name: &str) -> Option<&'d ast::
     })
 }
 
-/// `annotation(experiment(StopTime = 10, …))`.
-fn experiment(definition: &ast::ClassDef) -> Experiment {
-    let mut result = Experiment::default();
-    let Some(settings) = annotation(definition, "experiment") else { return result };
+/// `annotation(experiment(StopTime = 10, …))`, and what is wrong with settings that are no numbers.
+fn experiment(definition: &ast::ClassDef) -> (Experiment, Vec<Diagnostic>) {
+    let (mut result, mut unreadable) = (Experiment::default(), Vec::new());
+    let Some(settings) = annotation(definition, "experiment") else { return (result, unreadable) };
     for argument in &settings.arguments {
         let ast::Argument::Element(setting) = argument else { continue };
-        let ([name], Some(value)) = (setting.path.as_slice(), setting.modification.as_ref().and_then(number)) else {
-            continue;
+        let [name] = setting.path.as_slice() else { continue };
+        let place = match name.name.as_str() {
+            "StartTime" => &mut result.start_time,
+            "StopTime" => &mut result.stop_time,
+            "Interval" => &mut result.interval,
+            "Tolerance" => &mut result.tolerance,
+            _ => continue,
         };
-        match name.name.as_str() {
-            "StartTime" => result.start_time = Some(value),
-            "StopTime" => result.stop_time = Some(value),
-            "Interval" => result.interval = Some(value),
-            "Tolerance" => result.tolerance = Some(value),
-            _ => {}
+        *place = setting.modification.as_ref().and_then(number).filter(|value| value.is_finite());
+        if place.is_none() {
+            let message = format!("`{}` of the experiment is no number that is known; the default is used", name.name);
+            let hint = "write a number, or a sum or product of numbers";
+            unreadable.push(Diagnostic::warning("experiment-setting", message).at(name.span, "").hint(hint).decides());
         }
     }
-    result
+    (result, unreadable)
 }
 
 fn number(modification: &Arc<ast::Modification>) -> Option<f64> {

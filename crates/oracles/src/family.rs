@@ -45,6 +45,12 @@ pub const FAMILIES: &[Family] = &[
         case: crate::smooth::case,
         tested: 50,
     },
+    Family {
+        name: "undefined",
+        about: "expressions that become undefined at a known instant, or are guarded",
+        case: crate::undefined::case,
+        tested: 120,
+    },
 ];
 
 impl Family {

@@ -19,6 +19,7 @@ mod descriptor;
 mod gears;
 mod schedules;
 mod smooth;
+mod undefined;
 
 pub use case::{Case, Verdict};
 pub use family::{FAMILIES, Family};

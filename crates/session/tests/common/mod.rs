@@ -24,6 +24,11 @@ impl Files for Text {
     }
 }
 
+/// A session over one text, `case.mo`.
+pub fn session(text: &str) -> Session {
+    Session::new(Box::new(Text(text.to_owned())))
+}
+
 pub fn simulate(text: &str, stop_time: f64) -> Trajectories {
     simulate_from(text, 0.0, stop_time)
 }

@@ -147,6 +147,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 break;
             }
             self.evaluate_on_step(inside)?;
+            self.check_remembered()?;
             if let Some(arrival) = self.arrival(base, inside)? {
                 self.record_point(arrival)?;
                 return Ok(Some(arrival));
@@ -167,6 +168,19 @@ impl<'a, 'w> Run<'a, 'w> {
             }
         }
         Ok(None)
+    }
+
+    /// What is remembered has to be a number, now and not when it arrives.
+    fn check_remembered(&mut self) -> Result<(), Stop> {
+        let (program, machine) = (self.program, &mut self.station.machine);
+        let delays = program.layout.delays.iter().map(|delay| delay.value);
+        let transports = &program.layout.transports;
+        let transported =
+            transports.iter().flat_map(|transport| transport.arguments..transport.arguments + transport.count);
+        let undefined = delays.chain(transported).find(|&address| !machine.memory.values[address as usize].is_finite());
+        let Some(address) = undefined else { return Ok(()) };
+        let steps = [&program.sections.dynamics.steps[..], &program.sections.outputs.steps].concat();
+        Err(Trouble::from(program.explain(&steps, address, &mut machine.memory)).into())
     }
 
     /// Whether the point at hand, which ends a gap, is near enough to the last one; plans the next gap.

@@ -1,0 +1,69 @@
+//! What is decided for the user is said, and refused where that was asked for; warnings of assertions are reported once.
+
+mod common;
+
+use common::run;
+use session::{Failed, Request, Session};
+use simulate::Ending;
+
+#[test]
+fn a_parameter_without_a_value_is_reported_with_the_value_it_gets() {
+    let run = run(
+        "model R parameter Real k(start = 2); Real y = k*time; end R;
+         model M parameter Real a; parameter Integer n; parameter Real unused; R r;
+           parameter Real free(fixed = false); Real x(start = 1, fixed = true);
+         initial equation free = 3*a;
+         equation der(x) = -a*x + n + free; end M;",
+        1.0,
+    );
+    assert_eq!(run.ending, Ending::Complete);
+    for expected in
+        ["`a` has no value; the default 0", "`n` has no value; the default 0", "`r.k` has no value; its start value 2"]
+    {
+        assert!(run.said.contains(expected), "{}", run.said);
+    }
+    assert_eq!(run.said.matches("has no value").count(), 3, "{}", run.said);
+}
+
+#[test]
+fn strict_refuses_parameters_without_value() {
+    let text = "model M parameter Real a; Real y = a*time; end M;";
+    let mut session = common::session(text);
+    let mut request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    request.transform.strict = true;
+    let refused = refusal(&mut session, &request);
+    assert!(refused.contains("error[parameter-without-value]"), "{refused}");
+}
+
+fn refusal(session: &mut Session, request: &Request) -> String {
+    let outcome = session.flatten(request).and_then(|model| session.structure(model).map(|_| ()));
+    assert!(matches!(outcome, Err(Failed::Model)), "{outcome:?}");
+    session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect()
+}
+
+#[test]
+fn an_assertion_of_level_warning_is_reported_once_with_its_first_time_and_its_count() {
+    let run = run(
+        "model M Real x = sin(2*3.14159265358979*3*time);
+         equation assert(x < 0.5, \"x is large\", AssertionLevel.warning); end M;",
+        1.0,
+    );
+    assert_eq!(run.ending, Ending::Complete);
+    assert_eq!(run.said.matches("x is large").count(), 1, "{}", run.said);
+    assert!(run.said.contains("fails at time 0.027"), "{}", run.said);
+    assert!(run.said.contains("3 times in all"), "{}", run.said);
+    assert_eq!(run.statistics.assertion_warnings, 3);
+}
+
+#[test]
+fn assertions_in_when_clauses_and_at_the_start_warn_too() {
+    let run = run(
+        "model M parameter Real p = 2; Real x = time;
+         equation assert(p < 1, \"p is large\", AssertionLevel.warning);
+           when time > 0.5 then assert(x < 0.2, \"x is large\", AssertionLevel.warning); end when; end M;",
+        1.0,
+    );
+    assert_eq!(run.ending, Ending::Complete);
+    assert!(run.said.contains("p is large") && run.said.contains("fails at time 0)"), "{}", run.said);
+    assert!(run.said.contains("x is large") && run.said.contains("fails at time 0.5)"), "{}", run.said);
+}
