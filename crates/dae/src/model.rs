@@ -138,7 +138,7 @@ pub enum EquationRole {
     /// Holds at all times.
     Plain,
     /// `left` is a variable that keeps its value between the instants of `when`; `right` is
-    /// `if edge(c1) then e1 elseif edge(c2) then e2 else pre(v)` already.
+    /// `if rising(c1) then e1 elseif rising(c2) then e2 else pre(v)` already, with `Exprs::rising` or `initial()`.
     When(WhenClause),
     /// From an algorithm; the number joins the equations of one section.
     Algorithm(u32),
@@ -148,7 +148,8 @@ pub enum EquationRole {
 pub struct WhenClause {
     /// The when statement it belongs to, and its branches: two equations of one clause have the same number.
     pub clause: u32,
-    /// The Boolean variables (made by `lang`, `OriginKind::Auxiliary`) whose rising edges make the branches active.
+    /// The Boolean variables (made by `lang`, `OriginKind::Auxiliary`) whose rising edges make the branches active; the
+    /// condition `initial()` is none of them.
     pub conditions: SmallVec<[VarId; 1]>,
 }
 
@@ -165,7 +166,7 @@ pub struct Equation {
 #[derive(Clone, Debug)]
 pub struct Action {
     pub kind: ActionKind,
-    /// Active when this Boolean expression is true; for those in a when clause it is `edge(condition)` written out.
+    /// Active when this Boolean expression is true; for those in a when clause it is `Exprs::rising` of the condition.
     /// `None`: always.
     pub condition: Option<ExprId>,
     pub origin: Origin,

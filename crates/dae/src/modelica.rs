@@ -58,7 +58,8 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
         match branches(model, equation) {
             _ if is_condition => uses(&[equation.right]),
             Some(branches) => {
-                clauses.extend(branches.iter().flat_map(|(conditions, _)| conditions.iter().copied()));
+                let triggers = branches.iter().flat_map(|(triggers, _)| triggers);
+                clauses.extend(triggers.filter_map(|trigger| trigger.variable()));
                 branches.iter().for_each(|(_, value)| uses(&[*value]));
             }
             None => uses(&[equation.left, equation.right]),
@@ -67,7 +68,7 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     for action in model.actions.iter().chain(&model.initial_actions) {
         if let Some(condition) = action.condition {
             let path = ConditionPath::new(model, condition);
-            clauses.extend(path.whens.iter().flatten());
+            clauses.extend(path.whens.iter().flatten().filter_map(|trigger| trigger.variable()));
             uses(&path.tests);
         }
         match action.kind {
@@ -85,7 +86,7 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
 /// The condition under which an action is reached, taken apart: `when c1 then elsewhen c2 then if test then …`.
 struct ConditionPath {
     /// The conditions of the clauses passed by, and of the last one, which is active. Empty outside of when clauses.
-    whens: Vec<Vec<VarId>>,
+    whens: Vec<Vec<Trigger>>,
     tests: Vec<ExprId>,
 }
 
@@ -96,7 +97,7 @@ impl ConditionPath {
         // A condition may itself be a conjunction, the last operand of which is not looked into.
         loop {
             match model.exprs.node(rest) {
-                Node::And(left, right) if edge(model, rest).is_none() => {
+                Node::And(left, right) if trigger(model, rest).is_none() => {
                     parts.push(right);
                     rest = left;
                 }
@@ -106,16 +107,16 @@ impl ConditionPath {
         parts.push(rest);
         parts.reverse();
         let passed = |part: ExprId| match model.exprs.node(part) {
-            Node::Not(inner) => edges(model, inner),
+            Node::Not(inner) => triggers(model, inner),
             _ => None,
         };
-        let mut whens: Vec<Vec<VarId>> = Vec::new();
+        let mut whens: Vec<Vec<Trigger>> = Vec::new();
         let mut at = 0;
         while let Some(conditions) = parts.get(at).and_then(|&part| passed(part)) {
             whens.push(conditions);
             at += 1;
         }
-        match parts.get(at).and_then(|&part| edges(model, part)) {
+        match parts.get(at).and_then(|&part| triggers(model, part)) {
             Some(conditions) => {
                 whens.push(conditions);
                 Self { whens, tests: parts.split_off(at + 1) }
@@ -125,38 +126,75 @@ impl ConditionPath {
     }
 }
 
-/// The variables of `edge(a)`, `edge(a) or edge(b)` and so on.
-fn edges(model: &Model, condition: ExprId) -> Option<Vec<VarId>> {
+/// What makes a branch of a when clause active.
+#[derive(Clone, Copy, PartialEq)]
+enum Trigger {
+    Initial,
+    Rising(VarId),
+}
+
+impl Trigger {
+    fn variable(self) -> Option<VarId> {
+        match self {
+            Trigger::Initial => None,
+            Trigger::Rising(variable) => Some(variable),
+        }
+    }
+}
+
+/// The elements of the condition of a when clause.
+fn triggers(model: &Model, condition: ExprId) -> Option<Vec<Trigger>> {
     let mut found = Vec::new();
     let mut stack = vec![condition];
     while let Some(part) = stack.pop() {
         match model.exprs.node(part) {
             Node::Or(left, right) => stack.extend([right, left]),
-            _ => found.push(edge(model, part)?),
+            _ => found.push(trigger(model, part)?),
         }
     }
     Some(found)
 }
 
+/// `initial()`, or `v and not pre(v) and not initial()`.
+fn trigger(model: &Model, condition: ExprId) -> Option<Trigger> {
+    let is_initial = |id: ExprId| matches!(model.exprs.node(id), Node::Builtin(Builtin::Initial, _));
+    if is_initial(condition) {
+        return Some(Trigger::Initial);
+    }
+    let Node::And(a, b) = model.exprs.node(condition) else { return None };
+    let is_running = |id: ExprId| matches!(model.exprs.node(id), Node::Not(inner) if is_initial(inner));
+    let rising = if is_running(b) {
+        edge(model, a)
+    } else if is_running(a) {
+        edge(model, b)
+    } else {
+        None
+    };
+    rising.map(Trigger::Rising)
+}
+
 /// `v and not pre(v)`.
 fn edge(model: &Model, condition: ExprId) -> Option<VarId> {
-    let Node::And(now, before) = model.exprs.node(condition) else { return None };
-    let Node::Not(before) = model.exprs.node(before) else { return None };
-    match (model.exprs.node(now), model.exprs.node(before)) {
-        (Node::Var(variable), Node::Pre(same)) if variable == same => Some(variable),
-        _ => None,
-    }
+    let Node::And(a, b) = model.exprs.node(condition) else { return None };
+    let rises = |now: ExprId, before: ExprId| {
+        let Node::Not(before) = model.exprs.node(before) else { return None };
+        match (model.exprs.node(now), model.exprs.node(before)) {
+            (Node::Var(variable), Node::Pre(same)) if variable == same => Some(variable),
+            _ => None,
+        }
+    };
+    rises(a, b).or_else(|| rises(b, a))
 }
 
 /// The branches of an equation of a when clause: conditions and values.
-fn branches(model: &Model, equation: &Equation) -> Option<Vec<(Vec<VarId>, ExprId)>> {
+fn branches(model: &Model, equation: &Equation) -> Option<Vec<(Vec<Trigger>, ExprId)>> {
     if !matches!(equation.role, EquationRole::When(_)) {
         return None;
     }
     let mut found = Vec::new();
     let mut rest = equation.right;
     while let Node::If { condition, then, otherwise } = model.exprs.node(rest) {
-        found.push((edges(model, condition)?, then));
+        found.push((triggers(model, condition)?, then));
         rest = otherwise;
     }
     let is_rest = matches!((model.exprs.node(rest), model.exprs.node(equation.left)),
@@ -334,7 +372,7 @@ impl Text<'_> {
         let _ = writeln!(self.out, "  {text};{origin}");
     }
 
-    fn when_equation(&mut self, equation: &Equation, branches: &[(Vec<VarId>, ExprId)]) {
+    fn when_equation(&mut self, equation: &Equation, branches: &[(Vec<Trigger>, ExprId)]) {
         let left = self.expression(equation.left);
         let mut text = String::new();
         for (position, (conditions, value)) in branches.iter().enumerate() {
@@ -349,10 +387,13 @@ impl Text<'_> {
     }
 
     /// What stands behind `when`.
-    fn condition(&self, variables: &[VarId]) -> String {
-        let each = variables.iter().map(|variable| match self.conditions.get(variable) {
-            Some(&value) => self.expression(value),
-            None => self.model.variable_in(*variable, Style::EXACT),
+    fn condition(&self, triggers: &[Trigger]) -> String {
+        let each = triggers.iter().map(|trigger| match trigger {
+            Trigger::Initial => "initial()".to_owned(),
+            Trigger::Rising(variable) => match self.conditions.get(variable) {
+                Some(&value) => self.expression(value),
+                None => self.model.variable_in(*variable, Style::EXACT),
+            },
         });
         match each.collect::<Vec<_>>().as_slice() {
             [one] => one.clone(),

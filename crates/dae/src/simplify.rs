@@ -484,6 +484,15 @@ impl Exprs {
         self.and(now, was_false)
     }
 
+    /// Whether a when clause with this condition is active: at an edge, but not at initialisation, where only clauses with
+    /// the condition `initial()` are (specification 8.6).
+    pub fn rising(&mut self, condition: VarId) -> ExprId {
+        let edge = self.edge(condition);
+        let initial = self.builtin(Builtin::Initial, &[]);
+        let running = self.not(initial);
+        self.and(edge, running)
+    }
+
     /// The node through the folding constructor of its kind.
     pub fn make(&mut self, node: Node) -> ExprId {
         match node {

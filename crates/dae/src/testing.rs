@@ -19,7 +19,7 @@ use std::sync::Arc;
 use base::{FileId, Id, Name, Span};
 use rustc_hash::FxHashMap;
 
-use crate::expr::{Builtin, CompareOp, ExprId};
+use crate::expr::{Builtin, CompareOp, ExprId, Node};
 use crate::model::{
     Action, ActionKind, Attributes, Causality, Equation, EquationRole, Model, Origin, OriginKind, StateSelect, VarId,
     Variability, Variable, VariableType, WhenClause,
@@ -280,7 +280,10 @@ impl Line<'_> {
         let mut defines = self.reader.make(flag_value, condition, EquationRole::Plain, span);
         defines.origin.kind = OriginKind::Auxiliary;
         self.reader.model.equations.push(defines);
-        let edge = self.reader.model.exprs.edge(flag);
+        let edge = match self.reader.model.exprs.node(condition) {
+            Node::Builtin(Builtin::Initial, _) => condition,
+            _ => self.reader.model.exprs.rising(flag),
+        };
         loop {
             if self.take("reinit") {
                 self.expect("(")?;

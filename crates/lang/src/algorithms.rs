@@ -47,7 +47,7 @@ impl Elaborator {
         path: PathId,
     ) -> Outcome<()> {
         // The first run finds out what is assigned; the second starts from the values these variables have before.
-        let first = match self.run_section(frame, statements, path, FxHashMap::default(), probe) {
+        let first = match self.run_section(frame, statements, path, None, probe) {
             Ok(first) => first,
             // What is wrong stays wrong; only what is not known yet is left to run time.
             Err(diagnostic) if !matches!(diagnostic.code, "too-long" | "not-constant") => return Err(diagnostic),
@@ -68,10 +68,10 @@ impl Elaborator {
             start.insert(variable, value);
         }
         self.when_conditions.clear();
-        let Run { assigned, actions, .. } = self.run_section(frame, statements, path, start, when_maker)?;
+        let Run { assigned, actions, .. } = self.run_section(frame, statements, path, Some(start), when_maker)?;
         self.sections += 1;
         let number = self.sections;
-        let clause = self.section_clause();
+        let clause = if discrete.is_empty() { None } else { Some(self.section_clause()) };
         for variable in order {
             let Some(&value) = assigned.get(&variable) else { continue };
             let declared = &mut self.flat.model.variables[variable];
@@ -132,12 +132,9 @@ impl Elaborator {
         })
     }
 
-    fn section_clause(&mut self) -> Option<WhenClause> {
-        if self.when_conditions.is_empty() {
-            return None;
-        }
+    fn section_clause(&mut self) -> WhenClause {
         self.clauses += 1;
-        Some(WhenClause { clause: self.clauses, conditions: std::mem::take(&mut self.when_conditions).into() })
+        WhenClause { clause: self.clauses, conditions: std::mem::take(&mut self.when_conditions).into() }
     }
 
     fn run_section(
@@ -145,12 +142,13 @@ impl Elaborator {
         frame: &Frame,
         statements: &[Statement],
         path: PathId,
-        start: FxHashMap<VarId, ExprId>,
+        start: Option<FxHashMap<VarId, ExprId>>,
         when: WhenMaker,
     ) -> Outcome<Run> {
         let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
         expander.path = path;
-        expander.assigned = Some(start);
+        expander.finds_targets = start.is_none();
+        expander.assigned = Some(start.unwrap_or_default());
         expander.budget = SECTION_BUDGET;
         expander.when = Some(when);
         expander.run(statements)?;

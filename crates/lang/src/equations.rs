@@ -603,12 +603,20 @@ impl Expander<'_> {
         }
     }
 
-    /// The Boolean variables of the elements of a when condition, and whether one of them just became true.
+    /// The Boolean variables of the elements of a when condition, and whether it is active: one of them just became true,
+    /// or one is `initial()` and this is the initialisation.
     pub(crate) fn rising(&mut self, condition: &Symbolic, span: Span) -> (SmallVec<[VarId; 1]>, ExprId) {
         let mut variables = SmallVec::new();
         let mut active: Option<ExprId> = None;
         for id in condition.scalars() {
             let variable = match self.exprs().node(id) {
+                Node::Builtin(Builtin::Initial, _) => {
+                    active = Some(match active {
+                        Some(active) => self.exprs().or(active, id),
+                        None => id,
+                    });
+                    continue;
+                }
                 Node::Var(variable) if self.elaborator.flat.model.variables[variable].ty == VariableType::Boolean => {
                     variable
                 }
@@ -616,9 +624,7 @@ impl Expander<'_> {
                 _ => self.elaborator.auxiliary_boolean(id, self.path, span),
             };
             variables.push(variable);
-            let (now, before) = (self.exprs().var(variable), self.exprs().pre(variable));
-            let not = self.exprs().not(before);
-            let edge = self.exprs().and(now, not);
+            let edge = self.exprs().rising(variable);
             active = Some(match active {
                 Some(active) => self.exprs().or(active, edge),
                 None => edge,

@@ -23,21 +23,23 @@ pub fn initialise(
     machine.run(&program.sections.parameters, Phase::Live)?;
     machine.run(&program.sections.starts, Phase::Live)?;
     machine.systems.reset();
-    machine.run(&program.sections.samples, Phase::Live)?;
-    check_samples(program, &machine.memory)?;
-    check_attributes(machine)?;
-    let mut clockwork = Clockwork::new(program, &machine.memory, time, stop - time);
     machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     machine.memory.set_initial(true);
     solve(machine)?;
     conditions::check(machine)?;
-    events::perform_initial(machine, log)?;
+    // The initial problem may have determined the parameters of samples.
+    machine.run(&program.sections.samples, Phase::Live)?;
+    check_samples(program, &machine.memory)?;
+    check_attributes(machine)?;
+    let mut clockwork = Clockwork::new(program, &machine.memory, time, stop - time);
+    let first = events::perform_initial(machine, log)?;
     machine.run(&program.sections.actions, Phase::Live)?;
     machine.memory.set_initial(false);
     program.save_pre(&mut machine.memory);
     log.write(&Entry::Initialised { time });
     machine.systems.forget_factors(program);
-    let aftermath = events::pass(machine, names, log, &mut clockwork, time)?;
+    let mut aftermath = events::pass(machine, names, log, &mut clockwork, time)?;
+    aftermath.terminated = first.terminated.or(aftermath.terminated);
     program.record_delays(&mut machine.memory);
     clockwork.begin_delays(machine);
     Ok((clockwork, aftermath))

@@ -189,7 +189,7 @@ pub fn simulate(
     let initialise_seconds = started.elapsed().as_secs_f64();
     let ending = match first {
         Ok(None) => run.integrate(watcher),
-        Ok(Some(message)) => Ok(Ending::Terminated { time: options.start_time, message }),
+        Ok(Some(message)) => run.terminated(options.start_time, message),
         Err(Stop::Trouble(trouble)) => {
             let diagnostic = Box::new(trouble.diagnostic(program.model()));
             Ok(Ending::NotInitialised(diagnostic))
@@ -412,6 +412,16 @@ impl<'a, 'w> Run<'a, 'w> {
 
     fn integrate(&mut self, watcher: &mut dyn Watcher) -> Result<Ending, ResultError> {
         let outcome = self.advance(watcher);
+        self.ending(outcome)
+    }
+
+    /// The model terminated itself: that is the end of the analysis, at which `terminal()` holds.
+    fn terminated(&mut self, time: f64, message: String) -> Result<Ending, ResultError> {
+        let outcome = self.pass_terminal().map(|()| Ending::Terminated { time, message });
+        self.ending(outcome)
+    }
+
+    fn ending(&mut self, outcome: Result<Ending, Stop>) -> Result<Ending, ResultError> {
         let time = self.station.machine.memory.time();
         match outcome {
             Ok(ending) => Ok(ending),
@@ -456,6 +466,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 // rounding error later needs that later time, or it would never cross.
                 time = known.max(time);
                 if let Some(message) = self.event(time, Trigger { crossed: false, relation })? {
+                    self.pass_terminal()?;
                     return Ok(Ending::Terminated { time, message });
                 }
                 self.meter.add(Part::Events, begun);
@@ -496,6 +507,7 @@ impl<'a, 'w> Run<'a, 'w> {
             if eventful {
                 let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation };
                 if let Some(message) = self.event(time, trigger)? {
+                    self.pass_terminal()?;
                     return Ok(Ending::Terminated { time, message });
                 }
             } else {
@@ -642,8 +654,10 @@ impl<'a, 'w> Run<'a, 'w> {
         if crossed {
             self.watch_rhythm(time)?;
         }
-        exchange(&mut self.station.machine);
-        self.restart(time)?;
+        if aftermath.terminated.is_none() {
+            exchange(&mut self.station.machine);
+            self.restart(time)?;
+        }
         Ok(aftermath.terminated)
     }
 
@@ -705,6 +719,11 @@ impl<'a, 'w> Run<'a, 'w> {
     fn finish(&mut self, stop: f64) -> Result<(), Stop> {
         self.evaluate_left_of(stop)?;
         self.write_row()?;
+        self.pass_terminal()
+    }
+
+    /// The event at the end of the analysis.
+    fn pass_terminal(&mut self) -> Result<(), Stop> {
         let exprs = &self.program.model().exprs;
         if !exprs.ids().any(|id| matches!(exprs.node(id), dae::Node::Builtin(dae::Builtin::Terminal, _))) {
             return Ok(());

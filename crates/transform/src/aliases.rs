@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Id, IdVec};
+use base::{Diagnostic, Id, IdVec, Severity};
 use dae::{
     ActionKind, Attributes, Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, StateSelect,
     VarId, VariableType,
@@ -14,9 +14,11 @@ use dae::{
 
 use crate::attributes;
 use crate::cancellation::without_cancelled;
+use crate::initial;
 use crate::options::Aliases;
+use crate::parameters::start_value;
 use crate::schedule::Role;
-use crate::work::{Work, map_actions};
+use crate::work::{Work, map_action, map_actions};
 
 /// Later rounds find next to nothing; the equations that remain are solved like others.
 const ROUNDS: usize = 8;
@@ -43,9 +45,30 @@ pub fn eliminate(work: &mut Work, aliases: Aliases) -> Result<(), Vec<Diagnostic
         candidates.retain(|&eq| work.is_steady(eq));
     }
     let targets = groups.choose(work);
+    let problems = tell_differing(work, &mut groups);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     finish(work, &targets);
     work.dynamic = dynamic_sides(work);
     Ok(())
+}
+
+/// Equal variables with different left limits at the start are two, which is hardly what was meant.
+fn tell_differing(work: &mut Work, groups: &mut Groups) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    let mut told = rustc_hash::FxHashSet::default();
+    for (one, other, negated) in std::mem::take(&mut groups.differing) {
+        if !told.insert((one, other)) {
+            continue;
+        }
+        let warning = attributes::contradiction(work, one, other, negated);
+        match work.strict {
+            true => problems.push(Diagnostic { severity: Severity::Error, ..warning }),
+            false => work.summary.notices.push(warning),
+        }
+    }
+    problems
 }
 
 /// Takes unknowns out of an equation that are in it only for the eye.
@@ -85,10 +108,29 @@ struct Groups {
     differentiated: Vec<bool>,
     discrete: Vec<bool>,
     pinned: Vec<bool>,
-    /// An initial equation speaks of its left limit: two such variables may be equal and begin with different ones.
-    has_left_limit: Vec<bool>,
+    /// What is said about its left limit at the start: two such variables may be equal and begin with different ones.
+    left_limit: Vec<LeftLimit>,
+    /// A discrete variable whose left limit at the start decides something: it need not be the value, also where that never
+    /// changes.
+    needs_left_limit: Vec<bool>,
+    /// Pairs of variables that are equal, or opposite (true), although their fixed start values are not.
+    differing: Vec<(VarId, VarId, bool)>,
     /// Of each variable itself.
     own: Vec<Own>,
+}
+
+/// What is said about a left limit at the start.
+#[derive(Clone, Copy, PartialEq)]
+enum LeftLimit {
+    Open,
+    /// The fixed start value of a discrete variable of the group, as the root would have it.
+    Start {
+        of: VarId,
+        negated: bool,
+        value: ExprId,
+    },
+    /// By an initial equation.
+    Equation,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -98,7 +140,7 @@ struct Own {
 }
 
 impl Groups {
-    fn new(work: &Work) -> Self {
+    fn new(work: &mut Work) -> Self {
         let count = work.model.variables.len();
         let mut groups = Self {
             parent: (0..count as u32).collect(),
@@ -109,7 +151,9 @@ impl Groups {
             differentiated: vec![false; count],
             discrete: vec![false; count],
             pinned: vec![false; count],
-            has_left_limit: vec![false; count],
+            left_limit: vec![LeftLimit::Open; count],
+            needs_left_limit: vec![false; count],
+            differing: Vec::new(),
             own: vec![Own::default(); count],
         };
         for variable in work.model.variables.ids() {
@@ -131,15 +175,79 @@ impl Groups {
                 }
             }
         }
-        for equation in &work.model.initial_equations {
-            for variable in work.model.exprs.dependencies(&[equation.left, equation.right]).pre {
-                groups.has_left_limit[variable.index()] = true;
-            }
-        }
+        groups.find_left_limits(work);
         for (index, own) in groups.own.iter_mut().enumerate() {
             *own = Own { differentiated: groups.differentiated[index], pinned: groups.pinned[index] };
         }
         groups
+    }
+
+    fn find_left_limits(&mut self, work: &mut Work) {
+        if !work.model.exprs.ids().any(|id| matches!(work.model.exprs.node(id), Node::Pre(_))) {
+            return;
+        }
+        for variable in work.model.variables.ids() {
+            if work.is_discrete(variable)
+                && attributes::is_fixed(&work.model.exprs, &work.model.variables[variable].attributes)
+            {
+                let start = start_value(work, variable);
+                let values = &work.values;
+                let start = work.model.exprs.substitute(&[start], &mut work.value_memo, |v| values[v])[0];
+                self.left_limit[variable.index()] = LeftLimit::Start { of: variable, negated: false, value: start };
+            }
+        }
+        for equation in &work.model.initial_equations {
+            for variable in work.model.exprs.dependencies(&[equation.left, equation.right]).pre {
+                self.left_limit[variable.index()] = LeftLimit::Equation;
+                self.needs_left_limit[variable.index()] = work.is_discrete(variable);
+            }
+        }
+        let mut memo = Memo::default();
+        for index in 0..work.active.len() {
+            let Equation { left, right, .. } = work.model.equations[work.active[index]];
+            self.note_left_limits(work, &[left, right], &mut memo);
+        }
+        let mut actions = std::mem::take(&mut work.model.initial_actions);
+        for action in &mut actions {
+            map_action(work, action, |work, expr| {
+                self.note_left_limits(work, &[expr], &mut memo);
+                expr
+            });
+        }
+        work.model.initial_actions = actions;
+    }
+
+    /// Notes whose left limits expressions ask for at initialisation. Later they are the values of the instant before.
+    fn note_left_limits(&mut self, work: &mut Work, roots: &[ExprId], memo: &mut Memo) {
+        if work.model.exprs.dependencies(roots).pre.is_empty() {
+            return;
+        }
+        for &root in roots {
+            let at_start = initial::at_start(&mut work.model.exprs, root, memo);
+            for variable in work.model.exprs.dependencies(&[at_start]).pre {
+                self.needs_left_limit[variable.index()] |= work.is_discrete(variable);
+            }
+        }
+    }
+
+    /// What is said about the left limit of two groups together; `None` if that cannot be one value.
+    fn joined_left_limit(&mut self, work: &mut Work, a: usize, b: usize, flip: bool) -> Option<LeftLimit> {
+        let other = match self.left_limit[b] {
+            LeftLimit::Start { of, negated, value } => {
+                let value = opposite(&mut work.model.exprs, value, flip);
+                LeftLimit::Start { of, negated: negated ^ flip, value }
+            }
+            other => other,
+        };
+        match (self.left_limit[a], other) {
+            (limit, LeftLimit::Open) | (LeftLimit::Open, limit) => Some(limit),
+            (LeftLimit::Start { value: x, .. }, LeftLimit::Start { value: y, .. }) if x == y => Some(other),
+            (LeftLimit::Start { of: a, negated: na, .. }, LeftLimit::Start { of: b, negated: nb, .. }) => {
+                self.differing.push((a, b, na ^ nb));
+                None
+            }
+            _ => None,
+        }
     }
 
     /// The root and whether the variable is the negative of it. Halves the path.
@@ -167,7 +275,7 @@ impl Groups {
         }
     }
 
-    fn union(&mut self, work: &Work, a: VarId, b: VarId, negated: bool) -> bool {
+    fn union(&mut self, work: &mut Work, a: VarId, b: VarId, negated: bool) -> bool {
         let ((ra, na), (rb, nb)) = (self.find(a), self.find(b));
         let flip = na ^ nb ^ negated;
         if ra == rb || self.literal[ra].is_some() || self.literal[rb].is_some() {
@@ -182,17 +290,20 @@ impl Groups {
         if differentiated && (discrete || input(ra) || input(rb)) || flip && (self.pinned[ra] || self.pinned[rb]) {
             return false;
         }
-        if self.has_left_limit[ra] && self.has_left_limit[rb] {
+        let any_known = self.known[ra].is_some() || self.known[rb].is_some();
+        if any_known && (self.needs_left_limit[ra] || self.needs_left_limit[rb]) {
             return false;
         }
         let (root, child) = if self.size[ra] >= self.size[rb] { (ra, rb) } else { (rb, ra) };
+        let Some(left_limit) = self.joined_left_limit(work, root, child, flip) else { return false };
         self.parent[child] = root as u32;
         self.flipped[child] = flip;
         self.size[root] += self.size[child];
         self.differentiated[root] = differentiated;
         self.discrete[root] = discrete;
         self.pinned[root] |= self.pinned[child];
-        self.has_left_limit[root] |= self.has_left_limit[child];
+        self.left_limit[root] = left_limit;
+        self.needs_left_limit[root] |= self.needs_left_limit[child];
         if let Some((variable, parity)) = self.known[child] {
             self.known[root] = Some((variable, parity ^ flip));
         }
@@ -201,7 +312,11 @@ impl Groups {
 
     fn give_value(&mut self, work: &mut Work, variable: VarId, value: ExprId) -> bool {
         let (root, negated) = self.find(variable);
-        if self.known[root].is_some() || self.literal[root].is_some() || self.pinned[root] {
+        if self.known[root].is_some()
+            || self.literal[root].is_some()
+            || self.pinned[root]
+            || self.needs_left_limit[root]
+        {
             return false;
         }
         self.literal[root] = Some(opposite(&mut work.model.exprs, value, negated));

@@ -32,8 +32,11 @@ pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
         best = Some((of, own.min(given)));
         let other = work.model.variables[variable].attributes.clone();
         let mut merged = (*work.model.variables[of].attributes).clone();
-        match compare_starts(work, &merged, &other, negated) {
-            Starts::Contradict(used, dropped) => contradiction(work, (of, used), (variable, dropped)),
+        match compare_starts(work, &merged, &other, (of, negated)) {
+            Starts::Contradict => {
+                let warning = contradiction(work, of, variable, negated);
+                work.summary.notices.push(warning);
+            }
             Starts::Differ if given < own => differing.push((variable, of)),
             Starts::Differ => differing.push((of, variable)),
             Starts::Agree => {}
@@ -68,7 +71,7 @@ fn confidence(work: &Work, variable: VarId) -> Confidence {
     (lowest, attributes.start_level)
 }
 
-fn is_fixed(exprs: &Exprs, attributes: &Attributes) -> bool {
+pub fn is_fixed(exprs: &Exprs, attributes: &Attributes) -> bool {
     attributes.fixed.is_some_and(|fixed| exprs.as_boolean(fixed) != Some(false))
 }
 
@@ -77,37 +80,50 @@ enum Starts {
     Agree,
     /// One of them is used, the other is not.
     Differ,
-    /// Both are fixed, with these values.
-    Contradict(f64, f64),
+    /// Both are fixed, with different values.
+    Contradict,
 }
 
-fn compare_starts(work: &mut Work, a: &Attributes, b: &Attributes, negated: bool) -> Starts {
+fn compare_starts(work: &mut Work, a: &Attributes, b: &Attributes, (of, negated): (VarId, bool)) -> Starts {
     let (Some(x), Some(y)) = (a.start, b.start) else { return Starts::Agree };
-    let (Some(x), Some(y)) = (work.evaluate(x), work.evaluate(y)) else { return Starts::Agree };
-    let y = if negated { -y } else { y };
+    let is_boolean = work.model.variables[of].ty == VariableType::Boolean;
+    let y = signed(&mut work.model.exprs, y, negated, is_boolean);
+    let (Some(x), Some(y)) = (number(work, x), number(work, y)) else { return Starts::Agree };
     let is_fixed = |a: &Attributes| a.fixed.is_some_and(|fixed| work.model.exprs.as_boolean(fixed) == Some(true));
     match (is_fixed(a), is_fixed(b)) {
         _ if x == y => Starts::Agree,
-        (true, true) => Starts::Contradict(x, y),
+        (true, true) => Starts::Contradict,
         (false, false) => Starts::Differ,
         _ => Starts::Agree,
     }
 }
 
-fn contradiction(work: &mut Work, (of, used): (VarId, f64), (variable, dropped): (VarId, f64)) {
-    let (one, other) = (work.model.variable_name(of), work.model.variable_name(variable));
-    let message =
-        format!("`{one}` and `{other}` are equal, but their fixed start values are not: {used} and {dropped}");
-    let mut warning = Diagnostic::warning("fixed-starts-differ", message)
+/// The value of an expression of parameters as far as it is known, truth as a number.
+fn number(work: &mut Work, expr: ExprId) -> Option<f64> {
+    let values = &work.values;
+    let value = work.model.exprs.substitute(&[expr], &mut work.value_memo, |v| values[v])[0];
+    let truth = work.model.exprs.as_boolean(value);
+    truth.map(|truth| f64::from(u8::from(truth))).or_else(|| work.model.exprs.as_real(value))
+}
+
+/// What is said about two variables that are equal or opposite, while their fixed start values are not.
+pub fn contradiction(work: &Work, of: VarId, variable: VarId, negated: bool) -> Diagnostic {
+    let [one, other] = [of, variable].map(|variable| {
+        let start = work.model.variables[variable].attributes.start;
+        let start = start.map_or_else(|| "the default".to_owned(), |start| work.model.expression_text(start));
+        (work.model.variable_name(variable), start)
+    });
+    let relation = if negated { "opposite" } else { "equal" };
+    let message = format!(
+        "`{}` and `{}` are {relation}, but their fixed start values are not: {} and {}",
+        one.0, other.0, one.1, other.1
+    );
+    let warning = Diagnostic::warning("fixed-starts-differ", message)
         .hint("remove `fixed = true` from one of them")
         .specification("8.6")
         .decides();
-    for variable in [of, variable] {
-        if let Some(span) = work.model.variables[variable].span {
-            warning = warning.at(span, "");
-        }
-    }
-    work.summary.notices.push(warning);
+    let spans = [of, variable].into_iter().filter_map(|variable| work.model.variables[variable].span);
+    spans.fold(warning, |warning, span| warning.at(span, ""))
 }
 
 /// One note about all start values that are not used.

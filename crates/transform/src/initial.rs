@@ -8,8 +8,8 @@
 
 use base::{Diagnostic, IdVec, Name, Severity};
 use dae::{
-    Builtin, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, StateSelect, VarId, Variability,
-    VariableType,
+    Builtin, EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, StateSelect, VarId,
+    Variability, VariableType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,7 +22,7 @@ use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
 use crate::structure::matching::Search;
 use crate::system::{Problem, System};
-use crate::work::{Sides, Work};
+use crate::work::{Sides, Work, map_action};
 
 pub fn problem(work: &mut Work, sets: &[StateSet]) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<Diagnostic>> {
     let rows = Rows::collect(work, sets);
@@ -109,7 +109,8 @@ impl Rows {
         }
         rows.bindings(work);
         rows.initial_equations(work, &mut form);
-        rows.fixed_starts(work);
+        form.actions(work);
+        rows.fixed_starts(work, &form);
         rows.complete(work, &form, sets);
         rows
     }
@@ -137,9 +138,9 @@ impl Rows {
         }
     }
 
-    fn fixed_starts(&mut self, work: &mut Work) {
+    fn fixed_starts(&mut self, work: &mut Work, form: &InitialForm) {
         for variable in work.model.variables.ids() {
-            let Some(left) = has_own_start(work, variable) else { continue };
+            let Some(left) = has_own_start(work, form, variable) else { continue };
             if is_fixed(work, variable) {
                 let start = start_value(work, variable);
                 let (eq, (_, right)) = condition(work, variable, start, OriginKind::StartValue(variable));
@@ -187,13 +188,15 @@ impl Rows {
     }
 }
 
-/// What a continuous variable is called in the equations, unless another one has taken over its start value. One that
-/// turned out to be constant is among them: its fixed start value has to be that constant.
-fn has_own_start(work: &mut Work, variable: VarId) -> Option<ExprId> {
+/// What a continuous variable, or one that is equal to its left limit, is called in the equations, unless another one has
+/// taken over its start value. One that turned out to be constant is among them: its fixed start value has to be that
+/// constant.
+fn has_own_start(work: &mut Work, form: &InitialForm, variable: VarId) -> Option<ExprId> {
     let turned_out_constant = work.model.variables[variable].variability == Variability::Continuous
         && work.model.variables[variable].ty == VariableType::Real;
     match work.roles[variable] {
         Role::Algebraic | Role::State { .. } => {}
+        Role::Discrete if form.held.contains(&variable) => {}
         Role::Constant | Role::Parameter if turned_out_constant => {}
         Role::Alias { of, negated }
             if turned_out_constant && work.model.variables[of].variability <= Variability::Parameter =>
@@ -244,10 +247,8 @@ fn condition(work: &mut Work, variable: VarId, value: ExprId, kind: OriginKind) 
 
 /// How equations read at initialisation.
 struct InitialForm {
-    /// Variables that an inactive when clause assigns: `pre(v)` is `v`.
+    /// Variables that an inactive when clause assigns, for which is left `v = pre(v)`: `pre(v)` is `v`.
     held: FxHashSet<VarId>,
-    /// When conditions that are `initial()`.
-    active: FxHashSet<VarId>,
     /// What stands for the `pre` values of other discrete variables.
     left_limits: FxHashMap<VarId, ExprId>,
     /// Those of them that are unknown: the variable made for it, and whose start value it takes if nothing else says.
@@ -257,31 +258,19 @@ struct InitialForm {
 
 impl InitialForm {
     fn new(work: &mut Work) -> Self {
-        let mut form = Self {
-            held: FxHashSet::default(),
-            active: FxHashSet::default(),
-            left_limits: FxHashMap::default(),
-            unknown_limits: Vec::new(),
-            memo: Memo::default(),
-        };
-        for &eq in &work.active {
-            let equation = &work.model.equations[eq];
-            if let Node::Var(variable) = work.model.exprs.node(equation.left)
-                && matches!(work.model.exprs.node(equation.right), Node::Builtin(Builtin::Initial, _))
+        let mut held = FxHashSet::default();
+        let mut memo = Memo::default();
+        for index in 0..work.active.len() {
+            let Equation { left, right, .. } = work.model.equations[work.active[index]];
+            if let Node::Var(variable) = work.model.exprs.node(left)
+                && work.is_discrete(variable)
+                && let pre = work.model.exprs.pre(variable)
+                && at_start(&mut work.model.exprs, right, &mut memo) == pre
             {
-                form.active.insert(variable);
+                held.insert(variable);
             }
         }
-        for &eq in &work.active {
-            let equation = &work.model.equations[eq];
-            if let EquationRole::When(clause) = &equation.role
-                && !clause.conditions.iter().any(|condition| form.active.contains(condition))
-                && let Node::Var(variable) = work.model.exprs.node(equation.left)
-            {
-                form.held.insert(variable);
-            }
-        }
-        form
+        Self { held, left_limits: FxHashMap::default(), unknown_limits: Vec::new(), memo: Memo::default() }
     }
 
     /// The value of `pre(v)`.
@@ -308,21 +297,20 @@ impl InitialForm {
 
     /// `None` for an equation that says nothing at initialisation.
     fn equation(&mut self, work: &mut Work, eq: EqId) -> Option<Sides> {
-        let Equation { left, mut right, role, .. } = work.model.equations[eq].clone();
-        if let EquationRole::When(clause) = role {
-            if matches!(work.model.exprs.node(left), Node::Var(v) if self.held.contains(&v)) {
-                return None;
-            }
-            let active = &self.active;
-            let conditions = &clause.conditions;
-            right = work.model.exprs.rewrite(&[right], &mut Memo::default(), |exprs, id, node| match node {
-                Node::Var(v) if conditions.contains(&v) && active.contains(&v) => exprs.boolean(true),
-                Node::Pre(v) if conditions.contains(&v) => exprs.boolean(!active.contains(&v)),
-                Node::Var(_) | Node::Pre(_) => id,
-                node => exprs.make(node),
-            })[0];
+        let Equation { left, right, .. } = work.model.equations[eq];
+        match work.model.exprs.node(left) {
+            Node::Var(variable) if self.held.contains(&variable) => None,
+            _ => Some(self.rewrite(work, (left, right))),
         }
-        Some(self.rewrite(work, (left, right)))
+    }
+
+    /// What happens at initialisation sees the left limits of the initial problem.
+    fn actions(&mut self, work: &mut Work) {
+        let mut actions = std::mem::take(&mut work.model.initial_actions);
+        for action in &mut actions {
+            map_action(work, action, |work, expr| self.rewrite(work, (expr, expr)).0);
+        }
+        work.model.initial_actions = actions;
     }
 
     fn rewrite(&mut self, work: &mut Work, (left, right): Sides) -> Sides {
@@ -341,6 +329,14 @@ impl InitialForm {
         });
         (new[0], new[1])
     }
+}
+
+/// How an expression reads at initialisation, but for left limits.
+pub fn at_start(exprs: &mut Exprs, expr: ExprId, memo: &mut Memo) -> ExprId {
+    exprs.rewrite(&[expr], memo, |exprs, _, node| match node {
+        Node::Builtin(Builtin::Initial, _) => exprs.boolean(true),
+        node => exprs.make(node),
+    })[0]
 }
 
 /// Matches the equations, then the conditions one by one, then as many completions as are needed. Gives the rows that

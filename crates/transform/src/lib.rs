@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::{Diagnostic, IdVec};
 use dae::{Model, VarId, Variability};
 
+mod actions;
 mod aliases;
 mod attributes;
 mod blocks;
@@ -94,6 +95,7 @@ fn transform_single(model: Model, options: &Options, notices: Vec<Diagnostic>) -
     let spare = has_partial_derivatives(&model).then(|| model.clone());
     let written = Written::of(&model);
     let mut work = Work::new(model);
+    work.strict = options.strict;
     work.summary.notices.extend(notices.iter().cloned());
     let first = sort(&mut work, options, Inlining::AfterReduction);
     let misled = match &first {
@@ -102,6 +104,7 @@ fn transform_single(model: Model, options: &Options, notices: Vec<Diagnostic>) -
     };
     if misled && let Some(spare) = spare {
         let mut second = Work::new(spare);
+        second.strict = options.strict;
         second.summary.notices.extend(notices);
         if let Ok(plan) = sort(&mut second, options, Inlining::BeforeReduction) {
             return Ok(plan.schedule(second, written));
@@ -184,6 +187,7 @@ impl Plan {
 
 fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, Vec<Diagnostic>> {
     parameters::order(work)?;
+    actions::split(work)?;
     let conflicts = discrete::conflicts(work);
     if !conflicts.is_empty() {
         return Err(conflicts);

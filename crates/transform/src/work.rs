@@ -428,21 +428,24 @@ pub fn first_role(variable: &dae::Variable) -> Role {
 pub fn map_actions(work: &mut Work, mut map: impl FnMut(&mut Work, ExprId) -> ExprId) {
     for initial in [false, true] {
         let mut actions = std::mem::take(actions_of(&mut work.model, initial));
-        for action in &mut actions {
-            if let Some(condition) = &mut action.condition {
-                *condition = map(work, *condition);
-            }
-            match &mut action.kind {
-                ActionKind::Reinit { value, .. } => *value = map(work, *value),
-                ActionKind::Assert { holds, message, .. } => {
-                    *holds = map(work, *holds);
-                    *message = map(work, *message);
-                }
-                ActionKind::Terminate { message } => *message = map(work, *message),
-                ActionKind::Call(call) => *call = map(work, *call),
-            }
-        }
+        actions.iter_mut().for_each(|action| map_action(work, action, &mut map));
         *actions_of(&mut work.model, initial) = actions;
+    }
+}
+
+/// Changes every expression of an action.
+pub fn map_action(work: &mut Work, action: &mut dae::Action, mut map: impl FnMut(&mut Work, ExprId) -> ExprId) {
+    if let Some(condition) = &mut action.condition {
+        *condition = map(work, *condition);
+    }
+    match &mut action.kind {
+        ActionKind::Reinit { value, .. } => *value = map(work, *value),
+        ActionKind::Assert { holds, message, .. } => {
+            *holds = map(work, *holds);
+            *message = map(work, *message);
+        }
+        ActionKind::Terminate { message } => *message = map(work, *message),
+        ActionKind::Call(call) => *call = map(work, *call),
     }
 }
 

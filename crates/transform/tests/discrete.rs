@@ -220,9 +220,9 @@ fn whens_at_initialisation() {
     expect![[r#"
         states: x
         event: when0 := false
+        event: m := pre(m)
         event: when1 := time > 1
         event: k := if when1 and not pre(when1) then pre(k) + 1 else pre(k)
-        event: m := if when0 and not pre(when0) then 7 + k else pre(m)
         event: n := if when1 and not pre(when1) then pre(n) + 1 else pre(n)
         der(x) := m - k*x
         initially
@@ -234,6 +234,7 @@ fn whens_at_initialisation() {
         linear frozen 1 torn to x
             0 = der(x) - (m - k*x)
         n := 5
+        initialPre[1] := 3
     "#]]
     .assert_eq(&all(&schedule));
 }

@@ -63,6 +63,8 @@ pub struct Expander<'e> {
     pub(crate) returned: Option<ExprId>,
     pub(crate) in_when: bool,
     pub(crate) assigned_in_when: FxHashSet<VarId>,
+    /// What is assigned is looked for, also in branches that are never taken.
+    pub(crate) finds_targets: bool,
     /// Conditions of when clauses met in an algorithm: the expression, and what asks whether it became true.
     pub(crate) when: Option<WhenMaker>,
 }
@@ -88,6 +90,7 @@ impl<'e> Expander<'e> {
             returned: None,
             in_when: false,
             assigned_in_when: FxHashSet::default(),
+            finds_targets: false,
             when: None,
         }
     }

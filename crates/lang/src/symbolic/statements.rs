@@ -207,9 +207,47 @@ impl Expander<'_> {
         let Some(((condition, body), rest)) = branches.split_first() else { return self.run(otherwise) };
         let test = self.scalar(condition)?;
         match self.exprs().as_boolean(test) {
-            Some(true) => self.run(body),
-            Some(false) => self.run_if(rest, otherwise),
+            Some(true) => {
+                if self.finds_targets && self.follows_from_assignments(condition) {
+                    let others = rest.iter().map(|(_, body)| body.as_slice());
+                    others.chain([otherwise]).for_each(|body| self.note_targets(body));
+                }
+                self.run(body)
+            }
+            Some(false) => {
+                if self.finds_targets && self.follows_from_assignments(condition) {
+                    self.note_targets(body);
+                }
+                self.run_if(rest, otherwise)
+            }
             None => self.branch(test, condition.span, &mut |e| e.run(body), &mut |e| e.run_if(rest, otherwise)),
+        }
+    }
+
+    /// Whether a condition is known because of what was assigned before: it says nothing about the structure of the model.
+    fn follows_from_assignments(&mut self, condition: &Expr) -> bool {
+        let assigned = self.assigned.take();
+        let test = self.scalar(condition);
+        self.assigned = assigned;
+        test.is_ok_and(|test| self.exprs().as_boolean(test).is_none())
+    }
+
+    /// Counts what a branch that is never taken assigns among the variables of the section (11.1): they keep their values.
+    /// What is wrong in such a branch does not matter.
+    fn note_targets(&mut self, body: &[Statement]) {
+        let before: State = (self.locals.clone(), self.assigned.clone());
+        let (broken, returned, actions) = (self.broken, self.returned, self.actions.len());
+        let path_condition = self.path_condition;
+        let _ = self.run(body);
+        let found = std::mem::replace(&mut self.assigned, before.1);
+        self.locals = before.0;
+        (self.broken, self.returned, self.path_condition) = (broken, returned, path_condition);
+        self.actions.truncate(actions);
+        for variable in found.into_iter().flat_map(|found| found.into_keys()) {
+            let value = self.exprs().var(variable);
+            if let Some(assigned) = &mut self.assigned {
+                assigned.entry(variable).or_insert(value);
+            }
         }
     }
 

@@ -68,7 +68,16 @@ impl Translation<'_> {
             }
             Base::Varying { partition: owner, .. } => {
                 let base = self.ticker(owner).tick;
-                if is_base { self.model.exprs.var(base) } else { self.every(partition, base, clock) }
+                if is_base {
+                    return self.model.exprs.var(base);
+                }
+                match self.split_clock(clock) {
+                    Some((parts, clock)) if parts > 1 => {
+                        let base = self.parts(owner, base, parts);
+                        self.every(partition, base, clock)
+                    }
+                    _ => self.every(partition, base, clock),
+                }
             }
             Base::Event { condition, .. } => {
                 let rises = self.rises(condition);
@@ -118,6 +127,66 @@ impl Translation<'_> {
         exprs.and(due, running)
     }
 
+    /// How many equal parts of an interval a clock needs, and the clock in terms of these parts.
+    fn split_clock(&self, clock: Clock) -> Option<(i64, Clock)> {
+        let per_factor = Ratio::new(clock.factor.denominator, clock.shift.denominator)?;
+        let parts = Ratio::new(clock.factor.denominator.checked_mul(per_factor.denominator)?, 1)?;
+        let (factor, shift) = (clock.factor.times(parts)?, clock.shift.times(parts)?);
+        Some((parts.as_integer()?, Clock { factor, shift, ..clock }))
+    }
+
+    /// What rises at the ticks of a clock with varying interval and at the instants that divide each interval into equal
+    /// parts (16.5.2: `superSample`, and `shiftSample` with a resolution).
+    fn parts(&mut self, owner: usize, base: VarId, parts: i64) -> VarId {
+        // Later than every run.
+        let never = self.model.exprs.real(1e300);
+        let [last, end] = ["last", "end"].map(|name| self.variable(name, VariableType::Real, None));
+        let due_at = self.variable("due", VariableType::Real, Some(never));
+        let part = self.variable("part", VariableType::Integer, None);
+        let [inside, any] = ["inside", "parts"].map(|name| self.variable(name, VariableType::Boolean, None));
+        let Some(Clock { base: Base::Varying { interval, by_previous, .. }, .. }) = self.clocks.of.get(&owner).copied()
+        else {
+            return base;
+        };
+        let interval = match by_previous {
+            true => self.before(interval),
+            false => self.clocked(owner, interval, &mut Memo::default()),
+        };
+        let time = self.model.exprs.time();
+        self.at_ticks(owner, last, time);
+        let next = self.model.exprs.add(time, interval);
+        self.at_ticks(owner, end, next);
+        let exprs = &mut self.model.exprs;
+        let (at_base, at_inside) = (exprs.rising(base), exprs.rising(inside));
+        let (zero, one, count) = (exprs.int(0), exprs.int(1), exprs.int(parts));
+        let [part_now, last_now, end_now, due_now, inside_now, any_now, base_now] =
+            [part, last, end, due_at, inside, any, base].map(|variable| exprs.var(variable));
+        let (part_before, due_before) = (exprs.pre(part), exprs.pre(due_at));
+        let further = exprs.add(part_before, one);
+        let kept = exprs.if_(at_inside, further, part_before);
+        let part_value = exprs.if_(at_base, zero, kept);
+        let following = exprs.add(part_now, one);
+        let length = exprs.sub(end_now, last_now);
+        let way = exprs.mul(following, length);
+        let way = exprs.div(way, count);
+        let instant = exprs.add(last_now, way);
+        // The last part ends with the next tick of the clock itself.
+        let is_inside = exprs.compare(CompareOp::Less, false, following, count);
+        let instant = exprs.if_(is_inside, instant, never);
+        let moved = exprs.or(at_base, at_inside);
+        let due_value = exprs.if_(moved, instant, due_before);
+        let inside_value = exprs.compare(CompareOp::GreaterEqual, true, time, due_before);
+        let any_value = exprs.or(base_now, inside_now);
+        let clause = self.next_clause;
+        self.next_clause += 1;
+        let when = || EquationRole::When(WhenClause { clause, conditions: [base, inside].into_iter().collect() });
+        self.auxiliary(part_now, part_value, when());
+        self.auxiliary(due_now, due_value, when());
+        self.auxiliary(inside_now, inside_value, EquationRole::Plain);
+        self.auxiliary(any_now, any_value, EquationRole::Plain);
+        any
+    }
+
     /// An expression with the values that variables had at the tick before.
     fn before(&mut self, id: ExprId) -> ExprId {
         let variables = &self.model.variables;
@@ -148,7 +217,7 @@ impl Translation<'_> {
             return self.model.exprs.boolean(false);
         };
         let count = self.variable("rises", VariableType::Integer, None);
-        let edge = self.model.exprs.edge(base);
+        let edge = self.model.exprs.rising(base);
         let exprs = &mut self.model.exprs;
         let (before, one) = (exprs.pre(count), exprs.int(1));
         let more = exprs.add(before, one);
@@ -224,7 +293,7 @@ impl Translation<'_> {
     pub(super) fn at_ticks(&mut self, partition: usize, variable: VarId, value: ExprId) {
         let ticker = self.ticker(partition);
         let exprs = &mut self.model.exprs;
-        let (edge, pre, left) = (exprs.edge(ticker.tick), exprs.pre(variable), exprs.var(variable));
+        let (edge, pre, left) = (exprs.rising(ticker.tick), exprs.pre(variable), exprs.var(variable));
         let right = exprs.if_(edge, value, pre);
         let conditions = [ticker.tick].into_iter().collect();
         self.auxiliary(left, right, EquationRole::When(WhenClause { clause: ticker.clause, conditions }));

@@ -162,7 +162,7 @@ impl<'a> Translation<'a> {
                     continue;
                 }
                 let ticker = self.ticker(partition);
-                let edge = self.model.exprs.edge(ticker.tick);
+                let edge = self.model.exprs.rising(ticker.tick);
                 action.condition = Some(self.model.exprs.and(edge, condition));
             }
             self.model.actions.push(action);
@@ -364,7 +364,7 @@ impl<'a> Translation<'a> {
                     .filter(|solution| !matches!(solution.pivot, Pivot::MayVanish(_)))
                     .map(|solution| solution.value)
             };
-            let (edge, pre) = (model.exprs.edge(ticker.tick), model.exprs.pre(variable));
+            let (edge, pre) = (model.exprs.rising(ticker.tick), model.exprs.pre(variable));
             match value {
                 Some(value) => {
                     new_left = unknown;

@@ -15,7 +15,7 @@ use super::{Decided, Entry, Modes, conditions, decided, switched};
 use crate::schedule::{Role, Schedule};
 use crate::work::{Sides, Work};
 use crate::written::Written;
-use crate::{aliases, constants, derivatives, discrete, parameters, vanishing};
+use crate::{actions, aliases, constants, derivatives, discrete, parameters, vanishing};
 
 pub struct Stem {
     /// As it stands before anything is decided.
@@ -44,6 +44,7 @@ impl Stem {
     pub fn new(modes: &Modes) -> Result<Self, Vec<Diagnostic>> {
         let mut work = Work::new(modes.model.clone());
         parameters::order(&mut work)?;
+        actions::split(&mut work)?;
         work.strict = modes.strict;
         work.recall = Some(Box::default());
         let found = decided(&work, &modes.conditions);
