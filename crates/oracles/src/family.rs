@@ -40,6 +40,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "roots",
+        about: "networks of linear, cubic and exponential elements of all sizes, made from a known root",
+        case: crate::roots::case,
+        tested: 60,
+    },
+    Family {
         name: "smooth",
         about: "linear oscillators with damping, against their closed form",
         case: crate::smooth::case,
@@ -50,6 +56,12 @@ pub const FAMILIES: &[Family] = &[
         about: "expressions that become undefined at a known instant, or are guarded",
         case: crate::undefined::case,
         tested: 120,
+    },
+    Family {
+        name: "weak",
+        about: "diagonally dominant systems with couplings down to 1e-15, made from a known solution",
+        case: crate::weak::case,
+        tested: 60,
     },
 ];
 

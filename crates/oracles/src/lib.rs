@@ -17,9 +17,11 @@ mod charge;
 mod delays;
 mod descriptor;
 mod gears;
+mod roots;
 mod schedules;
 mod smooth;
 mod undefined;
+mod weak;
 
 pub use case::{Case, Verdict};
 pub use family::{FAMILIES, Family};

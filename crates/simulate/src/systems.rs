@@ -51,6 +51,8 @@ struct Workspace {
     rounded: Vec<bool>,
     residues: Vec<f64>,
     x: Vec<f64>,
+    /// Where the unknowns are that are computed from the iteration variables.
+    inner: Vec<compile::Address>,
     residuals: Vec<f64>,
     /// The rounding errors in the residuals of a linear system, relative to its unknowns.
     noise: f64,
@@ -245,6 +247,7 @@ impl Workspace {
         let found = &program.systems[system];
         let size = found.slots.len();
         let pattern = pattern(&found.pattern);
+        let inner = inner_slots(program, found);
         let structurally_singular = |singular: solve::Singular| {
             Trouble::System(Box::new(SystemFailure {
                 unknowns: found.unknowns.clone(),
@@ -260,7 +263,7 @@ impl Workspace {
         } else {
             let nominals = found.iteration.iter().map(|&variable| nominal(program, memory, variable)).collect();
             let options = NewtonOptions { nominals, ..NewtonOptions::default() };
-            let shape = Shape { size, pattern: &pattern };
+            let shape = Shape { size, pattern: &pattern, dependents: inner.len() };
             Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
         };
         let entries = pattern.entries();
@@ -279,6 +282,7 @@ impl Workspace {
             rounded: found.relations.iter().map(|&id| is_rounded(program, found, id)).collect(),
             residues: vec![0.0; found.relations.len()],
             x: vec![0.0; size],
+            inner,
             residuals: vec![0.0; size],
             noise: 0.0,
             matrix: vec![0.0; entries],
@@ -320,13 +324,10 @@ impl Workspace {
         match &mut self.method {
             Method::Linear { .. } => self.solve_linear(program, system, memory),
             Method::Newton(newton) => {
-                let mut evaluator = Evaluator { program, system, memory, pattern: &self.pattern, failed_at: None };
+                let (pattern, inner) = (&self.pattern, self.inner.as_slice());
+                let mut evaluator = Evaluator { program, system, memory, pattern, inner, failed_at: None };
                 match newton.solve(&mut evaluator, &mut self.x) {
-                    Ok(()) => {
-                        let outcome = evaluator.residual(&self.x, &mut self.residuals);
-                        outcome.map_err(|_| evaluator.reason(&mut self.residuals))?;
-                        Ok(Solved::Uniquely)
-                    }
+                    Ok(()) => Ok(Solved::Uniquely),
                     Err(NewtonError::Evaluation(_)) => Err(evaluator.reason(&mut self.residuals)),
                     Err(error) => Err(newton_reason(found, newton, error)),
                 }
@@ -463,10 +464,18 @@ fn newton_reason(found: &compile::System, newton: &NewtonSolver, error: NewtonEr
     }
 }
 
+/// The addresses of the unknowns that follow from the iteration variables.
+fn inner_slots(program: &Program, found: &compile::System) -> Vec<compile::Address> {
+    let others: FxHashSet<dae::VarId> = found.iteration.iter().chain(&found.discrete).copied().collect();
+    let inner = found.unknowns.iter().filter(|variable| !others.contains(variable));
+    inner.map(|&variable| program.layout.slot(variable)).collect()
+}
+
 /// Size and pattern alone, to create a solver with.
 struct Shape<'a> {
     size: usize,
     pattern: &'a Pattern,
+    dependents: usize,
 }
 
 impl NonlinearSystem for Shape<'_> {
@@ -476,6 +485,10 @@ impl NonlinearSystem for Shape<'_> {
 
     fn residual(&mut self, _: &[f64], _: &mut [f64]) -> Result<(), EvalError> {
         Err(EvalError::fatal(0))
+    }
+
+    fn dependents(&self) -> usize {
+        self.dependents
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
@@ -489,6 +502,7 @@ struct Evaluator<'a> {
     system: SystemId,
     memory: &'a mut Memory,
     pattern: &'a Pattern,
+    inner: &'a [compile::Address],
     /// The last point without residuals.
     failed_at: Option<Vec<f64>>,
 }
@@ -517,6 +531,14 @@ impl NonlinearSystem for Evaluator<'_> {
         }
         self.failed_at = Some(x.to_vec());
         Err(EvalError::recoverable(0))
+    }
+
+    fn dependents(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn read_dependents(&self, values: &mut [f64]) {
+        values.iter_mut().zip(self.inner).for_each(|(value, &slot)| *value = self.memory.values[slot as usize]);
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {

@@ -1,5 +1,10 @@
 //! Damped Newton iteration for nonlinear blocks.
 //!
+//! An unknown is settled when its next correction is small beside the unknown itself, whatever its unit is. What is computed
+//! from the unknowns inside of the residual ([`NonlinearSystem::dependents`]) is judged with them: where it amplifies their
+//! errors, the iteration goes on as long as corrections shrink. An unknown whose solution is zero but for rounding never
+//! settles in this way; there the correction itself must turn out to be noise (see [`NewtonSolver::is_noise`]).
+//!
 //! The damping is the error-oriented strategy of Deuflhard, *Newton Methods for Nonlinear Problems* (2004), section
 //! 3.3.3 (NLEQ-ERR): a step is good when the next correction, computed with the same factorisation, is shorter. This
 //! does not depend on the scaling of the equations, only on that of the unknowns, which are measured in nominals.
@@ -28,7 +33,16 @@ pub trait NonlinearSystem {
         None
     }
 
-    /// Writes ∂r/∂x in the order of the pattern, or by full columns. `Ok(false)` asks for finite differences.
+    /// How many further numbers the residual computes from the unknowns on its way, and that have to be as exact.
+    fn dependents(&self) -> usize {
+        0
+    }
+
+    /// Writes them, as they were at the point at which the residual was evaluated last.
+    fn read_dependents(&self, _values: &mut [f64]) {}
+
+    /// Writes ∂r/∂x in the order of the pattern, or by full columns. `Ok(false)` asks for finite differences. The residual
+    /// was evaluated at this point last.
     fn jacobian(&mut self, _x: &[f64], _values: &mut [f64]) -> Result<bool, EvalError> {
         Ok(false)
     }
@@ -36,10 +50,10 @@ pub trait NonlinearSystem {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewtonOptions {
-    /// Largest error of an unknown in units of `max(|x|, nominal)`.
+    /// Largest error of an unknown relative to itself.
     pub tolerance: f64,
     pub max_iterations: usize,
-    /// Typical magnitudes of the unknowns; a shorter list is continued with ones.
+    /// Typical magnitudes of the unknowns: how long steps may be. A shorter list is continued with ones.
     pub nominals: Vec<f64>,
     /// Lower and upper bounds; empty for none.
     pub bounds: Vec<(f64, f64)>,
@@ -92,6 +106,8 @@ impl std::error::Error for NewtonError {}
 
 /// Beyond this size dense decompositions cost too much to be a remedy.
 const LARGEST_DENSE: usize = 400;
+/// What is smaller than this in units of the nominal value is zero.
+const SMALLEST: f64 = 1e-42;
 
 pub struct NewtonSolver {
     options: NewtonOptions,
@@ -109,7 +125,21 @@ pub struct NewtonSolver {
     trial_r: Vec<f64>,
     next_step: Vec<f64>,
     scale: Vec<f64>,
+    /// One by the scale; zero for unknowns that are settled and not to be looked at.
+    weight: Vec<f64>,
+    /// Corrections of an unknown up to this size turned out to be noise lately.
+    floor: Vec<f64>,
+    /// So many solves ago.
+    floor_age: u32,
     row_scale: Vec<f64>,
+    /// Dependents at the last point that was evaluated, at the one before, and the largest that they have been.
+    dependents: Vec<f64>,
+    dependents_before: Vec<f64>,
+    dependents_span: Vec<f64>,
+    /// How much larger relative errors of dependents are than those of the unknowns, once that is known.
+    amplification: Option<f64>,
+    /// The last point at which the residual was evaluated.
+    evaluated: Vec<f64>,
     start: Vec<f64>,
     /// The residual at the start.
     first_r: Vec<f64>,
@@ -125,6 +155,7 @@ impl NewtonSolver {
         let pattern = system.jacobian_pattern().cloned();
         let entries = pattern.as_ref().map_or(size * size, Pattern::entries);
         let zeros = || vec![0.0; size];
+        let dependents = vec![0.0; system.dependents()];
         Ok(NewtonSolver {
             solver: LinearSolver::new(size, pattern.as_ref())?,
             values: vec![0.0; entries],
@@ -137,7 +168,15 @@ impl NewtonSolver {
             trial_r: zeros(),
             next_step: zeros(),
             scale: zeros(),
+            weight: zeros(),
+            floor: zeros(),
+            floor_age: 0,
             row_scale: zeros(),
+            dependents_before: dependents.clone(),
+            dependents_span: dependents.clone(),
+            dependents,
+            amplification: None,
+            evaluated: vec![f64::NAN; size],
             start: zeros(),
             first_r: zeros(),
             statistics: NewtonStatistics::default(),
@@ -164,10 +203,13 @@ impl NewtonSolver {
     /// Drops the factorisation kept for warm starts.
     pub fn forget(&mut self) {
         self.has_factors = false;
+        self.floor.fill(0.0);
+        self.dependents_span.fill(0.0);
+        self.amplification = None;
     }
 
-    /// Solves the system from the guess in `x`, which holds the solution afterwards. On failure `x` is left at the
-    /// best point found.
+    /// Solves the system from the guess in `x`, which holds the solution afterwards; the residual was evaluated there last.
+    /// On failure `x` is left at the best point found.
     pub fn solve(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
         self.statistics.solves += 1;
         if self.size == 0 {
@@ -175,16 +217,58 @@ impl NewtonSolver {
         }
         self.clamp(x);
         self.start.copy_from_slice(x);
+        self.age_floors();
         let outcome = match self.evaluate_start(system, x) {
             Ok(()) => self.solve_from(system, x),
             Err(error) => self.begin_beside(system, x).map_err(|()| error),
         };
+        let outcome = outcome.and_then(|()| self.finish(system, x));
         if outcome.is_err() {
             self.statistics.failures += 1;
             self.has_factors = false;
             self.collect_worst();
         }
         outcome
+    }
+
+    /// Noise of long ago says nothing about today.
+    fn age_floors(&mut self) {
+        const OLD: u32 = 50;
+        self.floor_age += 1;
+        if self.floor_age > OLD {
+            self.floor_age = 0;
+            self.floor.fill(0.0);
+            self.dependents_span.iter_mut().for_each(|span| *span *= 0.5);
+            self.amplification = self.amplification.map(|known| 0.1 * known);
+        }
+    }
+
+    /// Leaves the system as it is at the solution.
+    fn finish(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
+        if self.evaluated != *x {
+            self.evaluate_start(system, x)?;
+        }
+        for (span, value) in self.dependents_span.iter_mut().zip(&self.dependents) {
+            *span = span.max(value.abs());
+        }
+        Ok(())
+    }
+
+    /// Evaluates a residual, and remembers where and what else it computes.
+    fn evaluate(&mut self, system: &mut dyn NonlinearSystem, x: &[f64], target: Target) -> Result<(), EvalError> {
+        self.statistics.residuals += 1;
+        self.evaluated.fill(f64::NAN);
+        let r = match target {
+            Target::Own => &mut self.r,
+            Target::Trial => &mut self.trial_r,
+        };
+        system.residual(x, r)?;
+        self.evaluated.copy_from_slice(x);
+        if !self.dependents.is_empty() {
+            std::mem::swap(&mut self.dependents, &mut self.dependents_before);
+            system.read_dependents(&mut self.dependents);
+        }
+        Ok(())
     }
 
     /// From a point at which the residual is known.
@@ -258,7 +342,7 @@ impl NewtonSolver {
         }
         x.copy_from_slice(&stuck_at);
         // The residuals at the point that is handed back.
-        if system.residual(x, &mut self.r).is_ok() {
+        if self.evaluate(system, x, Target::Own).is_ok() {
             self.worst = first_worst;
         }
         Err(first)
@@ -269,6 +353,7 @@ impl NewtonSolver {
     fn bracket(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
         const FARTHEST: f64 = 1e8;
         const FIRST: f64 = 1e-3;
+        const MOST_HALVINGS: usize = 200;
         let start = self.start[0];
         x[0] = start;
         self.set_scale(x);
@@ -279,6 +364,7 @@ impl NewtonSolver {
             solver.clamp(&mut point);
             let mut r = [f64::NAN];
             solver.statistics.residuals += 1;
+            solver.evaluated.fill(f64::NAN);
             system.residual(&point, &mut r).ok().map(|()| r[0]).filter(|r| r.is_finite())
         };
         // The ends reached so far to the left and to the right, and the residuals there.
@@ -298,8 +384,11 @@ impl NewtonSolver {
             distance *= 2.0;
         }
         let Some(((mut a, value), (mut b, _))) = found else { return false };
-        for _ in 0..60 {
-            let middle = 0.5 * (a + b);
+        for _ in 0..MOST_HALVINGS {
+            let middle = between(a, b);
+            if middle == a || middle == b {
+                break;
+            }
             match residual(self, middle) {
                 Some(r) if r.signum() == value.signum() => a = middle,
                 Some(_) => b = middle,
@@ -312,7 +401,7 @@ impl NewtonSolver {
 
     /// Whether the iteration stayed at the change of sign it began at: a corner, at which corrections do not shrink.
     fn jumps_back(&self, x: &mut [f64], zero: f64, scale: f64) -> bool {
-        let near = (x[0] - zero).abs() <= 1e-6 * scale && self.r[0].abs() <= 1e-9 * self.first_r[0].abs().max(1.0);
+        let near = (x[0] - zero).abs() <= 1e-6 * scale && self.r[0].abs() <= 1e-9 * self.first_r[0].abs();
         x[0] = if near { zero } else { x[0] };
         near
     }
@@ -333,8 +422,7 @@ impl NewtonSolver {
     }
 
     fn evaluate_start(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
-        self.statistics.residuals += 1;
-        system.residual(x, &mut self.r).map_err(NewtonError::Evaluation)?;
+        self.evaluate(system, x, Target::Own).map_err(NewtonError::Evaluation)?;
         match self.r.iter().position(|r| !r.is_finite()) {
             Some(residual) => Err(NewtonError::NotFinite { residual }),
             None => Ok(()),
@@ -343,42 +431,92 @@ impl NewtonSolver {
 
     /// Iterates with the factors at hand while the corrections shrink fast. False puts `x` back to its start.
     fn simplified(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<bool, NewtonError> {
-        let mut previous = f64::INFINITY;
-        for _ in 0..8 {
-            self.set_scale(x);
+        self.step.copy_from_slice(&self.r);
+        self.solver.solve(&mut self.step);
+        if self.dependents_are_within(x, &self.step, 0.1 * self.options.tolerance) {
+            return Ok(true);
+        }
+        self.set_relative_weight(x);
+        let mut size = self.weighted_norm(&self.step);
+        // How far the slopes may have changed on the way.
+        let moved = size.min(0.9);
+        for round in 0..8 {
+            self.statistics.iterations += 1;
+            x.iter_mut().zip(&self.step).for_each(|(x, d)| *x -= d);
+            self.clamp(x);
+            if !size.is_finite() || self.evaluate(system, x, Target::Own).is_err() || !all_finite(&self.r) {
+                break;
+            }
+            std::mem::swap(&mut self.step, &mut self.next_step);
+            let taken = std::mem::take(&mut self.next_step);
+            self.measure_amplification(x, &taken);
+            self.next_step = taken;
             self.step.copy_from_slice(&self.r);
             self.solver.solve(&mut self.step);
-            self.statistics.iterations += 1;
-            let size = self.scaled_norm(&self.step);
-            let contraction = size / previous;
-            if !size.is_finite() || contraction > 0.2 {
+            let next = self.weighted_norm(&self.step);
+            let contraction = if size > 0.0 { next / size } else { 0.0 };
+            // After one correction nothing is known of the contraction but what the length of the step tells: a long one may
+            // land near the solution by chance, and with factors of a steeper place corrections are too short.
+            let rate = if round == 0 { contraction.max(moved) } else { contraction };
+            let tolerance = (1.0 - rate) * self.options.tolerance;
+            if rate < 1.0 && self.corrections_are_within(x, &self.step, tolerance) {
+                // Dependents can be had more exactly as long as corrections shrink.
+                let shrinks = contraction <= 0.2 && round < 7;
+                if !shrinks || self.dependents_are_within(x, &self.step, tolerance) {
+                    return Ok(true);
+                }
+            }
+            if contraction > 0.2 || contraction.is_nan() {
                 break;
             }
-            for (x, d) in x.iter_mut().zip(&self.step) {
-                *x -= d;
-            }
-            self.clamp(x);
-            // After the first correction nothing is known of the contraction, so only a tiny one ends the iteration: with
-            // factors of a steeper place it may be a small part of what is missing. Nor is a contraction to be trusted
-            // that is better than the length of the step before: a long one may land near the solution by chance.
-            let remaining = if previous.is_finite() {
-                let rate = contraction.max(previous.min(0.1));
-                size * rate / (1.0 - rate)
-            } else {
-                10.0 * size
-            };
-            if remaining <= self.options.tolerance {
-                return Ok(true);
-            }
-            previous = size;
-            self.statistics.residuals += 1;
-            if system.residual(x, &mut self.r).is_err() || !all_finite(&self.r) {
-                break;
-            }
+            size = next;
         }
         x.copy_from_slice(&self.start);
         self.evaluate_start(system, x)?;
         Ok(false)
+    }
+
+    /// Whether corrections are small beside each unknown, or nothing but noise.
+    fn corrections_are_within(&self, x: &[f64], corrections: &[f64], tolerance: f64) -> bool {
+        // NaN is not within anything.
+        let is_small = |(j, (x, d)): (usize, (&f64, &f64))| {
+            d.abs() <= tolerance * x.abs() || d.abs() <= self.floor[j].max(SMALLEST * self.nominal(j))
+        };
+        x.iter().zip(corrections).enumerate().all(is_small)
+    }
+
+    /// The same where errors of what is computed from the unknowns count, too. Nothing gets better than rounding.
+    fn dependents_are_within(&self, x: &[f64], corrections: &[f64], tolerance: f64) -> bool {
+        const SMALLEST_TOLERANCE: f64 = 4.0 * f64::EPSILON;
+        /// Dependents may be less exact by this factor.
+        const LESS_EXACT: f64 = 10.0;
+        if self.dependents.is_empty() {
+            return self.corrections_are_within(x, corrections, tolerance);
+        }
+        let amplification = self.amplification.unwrap_or(f64::INFINITY);
+        let tolerance = tolerance.min(LESS_EXACT * tolerance / amplification).max(SMALLEST_TOLERANCE);
+        self.corrections_are_within(x, corrections, tolerance)
+    }
+
+    /// Learns from the last step how much larger relative changes of dependents are than those of the unknowns.
+    fn measure_amplification(&mut self, x: &[f64], step: &[f64]) {
+        /// Of what a number has been, below which it is taken for a difference that vanishes.
+        const VANISHING: f64 = 1e-5;
+        if self.dependents.is_empty() {
+            return;
+        }
+        let relative = |change: f64, size: f64| if change == 0.0 { 0.0 } else { (change / size).abs() };
+        let moved = x.iter().zip(step).map(|(x, d)| relative(*d, *x)).filter(|d| d.is_finite()).fold(0.0, f64::max);
+        let changes = self.dependents.iter().zip(&self.dependents_before).zip(&self.dependents_span);
+        let changed = changes
+            .map(|((value, before), span)| relative(value - before, value.abs().max(VANISHING * span)))
+            .filter(|change| change.is_finite())
+            .fold(0.0, f64::max);
+        // Long steps say more of where they began, and short ones are made of rounding errors.
+        if (1e-14..1e-2).contains(&moved) {
+            let known = self.amplification.unwrap_or(0.0);
+            self.amplification = Some(known.max(changed / moved));
+        }
     }
 
     fn damped(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
@@ -387,45 +525,133 @@ impl NewtonSolver {
         for iteration in 0..self.options.max_iterations {
             self.statistics.iterations += 1;
             self.set_scale(x);
+            if self.evaluated != *x {
+                self.evaluate_start(system, x)?;
+            }
             self.evaluate_jacobian(system, x)?;
             self.correction()?;
-            let size = self.scaled_norm(&self.step);
-            if !size.is_finite() {
+            if !all_finite(&self.step) {
                 return Err(self.no_convergence(iteration));
             }
-            if size <= self.options.tolerance {
-                self.move_by(x, 1.0);
+            if self.dependents_are_within(x, &self.step, 0.1 * self.options.tolerance) && self.is_consistent() {
                 return Ok(());
             }
+            self.set_weight(x);
+            let size = self.weighted_norm(&self.step);
             if iteration > 0 {
                 // Prediction of the damping from the last change of the corrections.
-                let change = self.scaled_distance(&self.next_step, &self.step);
-                let mu = previous_size * self.scaled_norm(&self.next_step) / (change * size).max(f64::MIN_POSITIVE);
-                damping = (mu * damping).min(1.0);
+                let change = self.weighted_distance(&self.next_step, &self.step);
+                let mu = previous_size * self.weighted_norm(&self.next_step) / (change * size).max(f64::MIN_POSITIVE);
+                damping = if mu.is_finite() { (mu * damping).min(1.0) } else { damping };
             }
             match self.search(system, x, size, &mut damping) {
                 Search::Converged => return Ok(()),
                 Search::Moved => {}
-                Search::Stuck(_) if self.is_solved_up_to_rounding(size) => return Ok(()),
+                Search::Stuck(_) if self.is_solved_up_to_rounding(system, x) => return Ok(()),
                 Search::Stuck(error) => {
                     return Err(error.map_or_else(|| self.no_convergence(iteration + 1), NewtonError::Evaluation));
                 }
             }
             previous_size = size;
         }
-        if self.is_solved_up_to_rounding(previous_size) {
+        if self.is_solved_up_to_rounding(system, x) {
             return Ok(());
         }
         Err(self.no_convergence(self.options.max_iterations))
     }
 
-    /// At a multiple root, and where terms of very different sizes meet, corrections stay long while the residual is
-    /// already rounding.
-    fn is_solved_up_to_rounding(&self, correction: f64) -> bool {
+    /// Where the Jacobian is singular, corrections may be short though the equations are not fulfilled.
+    fn is_consistent(&self) -> bool {
+        self.deficient.is_none() || self.residual_is_within(1e-9)
+    }
+
+    /// Whether residuals are small beside those at the start, or beside their terms.
+    fn residual_is_within(&self, tolerance: f64) -> bool {
         const ROUNDING: f64 = 64.0 * f64::EPSILON;
         let mut residuals = self.r.iter().zip(&self.first_r).zip(&self.row_scale);
-        correction <= self.options.tolerance.sqrt()
-            && residuals.all(|((r, first), scale)| r.abs() <= (1e-13 * first.abs().max(1.0)).max(ROUNDING * scale))
+        residuals.all(|((r, first), scale)| r.abs() <= (tolerance * first.abs()).max(ROUNDING * scale))
+    }
+
+    /// At a multiple root, and where terms of very different sizes meet, corrections stay long while the residual is
+    /// already rounding.
+    fn is_solved_up_to_rounding(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> bool {
+        if self.scaled_norm(&self.step) > self.options.tolerance.sqrt() || !self.residual_is_within(1e-13) {
+            return false;
+        }
+        self.is_rounding_of_terms(x) || self.is_noise(system, x)
+    }
+
+    /// Whether each residual is small beside what it was at the start, or beside the terms that the unknowns make, which are
+    /// smaller than with nominal values.
+    fn is_rounding_of_terms(&self, x: &[f64]) -> bool {
+        const ROUNDING: f64 = 64.0 * f64::EPSILON;
+        let mut terms = vec![0.0; self.size];
+        self.for_each_entry(|row, column, value| terms[row] += (value * x[column]).abs());
+        let mut residuals = self.r.iter().zip(&self.first_r).zip(&terms);
+        residuals.all(|((r, first), terms)| r.abs() <= (1e-13 * first.abs()).max(ROUNDING * terms))
+    }
+
+    fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        match &self.pattern {
+            Some(pattern) => {
+                for column in 0..self.size {
+                    for p in pattern.starts[column]..pattern.starts[column + 1] {
+                        visit(pattern.indices[p] as usize, column, self.values[p]);
+                    }
+                }
+            }
+            None => {
+                for (column, values) in self.values.chunks_exact(self.size).enumerate() {
+                    values.iter().enumerate().for_each(|(row, &value)| visit(row, column, value));
+                }
+            }
+        }
+    }
+
+    /// Whether the corrections of the unknowns that are not settled are made of rounding errors: a small step along them does
+    /// not change the residual as the Jacobian tells. Where the residual is smooth, it does so the better the smaller the
+    /// step is; at a place without solution, such as a plateau, too.
+    fn is_noise(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> bool {
+        const STEP: f64 = 1.0 / 1024.0;
+        if self.deficient.is_some() {
+            return false;
+        }
+        let open = self.open(x);
+        for step in [STEP, -STEP] {
+            let point: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x - step * d).collect();
+            if self.evaluate(system, &point, Target::Trial).is_err() || !all_finite(&self.trial_r) {
+                return false;
+            }
+            let mut next = self.trial_r.clone();
+            self.solver.solve(&mut next);
+            let unexpected = |&j: &usize| {
+                let d = self.step[j];
+                let off = (next[j] - (1.0 - step) * d).abs();
+                off >= 0.5 * STEP * d.abs() && off <= 20.0 * d.abs()
+            };
+            if !open.iter().all(unexpected) {
+                return false;
+            }
+        }
+        for j in open {
+            self.floor[j] = self.floor[j].max(4.0 * self.step[j].abs());
+        }
+        true
+    }
+
+    /// The unknowns that are not settled.
+    fn open(&self, x: &[f64]) -> Vec<usize> {
+        (0..self.size).filter(|&j| self.is_open(j, x[j])).collect()
+    }
+
+    fn is_open(&self, j: usize, x: f64) -> bool {
+        let d = self.step[j].abs();
+        !(d <= self.options.tolerance * x.abs() || d <= self.floor[j].max(SMALLEST * self.nominal(j)))
+    }
+
+    /// Whether all corrections are so short that they may be rounding errors of something larger.
+    fn is_short(&self) -> bool {
+        self.step.iter().zip(&self.scale).all(|(d, scale)| d.abs() <= 1e-9 * scale)
     }
 
     /// Finds a damped step that brings the solution nearer, and takes it.
@@ -444,8 +670,9 @@ impl NewtonSolver {
             let mut trial = std::mem::take(&mut self.trial);
             self.clamp(&mut trial);
             self.trial = trial;
-            self.statistics.residuals += 1;
-            let outcome = system.residual(&self.trial, &mut self.trial_r);
+            let trial = std::mem::take(&mut self.trial);
+            let outcome = self.evaluate(system, &trial, Target::Trial);
+            self.trial = trial;
             if let Err(error) = outcome {
                 if !error.recoverable {
                     return Search::Stuck(Some(error));
@@ -464,28 +691,45 @@ impl NewtonSolver {
             }
             self.next_step.copy_from_slice(&self.trial_r);
             self.correct_next_step();
-            let next_size = self.scaled_norm(&self.next_step);
+            if *damping == 1.0 {
+                let (trial, step) = (std::mem::take(&mut self.trial), std::mem::take(&mut self.step));
+                self.measure_amplification(&trial, &step);
+                (self.trial, self.step) = (trial, step);
+            }
+            let next_size = self.weighted_norm(&self.next_step);
             let contraction = next_size / size;
             // Distance of the next correction from what a linear system would give.
             let mut bent = 0.0;
-            for ((next, d), s) in self.next_step.iter().zip(&self.step).zip(&self.scale) {
-                let v = (next - (1.0 - *damping) * d) / s;
+            for ((next, d), w) in self.next_step.iter().zip(&self.step).zip(&self.weight) {
+                let v = (next - (1.0 - *damping) * d) * w;
                 bent += v * v;
             }
             let bent = (bent / self.size as f64).sqrt();
             let mu = 0.5 * size * *damping * *damping / bent.max(f64::MIN_POSITIVE);
+            if *damping == 1.0 && !(contraction < 0.5) && self.is_short() && self.is_noise(system, x) {
+                return Search::Converged;
+            }
             if contraction >= 1.0 || contraction.is_nan() {
                 let shorter = mu.min(0.5 * *damping);
                 *damping = if shorter.is_finite() { shorter.max(0.01 * *damping) } else { 0.25 * *damping };
                 continue;
             }
             let wanted = mu.min(1.0);
-            if *damping == 1.0 && wanted >= 1.0 && next_size <= self.options.tolerance {
-                // The next correction is known already: apply it, too.
+            if *damping == 1.0
+                && wanted >= 1.0
+                && self.corrections_are_within(&self.trial, &self.next_step, self.options.tolerance)
+            {
                 x.copy_from_slice(&self.trial);
-                for (x, d) in x.iter_mut().zip(&self.next_step) {
-                    *x -= d;
+                std::mem::swap(&mut self.r, &mut self.trial_r);
+                // What remains to be corrected.
+                std::mem::swap(&mut self.step, &mut self.next_step);
+                let settled = contraction > 0.2 || self.dependents_are_within(x, &self.step, self.options.tolerance);
+                std::mem::swap(&mut self.step, &mut self.next_step);
+                if !settled || !self.is_consistent() {
+                    return Search::Moved;
                 }
+                // The next correction is known already: apply it, too.
+                x.iter_mut().zip(&self.next_step).for_each(|(x, d)| *x -= d);
                 self.clamp(x);
                 return Search::Converged;
             }
@@ -506,8 +750,7 @@ impl NewtonSolver {
                     *trial = *x;
                 }
                 self.clamp(x);
-                self.statistics.residuals += 1;
-                if system.residual(x, &mut self.r).is_err() {
+                if self.evaluate(system, x, Target::Own).is_err() {
                     return Search::Stuck(refused);
                 }
                 self.next_step.copy_from_slice(&self.r);
@@ -535,6 +778,7 @@ impl NewtonSolver {
                     system.residual(x, r)
                 })
                 .map_err(NewtonError::Evaluation)?;
+            self.evaluated.fill(f64::NAN);
         }
         self.set_row_scale();
         Ok(())
@@ -604,13 +848,6 @@ impl NewtonSolver {
         }
     }
 
-    fn move_by(&mut self, x: &mut [f64], factor: f64) {
-        for (x, d) in x.iter_mut().zip(&self.step) {
-            *x -= factor * d;
-        }
-        self.clamp(x);
-    }
-
     fn clamp(&self, x: &mut [f64]) {
         for (x, (low, high)) in x.iter_mut().zip(&self.options.bounds) {
             *x = x.max(*low).min(*high);
@@ -618,9 +855,39 @@ impl NewtonSolver {
     }
 
     fn set_scale(&mut self, x: &[f64]) {
-        for (i, (scale, x)) in self.scale.iter_mut().zip(x).enumerate() {
-            let nominal = self.options.nominals.get(i).map_or(1.0, |nominal| nominal.abs());
-            *scale = x.abs().max(if nominal > 0.0 && nominal.is_finite() { nominal } else { 1.0 });
+        for (j, x) in x.iter().enumerate() {
+            self.scale[j] = x.abs().max(self.nominal(j));
+        }
+    }
+
+    fn nominal(&self, j: usize) -> f64 {
+        let nominal = self.options.nominals.get(j).map_or(1.0, |nominal| nominal.abs());
+        if nominal > 0.0 && nominal.is_finite() { nominal } else { 1.0 }
+    }
+
+    /// Steps are measured by the unknowns that are not settled, in units of their scales.
+    fn set_weight(&mut self, x: &[f64]) {
+        let open = self.open(x);
+        if open.is_empty() {
+            return self.set_relative_weight(x);
+        }
+        self.weight.fill(0.0);
+        open.into_iter().for_each(|j| self.weight[j] = 1.0 / self.scale[j]);
+    }
+
+    /// Steps are measured by the unknowns that are not settled, in units of themselves; by all, if only dependents are left.
+    fn set_relative_weight(&mut self, x: &[f64]) {
+        let mut any = false;
+        for all in [false, true] {
+            for j in 0..self.size {
+                let (size, step) = (x[j].abs(), self.step[j].abs());
+                let measured = (all || self.is_open(j, x[j])) && step > 0.0;
+                any |= measured;
+                self.weight[j] = if measured { 1.0 / size.max(step) } else { 0.0 };
+            }
+            if any {
+                break;
+            }
         }
     }
 
@@ -655,8 +922,13 @@ impl NewtonSolver {
         (sum / self.size as f64).sqrt()
     }
 
-    fn scaled_distance(&self, v: &[f64], w: &[f64]) -> f64 {
-        let sum: f64 = v.iter().zip(w).zip(&self.scale).map(|((v, w), s)| ((v - w) / s) * ((v - w) / s)).sum();
+    fn weighted_norm(&self, v: &[f64]) -> f64 {
+        let sum: f64 = v.iter().zip(&self.weight).map(|(v, w)| (v * w) * (v * w)).sum();
+        (sum / self.size as f64).sqrt()
+    }
+
+    fn weighted_distance(&self, v: &[f64], w: &[f64]) -> f64 {
+        let sum: f64 = v.iter().zip(w).zip(&self.weight).map(|((v, w), s)| ((v - w) * s) * ((v - w) * s)).sum();
         (sum / self.size as f64).sqrt()
     }
 
@@ -679,6 +951,19 @@ impl NewtonSolver {
     }
 }
 
+/// A number between two others: halfway, or where they are of very different sizes, halfway between their logarithms.
+fn between(a: f64, b: f64) -> f64 {
+    let (small, large) = (a.abs().min(b.abs()), a.abs().max(b.abs()));
+    if a * b > 0.0 && small < 1e-2 * large {
+        return a.signum() * small.sqrt() * large.sqrt();
+    }
+    // With zero, or across it, one side is given up by orders of magnitude.
+    if a == 0.0 || b == 0.0 {
+        return 1e-3 * (a + b);
+    }
+    0.5 * (a + b)
+}
+
 /// The system as the rescue sees it: residuals and Jacobians through the solver, so that effort is counted.
 struct Rescue<'a> {
     solver: &'a mut NewtonSolver,
@@ -688,6 +973,7 @@ struct Rescue<'a> {
 impl DenseSystem for Rescue<'_> {
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
         self.solver.statistics.residuals += 1;
+        self.solver.evaluated.fill(f64::NAN);
         self.system.residual(x, r)
     }
 
@@ -708,6 +994,13 @@ impl DenseSystem for Rescue<'_> {
     fn clamp(&self, x: &mut [f64]) {
         self.solver.clamp(x);
     }
+}
+
+/// Where a residual is written.
+#[derive(Clone, Copy)]
+enum Target {
+    Own,
+    Trial,
 }
 
 enum Search {

@@ -9,6 +9,7 @@ use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Place, Scanner};
 use crate::schedule::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
+use crate::sizes::{Sizes, Slopes};
 use crate::structure::tearing::tear;
 use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
 use crate::system::{Problem, System};
@@ -18,6 +19,10 @@ use crate::work::{Sides, Work};
 const LARGEST_TO_TEAR: usize = 30_000;
 /// So many guesses are never too many.
 const FEW_GUESSES: usize = 50;
+/// Rounding errors of a torn system may grow by this factor.
+const MOST_LOSS: f64 = 1e4;
+/// The smallest pivot beside the other terms of its equation, where errors would grow too much otherwise.
+const SMALLEST_PIVOT: f64 = 1e-2;
 
 /// Sorts a system with a perfect matching. `levels` says when variables change; the unknowns' entries are filled in.
 /// Nothing counts as constant in the initial problem, which is solved once.
@@ -37,6 +42,7 @@ pub fn make(
         scanner: work.scanner(),
         blocks: Vec::with_capacity(components.len()),
         growth: Growth::default(),
+        slopes: Slopes::default(),
         problems: Vec::new(),
     };
     for group in components.iter() {
@@ -55,6 +61,7 @@ struct Maker<'a> {
     scanner: Scanner,
     blocks: Vec<Block>,
     growth: Growth,
+    slopes: Slopes,
     problems: Vec<Diagnostic>,
 }
 
@@ -419,16 +426,18 @@ impl Maker<'_> {
                     let variable = self.system.columns[column as usize];
                     let matchable = self.system.matchable.row(pair.row as usize).contains(&column);
                     let follows = matchable && !(guesses == Guesses::States && is_state(work, variable));
-                    solutions.push(if follows { solve(work, pair.equation, pair.sides, variable) } else { None });
+                    let solution = if follows { solve(work, pair.equation, pair.sides, variable) } else { None };
+                    solutions.push(solution.filter(|&value| !inverts_exponential(work, pair.sides, value)));
                 }
             }
             builder.push_row(columns);
         }
+        let sizes = self.sizes(work, pairs);
         for pair in pairs {
             self.local[pair.column as usize] = NONE;
         }
         let incidence = builder.finish(pairs.len());
-        let solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
+        let mut solvable: Vec<bool> = solutions.iter().map(Option::is_some).collect();
         // A guess with a start value is a better guess; in a step, what does not jump at events is an even better one.
         let jumps = |variable: VarId| self.problem == Problem::Step && !is_state(work, variable);
         let reluctance = |pair: &Pair| {
@@ -441,7 +450,21 @@ impl Maker<'_> {
         while most < pairs.len() && self.is_worth_tearing(pairs, most) {
             most *= 2;
         }
-        let Some(torn) = tear(&incidence, &solvable, &reluctance, 2 * most) else { return self.whole(work, pairs) };
+        let loses_digits = |torn: &crate::structure::tearing::Torn| {
+            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > MOST_LOSS
+        };
+        let mut torn = tear(&incidence, &solvable, &reluctance, 2 * most);
+        if torn.as_ref().is_some_and(loses_digits) {
+            // Once more without the pivots that are small beside the other terms of their equations.
+            for row in 0..pairs.len() {
+                for entry in incidence.range(row) {
+                    let size = sizes.relative(row as u32, incidence.column_of(entry));
+                    solvable[entry] &= size.is_none_or(|size| size >= SMALLEST_PIVOT);
+                }
+            }
+            torn = tear(&incidence, &solvable, &reluctance, 2 * most).filter(|torn| !loses_digits(torn));
+        }
+        let Some(torn) = torn else { return self.whole(work, pairs) };
         let inner = torn
             .inner
             .iter()
@@ -455,6 +478,16 @@ impl Maker<'_> {
         let iteration = torn.iteration.iter().map(|&column| pairs[column as usize].variable).collect();
         let residual = torn.residual.iter().map(|&row| pairs[row as usize]).collect();
         (iteration, inner, residual)
+    }
+
+    /// The sizes of the coefficients of equations whose unknowns have places.
+    fn sizes(&mut self, work: &Work, pairs: &[Pair]) -> Sizes {
+        let (local, column_of) = (&self.local, &self.system.column_of);
+        let place = |v: VarId| {
+            let column = column_of.get(v).copied().filter(|&column| column != NONE)?;
+            Some(local[column as usize]).filter(|&place| place != NONE)
+        };
+        Sizes::new(&mut self.slopes, work, pairs.iter().map(|pair| pair.sides), pairs.len(), place)
     }
 
     fn not_explicit(&self, work: &Work, pair: &Pair) -> Diagnostic {
@@ -529,6 +562,14 @@ fn by_elimination(work: &mut Work, sides: Sides, variable: VarId) -> Option<Expr
         Pivot::Parameter(divisor) => work.is_safe_divisor(divisor).then_some(solution.value),
         Pivot::MayVanish(_) => None,
     }
+}
+
+/// Whether an equation was solved by a logarithm. It has no value for most guesses, and none of the digits of its argument
+/// where the exponential function is flat, so that it is no way to compute what guesses lead to.
+fn inverts_exponential(work: &Work, sides: Sides, value: ExprId) -> bool {
+    let is_logarithm = |node: Node| matches!(node, Node::Builtin(dae::Builtin::Log | dae::Builtin::Log10, _));
+    let exprs = &work.model.exprs;
+    exprs.any(value, is_logarithm) && !exprs.any(sides.0, is_logarithm) && !exprs.any(sides.1, is_logarithm)
 }
 
 /// The other side, where the variable stands alone on one, perhaps negated.

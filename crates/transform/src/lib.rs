@@ -33,6 +33,7 @@ mod projection;
 mod recall;
 pub mod schedule;
 mod singular;
+mod sizes;
 mod states;
 pub mod structure;
 mod system;
