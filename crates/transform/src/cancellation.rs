@@ -3,9 +3,11 @@
 //!
 //! `0 = y1 + y2 + 2*x1` and `0 = y1 + y2 + x1 + 2*x2` can be matched with y1 and y2, but their difference `0 = x1 - 2*x2` is
 //! a constraint. Pantelides' algorithm misses it, so such equations are replaced by their combination before the
-//! offsets are believed. Only equations that are solved simultaneously can hide one; they are eliminated there with whole
-//! numbers. Equations that are differentiated take part as often differentiated as the offsets say, and the one that is
-//! differentiated least is the one replaced.
+//! offsets are believed. Only equations that are solved simultaneously can hide one, and what they are solved for has to
+//! cancel; what other equations determine may stay. `c1.i + c2.i = r1.i` and `c1.i + c2.i = r2.i` with the currents of
+//! capacitors in parallel say `r1.i = r2.i`, wherever the currents of the resistors come from. Equations that are
+//! differentiated take part as often differentiated as the offsets say, and the one that is differentiated least is the
+//! one replaced. Every replacement lowers the degrees of freedom that the structure promises, so this comes to an end.
 
 use std::sync::Arc;
 
@@ -13,21 +15,20 @@ use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, Origi
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derivatives::at_order;
-use crate::structure::elimination::{Terms, dependencies, whole};
+use crate::structure::elimination::{Terms, dependencies};
 use crate::structure::offsets::Offsets;
 use crate::structure::{Incidence, strong_components};
 use crate::system::System;
 use crate::work::{Sides, Work};
 
+/// Relative size below which a sum is a rounding error.
+const ROUNDING: f64 = 1e-12;
+
 /// Replaces equations that hide a constraint; false if there are none. `chains` are the equations with their derivatives.
 pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec<EqId>]) -> bool {
     let mut found = false;
     for group in strong_components(&offsets.tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
-        // Switches leave equations with one unknown; what they determine is known to others, as in the component it is.
-        let own = work
-            .touched
-            .is_some()
-            .then(|| group.iter().map(|&row| offsets.matching.column_of_row[row as usize]).collect::<FxHashSet<u32>>());
+        let own = group.iter().map(|&row| offsets.matching.column_of_row[row as usize]).collect();
         let leading = Leading { system, offsets, chains, own };
         let key = work.recall.is_some().then(|| leading.key(work, group));
         if let (Some(recall), Some(key)) = (&work.recall, &key)
@@ -38,32 +39,46 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
         let mut rows = Vec::new();
         let mut factors = Vec::new();
         for &row in group {
-            if let Some((terms, scale)) = leading.row(work, &offsets.tight, row) {
-                rows.push((row, scale));
+            if let Some(terms) = leading.row(work, &offsets.tight, row) {
+                rows.push(row);
                 factors.push(terms);
             }
         }
-        let mut replaced = FxHashSet::default();
         let combinations = dependencies(&factors);
         if let (Some(recall), Some(key), true) = (&mut work.recall, key, combinations.is_empty()) {
             recall.frank.insert(key);
         }
+        let mut replaced: Vec<(u32, Terms)> = Vec::new();
         for combination in combinations {
-            let member = |(place, factor): (u32, i128)| {
-                let (row, scale) = rows[place as usize];
-                (row, factor * i128::from(scale))
-            };
-            let combination: Terms = combination.into_iter().map(member).collect();
-            // The next round finds what this one must leave because an equation can be replaced only once.
-            if combination.iter().all(|(row, _)| !replaced.contains(row))
-                && let Some(row) = leading.replace(work, &combination)
-            {
-                replaced.insert(row);
+            let combination: Terms =
+                combination.into_iter().map(|(place, factor)| (rows[place as usize], factor)).collect();
+            if let Some((row, combination)) = leading.replace(work, without_replaced(combination, &replaced)) {
+                replaced.push((row, combination));
                 found = true;
             }
         }
     }
     found
+}
+
+/// The combination without rows that have been replaced: each by the others of the combination it was replaced by.
+fn without_replaced(combination: Terms, replaced: &[(u32, Terms)]) -> Terms {
+    let mut left: FxHashMap<u32, f64> = combination.into_iter().collect();
+    for (row, others) in replaced {
+        let own = others.iter().find(|(other, _)| other == row).map_or(1.0, |(_, factor)| *factor);
+        let Some(factor) = left.remove(row).map(|factor| factor / own) else { continue };
+        for (other, value) in others.iter().filter(|(other, _)| other != row) {
+            let sum = left.entry(*other).or_default();
+            let size = sum.abs().max((factor * value).abs());
+            *sum -= factor * value;
+            if sum.abs() <= ROUNDING * size {
+                left.remove(other);
+            }
+        }
+    }
+    let mut left: Terms = left.into_iter().collect();
+    left.sort_unstable_by_key(|(row, _)| *row);
+    left
 }
 
 /// Equations, each with where its unknowns that would have to cancel begin, and these.
@@ -73,13 +88,13 @@ struct Leading<'a> {
     system: &'a System,
     offsets: &'a Offsets,
     chains: &'a [Vec<EqId>],
-    /// The columns that have to cancel; `None`: all.
-    own: Option<FxHashSet<u32>>,
+    /// The columns that have to cancel.
+    own: FxHashSet<u32>,
 }
 
 impl Leading<'_> {
     fn has(&self, column: u32) -> bool {
-        self.own.as_ref().is_none_or(|own| own.contains(&column))
+        self.own.contains(&column)
     }
 
     /// What the factors of a group are found from.
@@ -102,36 +117,34 @@ impl Leading<'_> {
         Some(work.model.exprs.var(variable))
     }
 
-    /// The factors of the leading unknowns and what they are multiplied by to be whole; `None` unless all are constant.
-    fn row(&self, work: &mut Work, tight: &Incidence, row: u32) -> Option<(Vec<(u32, i64)>, i64)> {
+    /// The factors of the leading unknowns; `None` unless all are constant.
+    fn row(&self, work: &mut Work, tight: &Incidence, row: u32) -> Option<Terms> {
         let (left, right) = self.system.sides[row as usize];
         let mut residual = work.model.exprs.sub(left, right);
-        let (mut columns, mut factors) = (Vec::new(), Vec::new());
+        let mut terms = Terms::new();
         for &column in tight.row(row as usize).iter().filter(|&&column| self.has(column)) {
             let leaf = self.leaf(work, column, self.offsets.equations[row as usize])?;
             let (factor, rest) = work.linear_coefficient(residual, leaf)?;
-            columns.push(column);
             // The values of parameters are final, so what depends for them does depend.
-            factors.push(work.evaluate(factor)?);
+            let factor = work.evaluate(factor).filter(|factor| factor.is_finite())?;
+            terms.extend((factor != 0.0).then_some((column, factor)));
             residual = rest;
         }
-        let (factors, scale) = whole(&factors)?;
-        let terms = columns.into_iter().zip(factors);
-        Some((terms.filter(|(_, factor)| *factor != 0).collect(), scale))
+        Some(terms)
     }
 
     /// The equation of the combination that is differentiated least becomes the combination, in which the leading unknowns
-    /// cancel. Gives its row.
-    fn replace(&self, work: &mut Work, combination: &Terms) -> Option<u32> {
+    /// cancel. Gives its row, and the combination.
+    fn replace(&self, work: &mut Work, combination: Terms) -> Option<(u32, Terms)> {
         let times = |row: u32| self.offsets.equations[row as usize];
         let (last, _) = *combination.iter().min_by_key(|(row, _)| (times(*row), std::cmp::Reverse(*row)))?;
         let least = times(last);
         let mut members = Vec::new();
-        for &(row, factor) in combination {
+        for &(row, factor) in &combination {
             let equation = *self.chains[row as usize].get((times(row) - least) as usize)?;
             let columns = self.system.matchable.row(row as usize).iter().filter(|&&column| self.has(column));
             let leaves: FxHashSet<ExprId> = columns.filter_map(|&column| self.leaf(work, column, least)).collect();
-            members.push(Member { equation, factor: i64::try_from(factor).ok()?, leaves });
+            members.push(Member { equation, factor, leaves });
         }
         let dynamic = sum(work, &members, |work, eq| work.dynamic[eq]);
         let initial = sum(work, &members, |work, eq| (work.model.equations[eq].left, work.model.equations[eq].right));
@@ -147,32 +160,60 @@ impl Leading<'_> {
                 *active = eq;
             }
         }
-        Some(last)
+        Some((last, combination))
     }
 }
 
 /// An equation in a combination, and the unknowns in it that cancel.
 struct Member {
     equation: EqId,
-    factor: i64,
+    factor: f64,
     leaves: FxHashSet<ExprId>,
 }
 
 fn sum(work: &mut Work, members: &[Member], sides: impl Fn(&Work, EqId) -> (ExprId, ExprId)) -> (ExprId, ExprId) {
+    let residuals: Vec<ExprId> = members
+        .iter()
+        .map(|member| {
+            let (left, right) = sides(work, member.equation);
+            work.model.exprs.sub(left, right)
+        })
+        .collect();
+    let cancelled = cancelled(work, members, &residuals);
     let mut terms = Vec::new();
-    for member in members {
-        let (left, right) = sides(work, member.equation);
+    for (member, &residual) in members.iter().zip(&residuals) {
         let exprs = &mut work.model.exprs;
-        let residual = exprs.sub(left, right);
         let rest = exprs.rewrite(&[residual], &mut Memo::default(), |exprs, id, node| {
-            if member.leaves.contains(&id) { exprs.int(0) } else { exprs.make(node) }
+            if member.leaves.contains(&id) || cancelled.contains(&id) { exprs.int(0) } else { exprs.make(node) }
         })[0];
-        let factor = exprs.int(member.factor);
+        let factor = number(exprs, member.factor);
         terms.push(exprs.mul(factor, rest));
     }
     let exprs = &mut work.model.exprs;
     let sum = exprs.sum(&terms);
     (exprs.int(0), collected(exprs, sum))
+}
+
+/// Other unknowns that happen to cancel: what is left must not seem to hold them.
+fn cancelled(work: &mut Work, members: &[Member], residuals: &[ExprId]) -> FxHashSet<ExprId> {
+    let mut sums: FxHashMap<VarId, Option<(f64, f64)>> = FxHashMap::default();
+    for (member, &residual) in members.iter().zip(residuals) {
+        for variable in work.model.exprs.dependencies(&[residual]).variables {
+            let leaf = work.model.exprs.var(variable);
+            if work.is_parameter(variable) || member.leaves.contains(&leaf) {
+                continue;
+            }
+            let factor = work.linear_coefficient(residual, leaf).and_then(|(factor, _)| work.evaluate(factor));
+            let sum = sums.entry(variable).or_insert(Some((0.0, 0.0)));
+            *sum = sum.zip(factor).map(|((sum, size), factor)| {
+                let term = member.factor * factor;
+                (sum + term, f64::max(size, term.abs()))
+            });
+        }
+    }
+    let is_zero = |sum: &Option<(f64, f64)>| sum.is_some_and(|(sum, size)| sum.abs() <= ROUNDING * size);
+    let zero: Vec<VarId> = sums.into_iter().filter(|(_, sum)| is_zero(sum)).map(|(variable, _)| variable).collect();
+    zero.into_iter().map(|variable| work.model.exprs.var(variable)).collect()
 }
 
 /// The sides of an equation without unknowns that cancel (`a = a + 1`), where there are some: they only seem to be in it.
@@ -206,6 +247,11 @@ pub fn without_cancelled(exprs: &mut Exprs, left: ExprId, right: ExprId) -> Opti
     Some((exprs.int(0), collected(exprs, sum)))
 }
 
+/// A whole number where it is one.
+fn number(exprs: &mut Exprs, value: f64) -> ExprId {
+    if value.fract() == 0.0 && value.abs() < 1e15 { exprs.int(value as i64) } else { exprs.real(value) }
+}
+
 /// A sum with equal terms put together.
 fn collected(exprs: &mut Exprs, root: ExprId) -> ExprId {
     let mut factors: FxHashMap<ExprId, f64> = FxHashMap::default();
@@ -231,7 +277,7 @@ fn collected(exprs: &mut Exprs, root: ExprId) -> ExprId {
         .into_iter()
         .filter_map(|id| {
             let factor = factors.get(&id).copied().filter(|factor| *factor != 0.0)?;
-            let factor = if factor.fract() == 0.0 { exprs.int(factor as i64) } else { exprs.real(factor) };
+            let factor = number(exprs, factor);
             Some(exprs.mul(factor, id))
         })
         .collect();

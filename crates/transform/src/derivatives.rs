@@ -16,7 +16,7 @@ use crate::system::{Problem, System};
 use crate::work::{Sides, Work, map_actions};
 
 /// How often hidden constraints are looked for; each round can reveal those of the next level.
-const ATTEMPTS: usize = 8;
+const ATTEMPTS: usize = 30;
 
 /// The chains of derivatives that index reduction made.
 pub struct Reduced {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::schedule::Role;
 use crate::singular;
 use crate::structure::Matching;
-use crate::structure::elimination::{dependencies, whole};
+use crate::structure::elimination::dependencies;
 use crate::system::{Problem, System};
 use crate::work::{Sides, Work, first_role};
 
@@ -56,13 +56,11 @@ fn dependent(work: &mut Work, system: &System) -> Vec<Vec<u32>> {
     let mut columns: FxHashMap<ExprId, u32> = FxHashMap::default();
     let (mut rows, mut factors) = (Vec::new(), Vec::new());
     for (row, &(left, right)) in system.sides.iter().enumerate() {
-        if let Some(terms) = linear_terms(work, left, right)
-            && let Some((values, _)) = whole(&terms.iter().map(|(_, value)| *value).collect::<Vec<_>>())
-        {
+        if let Some(terms) = linear_terms(work, left, right) {
             let mut own = Vec::with_capacity(terms.len());
-            for ((leaf, _), value) in terms.into_iter().zip(values) {
+            for (leaf, value) in terms {
                 let next = columns.len() as u32;
-                if value != 0 {
+                if value != 0.0 {
                     own.push((*columns.entry(leaf).or_insert(next), value));
                 }
             }

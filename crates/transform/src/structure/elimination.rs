@@ -1,27 +1,37 @@
-//! Which rows of a sparse matrix of whole numbers are combinations of each other: elimination without fractions.
+//! Which rows of a sparse matrix of numbers are combinations of each other.
 //!
 //! A row that alone holds some column takes part in no dependency and is peeled off, as long as there are such; of
 //! ordinary models nothing remains. The core is eliminated with the pivot that promises the least fill (shortest row, in it
-//! the rarest column; Markowitz 1957), each row with the combination of given rows that it is by then, divided by the
-//! common divisor. The work is bounded: a core that fills up too much keeps its dependencies to itself.
+//! the rarest column; Markowitz 1957), each row with the combination of given rows that it is by then. The work is
+//! bounded: a core that fills up too much keeps its dependencies to itself.
+//!
+//! Rows of fractions are multiplied by their common denominator and eliminated without fractions, so their numbers stay
+//! whole and exact. Of other numbers each carries the size of what it was computed from: a sum that is smaller than that by
+//! as much as rounding reaches is zero, whatever the scale of its row.
 
 use rustc_hash::FxHashMap;
 
 /// Numbers with what they belong to, ascending, none of them zero.
-pub type Terms = Vec<(u32, i128)>;
+pub type Terms = Vec<(u32, f64)>;
 
 /// Entries touched for each entry given, and in any case.
 const WORK_PER_ENTRY: usize = 60;
 const LEAST_WORK: usize = 20_000;
 
+/// A sum that is smaller than its terms by this factor is a rounding error.
+const ROUNDING: f64 = 1e-12;
+
+/// Whole numbers below this one are exact.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// Independent combinations of rows that vanish: the rows in each with their factors.
-pub fn dependencies(rows: &[Vec<(u32, i64)>]) -> Vec<Terms> {
+pub fn dependencies(rows: &[Terms]) -> Vec<Terms> {
     let core = core(rows);
     if core.is_empty() { Vec::new() } else { Elimination::new(rows, core).run() }
 }
 
 /// The rows that are left when those that alone hold a column are taken away again and again.
-fn core(rows: &[Vec<(u32, i64)>]) -> Vec<u32> {
+fn core(rows: &[Terms]) -> Vec<u32> {
     let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (row, terms) in rows.iter().enumerate() {
         for &(column, _) in terms {
@@ -48,10 +58,61 @@ fn core(rows: &[Vec<(u32, i64)>]) -> Vec<u32> {
     (0..rows.len() as u32).filter(|&row| !peeled[row as usize]).collect()
 }
 
+/// A number and the size of the largest term it was computed from.
+#[derive(Clone, Copy)]
+struct Number {
+    value: f64,
+    size: f64,
+}
+
+impl Number {
+    const ZERO: Number = Number { value: 0.0, size: 0.0 };
+
+    fn new(value: f64) -> Self {
+        Self { value, size: value.abs() }
+    }
+
+    /// `up·self − down·other`.
+    fn combined(self, up: f64, other: Number, down: f64) -> Number {
+        let value = up * self.value - down * other.value;
+        let size = (up.abs() * self.size).max(down.abs() * other.size);
+        Number { value: if value.abs() <= ROUNDING * size { 0.0 } else { value }, size }
+    }
+}
+
+type Numbers = Vec<(u32, Number)>;
+
 /// A row as it stands, and the combination of given rows it is.
 struct Row {
-    terms: Terms,
-    combination: Terms,
+    terms: Numbers,
+    combination: Numbers,
+    /// All its numbers are whole.
+    whole: bool,
+}
+
+impl Row {
+    fn given(row: u32, terms: &Terms) -> Self {
+        let values: Vec<f64> = terms.iter().map(|(_, value)| *value).collect();
+        let (values, scale, is_whole) = match whole(&values) {
+            Some((values, scale)) => (values.into_iter().map(|value| value as f64).collect(), scale as f64, true),
+            None => (values, 1.0, false),
+        };
+        let mut terms: Numbers = terms.iter().zip(values).map(|((key, _), value)| (*key, Number::new(value))).collect();
+        terms.sort_unstable_by_key(|(key, _)| *key);
+        Self { terms, combination: vec![(row, Number::new(scale))], whole: is_whole }
+    }
+
+    fn numbers(&mut self) -> impl Iterator<Item = &mut Number> {
+        self.terms.iter_mut().chain(&mut self.combination).map(|(_, number)| number)
+    }
+
+    /// Divides by the common divisor of whole numbers.
+    fn shorten(&mut self) {
+        let common = self.numbers().fold(0.0, |divisor, number| greatest_common_divisor(divisor, number.value));
+        if common > 1.0 {
+            self.numbers().for_each(|number| *number = Number::new(number.value / common));
+        }
+    }
 }
 
 struct Elimination {
@@ -64,7 +125,7 @@ struct Elimination {
 }
 
 impl Elimination {
-    fn new(given: &[Vec<(u32, i64)>], core: Vec<u32>) -> Self {
+    fn new(given: &[Terms], core: Vec<u32>) -> Self {
         let mut this = Self {
             rows: Vec::new(),
             holders: FxHashMap::default(),
@@ -72,14 +133,13 @@ impl Elimination {
             budget: LEAST_WORK,
         };
         for row in core {
-            let mut terms: Terms = given[row as usize].iter().map(|&(column, value)| (column, value.into())).collect();
-            terms.sort_unstable();
-            this.budget += WORK_PER_ENTRY * terms.len();
-            for &(column, _) in &terms {
+            let row = Row::given(row, &given[row as usize]);
+            this.budget += WORK_PER_ENTRY * row.terms.len();
+            for &(column, _) in &row.terms {
                 this.holders.entry(column).or_default().push(this.rows.len());
             }
-            this.by_length.push(std::cmp::Reverse((terms.len(), this.rows.len())));
-            this.rows.push(Some(Row { terms, combination: vec![(row, 1)] }));
+            this.by_length.push(std::cmp::Reverse((row.terms.len(), this.rows.len())));
+            this.rows.push(Some(row));
         }
         this
     }
@@ -93,7 +153,7 @@ impl Elimination {
             }
             let Some(pivot) = self.rows[index].take() else { continue };
             if pivot.terms.is_empty() {
-                found.push(pivot.combination);
+                found.push(pivot.combination.iter().map(|&(row, number)| (row, number.value)).collect());
             } else if self.remove(&pivot).is_none() {
                 break;
             }
@@ -111,7 +171,7 @@ impl Elimination {
             let cost = row.terms.len() + row.combination.len() + pivot.terms.len() + pivot.combination.len();
             self.budget = self.budget.checked_sub(cost)?;
             for &(new, _) in &next.terms {
-                if value(&row.terms, new) == 0 {
+                if value(&row.terms, new) == 0.0 {
                     self.holders.entry(new).or_default().push(index);
                 }
             }
@@ -122,56 +182,68 @@ impl Elimination {
     }
 }
 
-fn value(terms: &Terms, key: u32) -> i128 {
-    terms.binary_search_by_key(&key, |(own, _)| *own).map_or(0, |place| terms[place].1)
+fn value(terms: &Numbers, key: u32) -> f64 {
+    terms.binary_search_by_key(&key, |(own, _)| *own).map_or(0.0, |place| terms[place].1.value)
 }
 
 /// `row` without `column`: `Some(None)` if it does not hold it, `None` if numbers grow too large.
 fn reduced(row: &Row, pivot: &Row, column: u32) -> Option<Option<Row>> {
     let (a, b) = (value(&row.terms, column), value(&pivot.terms, column));
-    if a == 0 {
+    if a == 0.0 {
         return Some(None);
     }
-    let divisor = greatest_common_divisor(a, b);
-    let (up, down) = (b / divisor, a / divisor);
-    let mut next = Row {
-        terms: combined(&row.terms, up, &pivot.terms, down)?,
-        combination: combined(&row.combination, up, &pivot.combination, down)?,
+    let is_whole = row.whole && pivot.whole;
+    let (up, down) = if is_whole {
+        let divisor = greatest_common_divisor(a, b);
+        (b / divisor, a / divisor)
+    } else {
+        (1.0, a / b)
     };
-    let numbers = next.terms.iter().chain(&next.combination).map(|(_, value)| *value);
-    let common = numbers.fold(0, greatest_common_divisor).max(1);
-    if common > 1 {
-        next.terms.iter_mut().chain(&mut next.combination).for_each(|(_, value)| *value /= common);
+    let mut next = Row {
+        terms: combined(&row.terms, up, &pivot.terms, down, Some(column)),
+        combination: combined(&row.combination, up, &pivot.combination, down, None),
+        whole: is_whole,
+    };
+    if !next.numbers().all(|number| number.value.is_finite()) {
+        return None;
+    }
+    if is_whole {
+        if next.numbers().any(|number| number.value.abs() >= LARGEST_WHOLE) {
+            next.whole = false;
+        } else {
+            next.shorten();
+        }
     }
     Some(Some(next))
 }
 
-/// `up·a − down·b`.
-fn combined(a: &Terms, up: i128, b: &Terms, down: i128) -> Option<Terms> {
+/// `up·a − down·b` without what is eliminated.
+fn combined(a: &Numbers, up: f64, b: &Numbers, down: f64, eliminated: Option<u32>) -> Numbers {
     let mut result = Vec::with_capacity(a.len() + b.len());
     let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
     loop {
         let key = match (left.peek(), right.peek()) {
-            (None, None) => return Some(result),
+            (None, None) => return result,
             (Some((a, _)), None) => *a,
             (None, Some((b, _))) => *b,
             (Some((a, _)), Some((b, _))) => *a.min(b),
         };
-        let x = left.next_if(|(own, _)| *own == key).map_or(0, |(_, value)| *value);
-        let y = right.next_if(|(own, _)| *own == key).map_or(0, |(_, value)| *value);
-        let sum = up.checked_mul(x)?.checked_sub(down.checked_mul(y)?)?;
-        if sum != 0 {
+        let x = left.next_if(|(own, _)| *own == key).map_or(Number::ZERO, |(_, number)| *number);
+        let y = right.next_if(|(own, _)| *own == key).map_or(Number::ZERO, |(_, number)| *number);
+        let sum = x.combined(up, y, down);
+        if sum.value != 0.0 && eliminated != Some(key) {
             result.push((key, sum));
         }
     }
 }
 
-fn greatest_common_divisor(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
+/// Of whole numbers that are exact.
+fn greatest_common_divisor(a: f64, b: f64) -> f64 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0.0 {
         (a, b) = (b, a % b);
     }
-    i128::try_from(a).unwrap_or(1)
+    a
 }
 
 /// Numbers multiplied by their least common denominator, and that denominator: `0.5` and `0.1` become 5 and 1 by 10.
@@ -180,7 +252,7 @@ pub fn whole(values: &[f64]) -> Option<(Vec<i64>, i64)> {
     let fractions = fractions?;
     let mut common: i64 = 1;
     for &(_, denominator) in &fractions {
-        let divisor = greatest_common_divisor(common.into(), denominator.into()) as i64;
+        let divisor = greatest_common_divisor(common as f64, denominator as f64) as i64;
         common = common.checked_mul(denominator / divisor).filter(|&common| common <= 1_000_000_000)?;
     }
     let scaled = fractions.iter().map(|&(numerator, denominator)| numerator.checked_mul(common / denominator));

@@ -232,6 +232,10 @@ fn rank(rows: &[Vec<(u32, i64)>], columns: usize) -> usize {
     rank
 }
 
+fn numbers(rows: &[Vec<(u32, i64)>]) -> Vec<elimination::Terms> {
+    rows.iter().map(|row| row.iter().map(|&(column, value)| (column, value as f64)).collect()).collect()
+}
+
 /// Random sparse rows, some of them replaced by combinations of others.
 fn hidden_dependencies() -> impl Strategy<Value = (usize, Vec<Vec<(u32, i64)>>)> {
     let row = |n: usize| proptest::collection::vec(prop_oneof![6 => Just(0i64), 4 => -4..=4i64], n);
@@ -252,18 +256,18 @@ proptest! {
 
     #[test]
     fn elimination_finds_all_dependencies((n, rows) in hidden_dependencies()) {
-        let found = elimination::dependencies(&rows);
+        let found = elimination::dependencies(&numbers(&rows));
         prop_assert_eq!(found.len(), n - rank(&rows, n));
         for combination in &found {
             prop_assert!(!combination.is_empty());
-            let mut sum = vec![0i128; n];
+            let mut sum = vec![0.0; n];
             for &(row, factor) in combination {
-                prop_assert!(factor != 0);
+                prop_assert!(factor != 0.0 && factor.fract() == 0.0);
                 for &(column, value) in &rows[row as usize] {
-                    sum[column as usize] += factor * i128::from(value);
+                    sum[column as usize] += factor * value as f64;
                 }
             }
-            prop_assert!(sum.iter().all(|&value| value == 0));
+            prop_assert!(sum.iter().all(|&value| value == 0.0));
         }
         // They are independent of each other.
         let combinations: Vec<Vec<(u32, i64)>> = found.iter().map(|c| c.iter().map(|&(row, x)| (row, x as i64)).collect()).collect();
@@ -277,7 +281,7 @@ fn elimination_is_quick_where_nothing_depends() {
     let n = 300_000u32;
     let rows: Vec<Vec<(u32, i64)>> = (0..n).map(|i| vec![(i, 1), (i + 1, -1), (n + 1 + i / 2, 1)]).collect();
     let start = std::time::Instant::now();
-    assert!(elimination::dependencies(&rows).is_empty());
+    assert!(elimination::dependencies(&numbers(&rows)).is_empty());
     assert!(start.elapsed().as_secs() < 20);
     let grid = 60u32;
     let mut edges: Vec<Vec<(u32, i64)>> = vec![Vec::new(); (grid * grid) as usize];
@@ -294,9 +298,27 @@ fn elimination_is_quick_where_nothing_depends() {
         }
     }
     // The currents into all nodes of a net sum up to zero.
-    let found = elimination::dependencies(&edges);
+    let found = elimination::dependencies(&numbers(&edges));
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].len(), edges.len());
+}
+
+#[test]
+fn elimination_sees_through_rounding_errors() {
+    // The third row is the first times 0.7 plus the second times 1/π, the fourth is nearly that.
+    let (a, b) = (std::f64::consts::E, std::f64::consts::PI);
+    let rows = |off: f64| -> Vec<elimination::Terms> {
+        vec![
+            vec![(0, a), (1, 1e-9), (2, 3.7)],
+            vec![(0, -2.1), (1, b * 1e-9), (2, 1e6)],
+            vec![(0, 0.7 * a - 2.1 / b), (1, 0.7e-9 + 1e-9 + off), (2, 0.7 * 3.7 + 1e6 / b)],
+        ]
+    };
+    let found = elimination::dependencies(&rows(0.0));
+    assert_eq!(found.len(), 1);
+    let factor = |row: u32| found[0].iter().find(|(own, _)| *own == row).map_or(0.0, |(_, value)| *value);
+    assert!((factor(0) / factor(2) + 0.7).abs() < 1e-9 && (factor(1) / factor(2) + 1.0 / b).abs() < 1e-9);
+    assert!(elimination::dependencies(&rows(1e-15)).is_empty());
 }
 
 #[test]
