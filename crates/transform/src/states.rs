@@ -4,9 +4,12 @@
 //! The highest derivatives fall into components. In each, as many derivatives become dummies (algebraic) as there are
 //! differentiated equations, level by level from the highest; the rest are derivatives of states. Which ones is free as
 //! long as the dummies' columns of the Jacobian are regular, so the columns are tried in the order in which they are
-//! wanted least as states, over entries that cannot vanish; where all entries are numbers, by elimination, which also sees
-//! rows that depend on each other.
+//! wanted least as states. Where all entries are numbers, elimination decides. Elsewhere the entries that cannot vanish
+//! have to match all rows, and the columns have to be independent at an arbitrary point too: a spring beside a rigid rod
+//! can be matched with a state, but its length is constant.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use base::Name;
@@ -17,13 +20,17 @@ use dae::{
 use rustc_hash::FxHashSet;
 
 use crate::derivatives::{Reduced, residual};
+use crate::modes::numbers::numbers;
 use crate::schedule::{Role, State, StateSet};
 use crate::structure::{Incidence, Matching, NONE, strong_components};
 use crate::wishes;
 use crate::work::Work;
 
 /// Larger components are chosen by structure alone.
-const LARGEST_ELIMINATION: usize = 300;
+const LARGEST_ELIMINATION: usize = 2000;
+
+/// A sum that is smaller than its terms by this factor is a rounding error.
+const ROUNDING: f64 = 1e-11;
 
 pub fn choose(work: &mut Work, reduced: &Reduced) -> (Vec<State>, Vec<StateSet>) {
     let (integrated, open) = choose_orders(work, reduced);
@@ -137,7 +144,7 @@ impl Choice {
             let told = trust == Trust::Wishes && told_to_stay(work, reduced, &columns, rows.len(), level);
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
-            columns = match stage.select(told) {
+            columns = match stage.select(told, work.states_stay) {
                 Selection::Static(chosen) => chosen,
                 Selection::Open { dependent } => {
                     open.push(stage.open(work, reduced, &rows, &dependent, level));
@@ -241,10 +248,10 @@ fn wish(work: &Work, reduced: &Reduced, column: u32, level: u32) -> impl Ord + u
         fixed,
         // What was not differentiated in the text was not meant as a state.
         reduced.written[column as usize] > order as u32,
-        std::cmp::Reverse(order),
+        Reverse(order),
         attributes.start.is_some(),
-        std::cmp::Reverse(depth(work, declared.path)),
-        std::cmp::Reverse(column),
+        Reverse(depth(work, declared.path)),
+        Reverse(column),
     )
 }
 
@@ -271,8 +278,19 @@ fn told_to_stay(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, le
 struct Stage {
     rows: usize,
     columns: Vec<u32>,
-    /// Entries by column: local row, value where it is a number, whether it cannot vanish.
-    entries: Vec<Vec<(u32, Option<f64>, bool)>>,
+    /// By column.
+    entries: Vec<Vec<Entry>>,
+}
+
+/// A partial derivative of a constraint.
+#[derive(Clone, Copy)]
+struct Entry {
+    row: u32,
+    /// Its value, or one at an arbitrary point.
+    value: f64,
+    is_number: bool,
+    /// Whether it cannot vanish.
+    safe: bool,
 }
 
 impl Stage {
@@ -283,39 +301,50 @@ impl Stage {
         for (index, &row) in rows.iter().enumerate() {
             for column in tight.row(row as usize) {
                 if let Some(&place) = local.get(column) {
-                    let (value, safe) = entry(work, reduced, row, *column, level);
-                    entries[place].push((index as u32, value, safe || (work.states_stay && value != Some(0.0))));
+                    entries[place].push(entry(work, reduced, (row, index as u32), *column, level));
                 }
             }
         }
         Self { rows: rows.len(), columns, entries }
     }
 
-    /// `told`: as many columns at the end as there can be states are wanted as states by the model.
-    fn select(&self, told: bool) -> Selection {
+    /// `told`: as many columns at the end as there can be states are wanted as states by the model. `stay`: nothing may
+    /// be left to the run.
+    fn select(&self, told: bool, stay: bool) -> Selection {
         if self.columns.len() <= self.rows {
             return Selection::Static(self.columns.clone());
         }
-        if told && self.by_structure(self.rows) {
-            return Selection::Static(self.columns[..self.rows].to_vec());
+        let all = || 0..self.columns.len();
+        let of_places = |places: &[usize]| Selection::Static(places.iter().map(|&place| self.columns[place]).collect());
+        let is_small = self.rows <= LARGEST_ELIMINATION;
+        if is_small && self.entries.iter().flatten().all(|entry| entry.is_number) {
+            let chosen = self.independent(all());
+            if chosen.len() == self.rows {
+                return of_places(&chosen);
+            }
         }
-        let numbers = self.entries.iter().flatten().all(|(_, value, _)| value.is_some());
-        if numbers
-            && self.rows <= LARGEST_ELIMINATION
-            && let Some(chosen) = self.by_elimination()
-        {
-            return Selection::Static(chosen);
+        let is_regular = |places: &[usize]| !is_small || self.independent(places.iter().copied()).len() == self.rows;
+        let first: Vec<usize> = (0..self.rows).collect();
+        if told && self.by_structure(self.rows) && is_regular(&first) {
+            return of_places(&first);
         }
         let safe = self.by_matching();
-        if safe.len() == self.rows {
-            return Selection::Static(safe.iter().map(|&place| self.columns[place]).collect());
+        if safe.len() == self.rows && is_regular(&safe) {
+            return of_places(&safe);
         }
-        Selection::Open { dependent: safe }
+        if stay && is_small {
+            let chosen = self.independent(all());
+            if chosen.len() == self.rows {
+                return of_places(&chosen);
+            }
+        }
+        let dependent = if is_small { self.independent(safe.into_iter()) } else { safe };
+        Selection::Open { dependent }
     }
 
     /// Whether the first columns can be matched with all rows, over entries that may vanish at some points too.
     fn by_structure(&self, columns: usize) -> bool {
-        let rows = self.entries[..columns].iter().map(|entries| entries.iter().map(|(row, ..)| *row).collect());
+        let rows = self.entries[..columns].iter().map(|entries| entries.iter().map(|entry| entry.row).collect());
         let rows: Vec<Vec<u32>> = rows.collect();
         Matching::maximum(&Incidence::from_rows(&rows, self.rows)).size() == self.rows
     }
@@ -338,37 +367,24 @@ impl Stage {
         Open { columns: columns.iter().map(pair).collect(), dependent: dependent.len(), jacobian }
     }
 
-    /// Greedy over columns with elimination of their numbers: a column is taken if it is independent of those before.
-    fn by_elimination(&self) -> Option<Vec<u32>> {
-        let mut basis: Vec<(usize, Vec<f64>)> = Vec::new();
+    /// Greedy over columns with elimination of their values: those that are independent of the ones before.
+    fn independent(&self, places: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut sizes = vec![0.0f64; self.rows];
+        for entry in self.entries.iter().flatten() {
+            let size = &mut sizes[entry.row as usize];
+            *size = size.max(entry.value.abs());
+        }
+        let mut basis = Basis::new(sizes);
         let mut chosen = Vec::new();
-        for (place, entries) in self.entries.iter().enumerate() {
-            if basis.len() == self.rows {
+        for place in places {
+            if chosen.len() == self.rows {
                 break;
             }
-            let mut column = vec![0.0; self.rows];
-            for &(row, value, _) in entries {
-                column[row as usize] += value?;
-            }
-            let size = column.iter().fold(0.0f64, |max, x| max.max(x.abs()));
-            for (pivot, vector) in &basis {
-                let factor = column[*pivot] / vector[*pivot];
-                if factor != 0.0 {
-                    for (x, y) in column.iter_mut().zip(vector) {
-                        *x -= factor * y;
-                    }
-                }
-            }
-            let (pivot, largest) = column
-                .iter()
-                .enumerate()
-                .fold((0, 0.0), |best, (k, x)| if x.abs() > best.1 { (k, x.abs()) } else { best });
-            if largest > 1e-10 * size {
-                basis.push((pivot, column));
-                chosen.push(self.columns[place]);
+            if basis.take(self.entries[place].iter().map(|entry| (entry.row, entry.value))) {
+                chosen.push(place);
             }
         }
-        (chosen.len() == self.rows).then_some(chosen)
+        chosen
     }
 
     /// Greedy over columns by augmenting paths over entries that cannot vanish; the places of the columns taken.
@@ -390,7 +406,7 @@ impl Stage {
             'search: while next < queue.len() {
                 let column = queue[next];
                 next += 1;
-                for &(row, _, safe) in &self.entries[column] {
+                for &Entry { row, safe, .. } in &self.entries[column] {
                     if safe && seen[row as usize] != mark {
                         seen[row as usize] = mark;
                         from[row as usize] = column as u32;
@@ -433,14 +449,98 @@ pub fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u
     work.partial_derivative(residual, variables[order])
 }
 
-/// Its number, where it is one, and whether it cannot vanish.
-fn entry(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u32) -> (Option<f64>, bool) {
-    let Some(factor) = slope(work, reduced, row, column, level) else { return (None, false) };
+/// The slope with its value.
+fn entry(work: &mut Work, reduced: &Reduced, (row, place): (u32, u32), column: u32, level: u32) -> Entry {
+    let Some(factor) = slope(work, reduced, row, column, level) else {
+        return Entry { row: place, value: 1.0, is_number: false, safe: work.states_stay };
+    };
     if let Some(value) = work.evaluate(factor) {
-        return (Some(value), value != 0.0);
+        return Entry { row: place, value, is_number: true, safe: value != 0.0 };
     }
     let safe = work.model.exprs.pivot(factor, |v| work.is_parameter(v) && !work.free[v]) == Pivot::NonZero;
-    (None, safe)
+    let order = work.model.exprs.postorder(&[factor]);
+    let value = numbers(work, &order).get(&factor).copied().unwrap_or(1.0);
+    Entry { row: place, value, is_number: false, safe: safe || work.states_stay }
+}
+
+/// Columns that are independent of each other, eliminated. Each number carries the size of what it was computed from, so that
+/// rounding errors are told from small numbers, whatever the scale of their row.
+struct Basis {
+    /// Each with its pivot and its numbers that are not zero; those of later ones are zero at the pivots of earlier ones.
+    columns: Vec<(u32, Vec<(u32, f64)>)>,
+    /// The column that has its pivot in a row.
+    at: Vec<Option<usize>>,
+    /// The largest number of each row.
+    sizes: Vec<f64>,
+    /// The column at hand: values, and what they were computed from.
+    values: Vec<f64>,
+    origins: Vec<f64>,
+}
+
+impl Basis {
+    fn new(sizes: Vec<f64>) -> Self {
+        let rows = sizes.len();
+        Self { columns: Vec::new(), at: vec![None; rows], sizes, values: vec![0.0; rows], origins: vec![0.0; rows] }
+    }
+
+    /// Adds a column; false if it depends on those before.
+    fn take(&mut self, entries: impl Iterator<Item = (u32, f64)>) -> bool {
+        let mut touched: Vec<u32> = Vec::new();
+        let mut waiting = BinaryHeap::new();
+        for (row, value) in entries {
+            self.add(row, value, &mut touched, &mut waiting);
+        }
+        let mut last = None;
+        while let Some(Reverse(number)) = waiting.pop() {
+            if last == Some(number) {
+                continue;
+            }
+            last = Some(number);
+            let (pivot, column) = std::mem::take(&mut self.columns[number]);
+            let own = column.iter().find(|(row, _)| *row == pivot).map_or(1.0, |(_, value)| *value);
+            let factor = self.values[pivot as usize] / own;
+            if factor != 0.0 {
+                for &(row, value) in &column {
+                    self.add(row, -factor * value, &mut touched, &mut waiting);
+                }
+                self.values[pivot as usize] = 0.0;
+            }
+            self.columns[number] = (pivot, column);
+        }
+        let mut best = (0.0, None);
+        let mut left = Vec::new();
+        for &row in &touched {
+            let value = std::mem::take(&mut self.values[row as usize]);
+            let origin = std::mem::take(&mut self.origins[row as usize]);
+            if value.abs() > ROUNDING * origin {
+                left.push((row, value));
+                let size = value.abs() / self.sizes[row as usize].max(f64::MIN_POSITIVE);
+                if size > best.0 {
+                    best = (size, Some(row));
+                }
+            }
+        }
+        let Some(pivot) = best.1 else { return false };
+        self.at[pivot as usize] = Some(self.columns.len());
+        self.columns.push((pivot, left));
+        true
+    }
+
+    fn add(&mut self, row: u32, term: f64, touched: &mut Vec<u32>, waiting: &mut BinaryHeap<Reverse<usize>>) {
+        let place = row as usize;
+        if term == 0.0 || !term.is_finite() {
+            return;
+        }
+        if self.origins[place] == 0.0 {
+            touched.push(row);
+            waiting.extend(self.at[place].map(Reverse));
+        }
+        self.values[place] += term;
+        self.origins[place] = self.origins[place].max(term.abs());
+        if self.values[place].abs() <= ROUNDING * self.origins[place] {
+            self.values[place] = 0.0;
+        }
+    }
 }
 
 enum Selection {

@@ -8,7 +8,7 @@ pub mod chains;
 mod conditions;
 pub mod difference;
 mod factors;
-mod numbers;
+pub mod numbers;
 pub(crate) mod redundancy;
 mod stem;
 
