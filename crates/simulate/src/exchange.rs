@@ -14,8 +14,7 @@ pub fn exchange(machine: &mut Machine) -> bool {
     let program = machine.program;
     let mut changed = false;
     for set in &program.schedule.state_sets {
-        let values: Vec<f64> =
-            set.jacobian.iter().flatten().map(|entry| entry.map_or(0.0, |variable| machine.value(variable))).collect();
+        let values = jacobian(machine, set);
         let current = current(program, machine, set);
         let Some(best) = set.choose(&values) else { continue };
         if set.quality(&values, &current) < WORSE * set.quality(&values, &best) {
@@ -24,6 +23,22 @@ pub fn exchange(machine: &mut Machine) -> bool {
         }
     }
     changed
+}
+
+/// How well the states in use determine the rest, relative to the best ones: for each set a number that is zero where they
+/// do not, and has another sign behind such a point. Outputs must have been evaluated.
+pub fn fitness(machine: &Machine, fitness: &mut Vec<f64>) {
+    fitness.clear();
+    for set in &machine.program.schedule.state_sets {
+        let values = jacobian(machine, set);
+        let best = set.choose(&values).map_or(0.0, |best| set.quality(&values, &best));
+        let own = set.determinant(&values, &current(machine.program, machine, set));
+        fitness.push(if best > 0.0 { own / best } else { 0.0 });
+    }
+}
+
+fn jacobian(machine: &Machine, set: &StateSet) -> Vec<f64> {
+    set.jacobian.iter().flatten().map(|entry| entry.map_or(0.0, |variable| machine.value(variable))).collect()
 }
 
 fn current(program: &Program, machine: &Machine, set: &StateSet) -> Vec<usize> {

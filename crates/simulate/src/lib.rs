@@ -29,6 +29,7 @@ mod rhythm;
 mod run;
 mod system_failure;
 mod systems;
+mod undetermined;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};

@@ -149,13 +149,19 @@ impl<'p> Machine<'p> {
         anchor.iter_mut().for_each(|(slot, value)| *value = memory.values[*slot as usize]);
     }
 
+    /// Takes the solutions of nonlinear systems from the beginning of the step.
+    pub fn return_to_anchor(&mut self) {
+        let Machine { memory, anchor, .. } = self;
+        anchor.iter().for_each(|&(slot, value)| memory.values[slot as usize] = value);
+        self.unsettle();
+    }
+
     /// Between events: runs a section, from the solutions at the beginning of the step where the last ones lead nowhere.
     fn run_between(&mut self, section: &Section) -> Result<(), Trouble> {
         let outcome = self.run(section, Phase::Frozen);
         match &outcome {
             Err(Trouble::System(failure)) if failure.is_structural() && !self.anchor.is_empty() => {
-                let Machine { memory, anchor, .. } = self;
-                anchor.iter().for_each(|&(slot, value)| memory.values[slot as usize] = value);
+                self.return_to_anchor();
                 self.run(section, Phase::Frozen).or(outcome)
             }
             _ => outcome,

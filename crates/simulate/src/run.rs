@@ -25,8 +25,10 @@ use crate::projection::Projector;
 use crate::real_time::{Pace, Punctuality};
 use crate::rhythm::RecentEvents;
 use crate::systems::Systems;
+use crate::undetermined;
 use remember::Remembering;
 
+mod guard;
 mod remember;
 mod takeover;
 mod undefined;
@@ -345,6 +347,7 @@ struct Run<'a, 'w> {
     limits: Limits,
     meter: Meter,
     pace: Option<Pace>,
+    guard: guard::Guard,
 }
 
 impl<'a, 'w> Run<'a, 'w> {
@@ -379,6 +382,7 @@ impl<'a, 'w> Run<'a, 'w> {
             limits: Limits::default(),
             meter: Meter::new(options.measure),
             pace: None,
+            guard: guard::Guard::default(),
             station,
         }
     }
@@ -474,7 +478,7 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             let limit = known.min(stop).min(self.reach(time));
             self.station.machine.drop_anchor();
-            let step = match self.station.integrator.step(&mut self.station.machine, limit) {
+            let step = match self.step(limit)? {
                 Ok(step) => step,
                 Err(error) => return Err(self.step_trouble(error).into()),
             };
@@ -528,6 +532,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
         self.drift(time)?;
+        self.look_at_undetermined(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
         let quiet = self.program.sections.assertions.is_empty() && self.station.machine.memory.delays.is_empty();
         if quiet && fixed {
@@ -541,6 +546,24 @@ impl<'a, 'w> Run<'a, 'w> {
             self.program.settle_histories(&mut self.station.machine.memory);
         }
         if fixed { Ok(()) } else { self.exchange_states(time) }
+    }
+
+    /// Refuses to integrate what equations without a unique solution determine.
+    fn look_at_undetermined(&mut self, time: f64) -> Result<(), Stop> {
+        let Systems { shared, looked_at, .. } = &self.station.machine.systems;
+        let new = *looked_at..shared.len();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.station.integrator.interpolate(time, &mut self.x);
+        self.station.machine.evaluate(time, &self.x)?;
+        self.station.machine.evaluate_outputs()?;
+        self.station.machine.systems.looked_at = new.end;
+        for place in new {
+            let system = self.station.machine.systems.shared[place];
+            undetermined::check(&mut self.station.machine, system)?;
+        }
+        Ok(())
     }
 
     /// Moves the states back to the constraints if they have gone too far from them.
@@ -596,6 +619,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Integration begins anew at the states in memory.
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
+        self.forget_fitness();
         self.station.machine.systems.forget_factors(self.program);
         self.program.read_states(&self.station.machine.memory, &mut self.x);
         let started = std::mem::replace(&mut self.station.started, true);

@@ -84,12 +84,15 @@ pub struct Systems {
     workspaces: IdVec<SystemId, Option<Box<Workspace>>>,
     /// Evaluations of linear systems that were singular but solvable: the unknowns that were shared evenly.
     pub shared: Vec<SystemId>,
+    /// So many of these are known to leave open nothing that is integrated.
+    pub looked_at: usize,
     measured: bool,
 }
 
 impl Systems {
     pub fn new(program: &Program) -> Self {
-        Self { workspaces: program.systems.ids().map(|_| None).collect(), shared: Vec::new(), measured: false }
+        let workspaces = program.systems.ids().map(|_| None).collect();
+        Self { workspaces, shared: Vec::new(), looked_at: 0, measured: false }
     }
 
     /// Measures the time of every system from now on.
@@ -188,6 +191,20 @@ impl Systems {
             }
         }
         Ok(())
+    }
+
+    /// The directions in which the unknowns of a linear system can move at the point in memory.
+    pub fn open_directions(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Vec<Vec<f64>> {
+        match &mut self.workspaces[system] {
+            Some(workspace) if matches!(workspace.method, Method::Linear { .. }) => {
+                let mut matrix = vec![0.0; workspace.matrix.len()];
+                match program.jacobian(system, memory, &mut matrix) {
+                    Ok(()) => null_space(&workspace.pattern, &matrix),
+                    Err(_) => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn workspace(&mut self, program: &Program, system: SystemId, memory: &Memory) -> Result<&mut Workspace, Trouble> {
@@ -452,6 +469,50 @@ fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64]) -> Result<Vec<f64>, 
     let mut solver = solve::dense::DenseLu::new(size);
     let flat: Vec<f64> = (0..size).flat_map(|column| matrix.column(column).to_vec()).collect();
     Err(solver.factor(&flat).err().map_or(0, |singular| singular.column))
+}
+
+/// Vectors that span what a matrix maps to zero, by elimination with full pivoting.
+fn null_space(pattern: &Pattern, values: &[f64]) -> Vec<Vec<f64>> {
+    const ROUNDING: f64 = 1e-11;
+    let size = pattern.columns;
+    let mut matrix = vec![vec![0.0; size]; size];
+    let mut values_left = values.iter();
+    for column in 0..size {
+        for (&row, &value) in pattern.column(column).iter().zip(&mut values_left) {
+            matrix[row as usize][column] = value;
+        }
+    }
+    let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let mut pivots: Vec<usize> = Vec::new();
+    while pivots.len() < size {
+        let done = pivots.len();
+        let mut best = (ROUNDING * largest, None);
+        for (row, entries) in matrix.iter().enumerate().skip(done) {
+            for (column, entry) in entries.iter().enumerate().filter(|(column, _)| !pivots.contains(column)) {
+                if entry.abs() > best.0 {
+                    best = (entry.abs(), Some((row, column)));
+                }
+            }
+        }
+        let Some((row, column)) = best.1 else { break };
+        matrix.swap(row, done);
+        let pivot = matrix[done][column];
+        matrix[done].iter_mut().for_each(|x| *x /= pivot);
+        let own = matrix[done].clone();
+        for (_, others) in matrix.iter_mut().enumerate().filter(|(other, _)| *other != done) {
+            let factor = others[column];
+            others.iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
+        }
+        pivots.push(column);
+    }
+    let free = (0..size).filter(|column| !pivots.contains(column));
+    free.map(|column| {
+        let mut vector = vec![0.0; size];
+        vector[column] = 1.0;
+        pivots.iter().enumerate().for_each(|(row, &pivot)| vector[pivot] = -matrix[row][column]);
+        vector
+    })
+    .collect()
 }
 
 fn newton_reason(found: &compile::System, newton: &NewtonSolver, error: NewtonError) -> Reason {

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{assert_close, run, until};
+use common::{assert_close, run, run_with, until};
 use simulate::{Ending, Options};
+use solve::Method;
 
 const PENDULUM: &str = "der(x) = vx
     der(y) = vy
@@ -56,5 +57,40 @@ fn a_factor_vanishes() {
     assert_eq!(run.outcome.ending, Ending::Complete);
     for (t, x1) in run.time().iter().zip(run.column("x1")) {
         assert_close(x1, 3.0 * t.cos() / (2.0 * t.cos() + 1.0), 1e-5);
+    }
+}
+
+/// A weightless pendulum rotates evenly. Every method can step over the point at which its states become singular, and none
+/// may come back from it.
+#[test]
+fn pendulum_never_turns_round() {
+    let text = "Real x(start = 1, fixed = true)
+        Real vy(start = 0.5, fixed = true)
+        der(x) = vx
+        der(y) = vy
+        der(vx) = -l*x
+        der(vy) = -l*y
+        x^2 + y^2 = 1";
+    for method in Method::ALL {
+        for (exponent, intervals) in [(3, 37.0), (4, 7.0), (6, 500.0), (8, 60.0)] {
+            let tolerance = 10f64.powi(-exponent);
+            let step = method.is_fixed_step().then_some(0.02);
+            let solver = method.name().to_owned();
+            let options =
+                Options { stop_time: 60.0, interval: 60.0 / intervals, tolerance, solver, step, ..Options::default() };
+            let inline_step = options.inline_step();
+            let run = run_with(text, &transform::Options { inline_step, ..Default::default() }, &options);
+            let what = format!("{} with {tolerance}", method.name());
+            assert_eq!(run.outcome.ending, Ending::Complete, "{what}");
+            let [x, y, vx, vy] = ["x", "y", "vx", "vy"].map(|name| run.column(name));
+            for (row, time) in run.time().iter().enumerate() {
+                let turning = x[row] * vy[row] - y[row] * vx[row];
+                assert!(turning > 0.0, "{what} turns round before {time}");
+                // An error of speed makes one of angle that grows with time, and there are more of them.
+                let off = (x[row] - (time / 2.0).cos()).hypot(y[row] - (time / 2.0).sin());
+                let bound = 30.0 * tolerance * (1.0 + time / 2.0).powi(2);
+                assert!(method.is_fixed_step() || off < bound, "{what} is off by {off} at {time}");
+            }
+        }
     }
 }

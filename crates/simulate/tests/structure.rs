@@ -146,3 +146,89 @@ fn a_large_system_keeps_its_digits() {
         }
     }
 }
+
+/// The currents of capacitors in parallel are in two sums that say together what the resistors carry.
+#[test]
+fn capacitors_in_parallel_between_resistors() {
+    let text = "Real v1(start = 2, fixed = true)
+        u = 3
+        i1 = 2*der(v1)
+        i2 = 1.3*der(v2)
+        i3 = 0.7*der(v3)
+        v1 = a - b
+        v2 = a - b
+        v3 = a - b
+        j1 = (u - a)/1
+        j2 = b/2
+        j1 = i1 + i2 + i3
+        j2 = i1 + i2 + i3";
+    let run = run(text, &until(3.0, 1e-9));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    // One capacitor of 4 and one resistor of 3.
+    for (t, v) in run.time().iter().zip(run.column("v3")) {
+        assert_close(v, 3.0 - (-t / 12.0).exp(), 1e-7);
+    }
+}
+
+/// Ratios without a common denominator: only rounding errors are left of what cancels.
+#[test]
+fn levers_without_a_common_denominator() {
+    let text = "parameter n = 1.4142135623730951
+        parameter k = 0.7320508075688772
+        Real x(start = 1, fixed = true)
+        der(x) = v
+        p = n*x
+        q = k*p
+        q = n*k*y
+        der(y) = w
+        der(v) = f
+        der(w) = g
+        f + g = -2*x
+        Real v(start = 0, fixed = true)";
+    let run = run(text, &until(3.0, 1e-9));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    for (t, x) in run.time().iter().zip(run.column("x")) {
+        assert_close(x, t.cos(), 1e-6);
+    }
+}
+
+/// A state that the model asks for, but that the equations keep constant, is none.
+#[test]
+fn a_spring_beside_a_rod_is_no_state() {
+    let text = "Real x(start = 1, fixed = true)
+        Real v(start = 1, fixed = true)
+        Real r(stateSelect = prefer)
+        Real w(stateSelect = prefer)
+        der(x) = v
+        3*der(v) = 0
+        x = c - 1.5
+        y = c + 1.5
+        r = x - y
+        w = der(r)
+        f = 50*r + 3*w";
+    let run = run(text, &until(4.0, 1e-9));
+    assert_eq!(run.outcome.ending, Ending::Complete);
+    assert_close(run.end("x"), 5.0, 1e-9);
+    assert_close(run.end("r"), -3.0, 1e-12);
+}
+
+/// Where a rank is lost between factors that change with time, nothing sees it before the run.
+#[test]
+fn motion_is_not_shared_evenly() {
+    let shared = |motion: &str| {
+        format!(
+            "Real x(start = 0, fixed = true)
+            der(x) = {motion}
+            (1 + time)*a + (1 + time)*b = 1 + time
+            (2 + time)*a + (2 + time)*b = 2 + time"
+        )
+    };
+    // Both supports carry 1 together, whatever each of them carries.
+    let whole = run(&shared("a + b"), &until(1.0, 1e-6));
+    assert_eq!(whole.outcome.ending, Ending::Complete);
+    assert_close(whole.end("x"), 1.0, 1e-6);
+    let part = run(&shared("a"), &until(1.0, 1e-6));
+    let Ending::Failed { diagnostic, .. } = part.outcome.ending else { panic!("{:?}", part.outcome.ending) };
+    assert_eq!(diagnostic.code, "singular-system");
+    assert!(diagnostic.message.contains("do not determine der(x)"), "{}", diagnostic.message);
+}

@@ -174,6 +174,36 @@ impl StateSet {
         }
         (0..self.jacobian.len()).map(|_| elimination.step(0..all).unwrap_or(0.0)).product()
     }
+
+    /// The determinant itself. Where it changes its sign, the constraints leave those candidates undetermined in between.
+    pub fn determinant(&self, values: &[f64], states: &[usize]) -> f64 {
+        let columns: Vec<usize> = (0..self.dependent + self.candidates.len())
+            .filter(|&column| column < self.dependent || !states.contains(&(column - self.dependent)))
+            .collect();
+        let width = self.dependent + self.candidates.len();
+        let mut matrix: Vec<Vec<f64>> =
+            values.chunks(width.max(1)).map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
+        let mut determinant = 1.0;
+        for place in 0..matrix.len().min(columns.len()) {
+            let size = |&row: &usize| matrix[row][place].abs();
+            let Some(best) = (place..matrix.len()).max_by(|a, b| size(a).total_cmp(&size(b))) else { return 0.0 };
+            if best != place {
+                matrix.swap(best, place);
+                determinant = -determinant;
+            }
+            let (above, below) = matrix.split_at_mut(place + 1);
+            let pivot = &above[place];
+            determinant *= pivot[place];
+            if pivot[place] == 0.0 || !pivot[place].is_finite() {
+                return 0.0;
+            }
+            for row in below {
+                let factor = row[place] / pivot[place];
+                row.iter_mut().zip(pivot).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+        determinant
+    }
 }
 
 /// Gaussian elimination with full pivoting, step by step.
