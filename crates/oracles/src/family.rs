@@ -28,6 +28,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "circuits",
+        about: "linear circuits of any index, against their descriptor system",
+        case: crate::circuits::case,
+        tested: 100,
+    },
+    Family {
         name: "delays",
         about: "delays and transport, against closed forms and power series",
         case: crate::delays::case,
@@ -38,6 +44,18 @@ pub const FAMILIES: &[Family] = &[
         about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
         case: crate::gears::case,
         tested: 60,
+    },
+    Family {
+        name: "mechanics",
+        about: "linear mechanics of any index, against their descriptor system",
+        case: crate::mechanics::case,
+        tested: 100,
+    },
+    Family {
+        name: "pendulums",
+        about: "pendulums and linkages in Cartesian coordinates, against their angles",
+        case: crate::pendulums::case,
+        tested: 20,
     },
     Family {
         name: "roots",

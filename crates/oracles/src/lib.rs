@@ -14,9 +14,14 @@ mod run;
 
 mod boolean;
 mod charge;
+mod circuits;
 mod delays;
 mod descriptor;
 mod gears;
+mod linear;
+mod mechanics;
+mod pencil;
+mod pendulums;
 mod roots;
 mod schedules;
 mod smooth;
