@@ -29,11 +29,12 @@ use crate::undetermined;
 use remember::Remembering;
 
 mod guard;
+mod jumps;
 mod remember;
 mod takeover;
 mod undefined;
 
-use takeover::Fallback;
+use jumps::Fallback;
 
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]

@@ -129,8 +129,19 @@ pub fn run_with(text: &str, settings: Settings) -> Run {
     run_as_told(text, settings, EventLogFormat::Text)
 }
 
-fn run_as_told(text: &str, settings: Settings, format: EventLogFormat) -> Run {
+/// Runs the last model of a text from 0 on with everything integrated and moved to the constraints.
+pub fn run_by_projection(text: &str, stop_time: f64) -> Run {
     let mut session = Session::new(Box::new(Text(text.to_owned())));
+    session.transform.index_reduction = transform::IndexReduction::Projection;
+    let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
+    run_in(session, settings, EventLogFormat::Text)
+}
+
+fn run_as_told(text: &str, settings: Settings, format: EventLogFormat) -> Run {
+    run_in(Session::new(Box::new(Text(text.to_owned()))), settings, format)
+}
+
+fn run_in(mut session: Session, settings: Settings, format: EventLogFormat) -> Run {
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let mut sink = MemorySink::default();
     let mut bytes = Vec::new();

@@ -191,6 +191,9 @@ impl<'p> Switching<'p> {
         self.visit(station, index);
         left.number_relations(old, &self.numbers);
         left.put(station);
+        if let Some(before) = &before {
+            station.take_roundings(before);
+        }
         self.sizes.note(station);
         let program = station.machine.program;
         let known = |text: &String| {
@@ -217,6 +220,7 @@ impl<'p> Switching<'p> {
         let Some(mode) = self.stations[index].as_deref_mut() else { return Ok(true) };
         right.number_relations(station.machine.program, &self.numbers);
         right.put(mode);
+        mode.take_roundings(station);
         left.put_smooth(mode);
         let found = jump(mode, &self.sizes, drift);
         Ok(found.map_or(true, |jump| jump.depth > 0))
@@ -704,7 +708,10 @@ impl<'p> Switching<'p> {
         const SHOWN: usize = 12;
         let diagnostic = match none {
             NoMode::None(tried) => {
-                let message = format!("no mode is consistent at time {time}; {} were tried", tried.len());
+                let message = match tried.as_slice() {
+                    [(key, Trial::Fails(reason))] if key.is_empty() => format!("{reason}, at time {time}"),
+                    _ => format!("no mode is consistent at time {time}; {} were tried", tried.len()),
+                };
                 let is_cycle = tried.iter().all(|(_, trial)| matches!(trial, Trial::Calls(_)));
                 let (code, hint) = match (self.lawless, is_cycle) {
                     (true, _) => (
@@ -727,7 +734,7 @@ impl<'p> Switching<'p> {
                     Some(found) => found.clone().note(message),
                     None => Diagnostic::error(code, message).hint(hint),
                 };
-                for (key, trial) in tried.iter().take(SHOWN) {
+                for (key, trial) in tried.iter().filter(|(key, _)| !key.is_empty()).take(SHOWN) {
                     let what = match trial {
                         Trial::Confirmed { .. } => "is consistent".to_string(),
                         Trial::Calls(next) => format!("calls for {}", self.difference(key, next)),

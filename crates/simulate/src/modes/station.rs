@@ -210,6 +210,26 @@ impl Station<'_> {
         switch.continuity.broken(&self.machine.memory.values, sizes.largest)
     }
 
+    /// Takes over the states of `floor` and the like, which no number tells apart in all modes.
+    pub fn take_roundings(&mut self, other: &Station) {
+        let is_rounding = |relation: &&compile::Relation| !matches!(relation.kind, RelationKind::Compare { .. });
+        let [own, others] = [self.machine.program, other.machine.program];
+        let known: FxHashMap<String, f64> = (others.layout.relations.values().filter(is_rounding))
+            .map(|relation| {
+                let state = other.machine.memory.values[relation.state as usize];
+                (others.model().expression_text(relation.expression), state)
+            })
+            .collect();
+        if known.is_empty() {
+            return;
+        }
+        for relation in own.layout.relations.values().filter(is_rounding) {
+            if let Some(&state) = known.get(&own.model().expression_text(relation.expression)) {
+                self.machine.memory.values[relation.state as usize] = state;
+            }
+        }
+    }
+
     /// Evaluates everything at the instant in memory.
     pub fn run_events(&mut self, phase: Phase) -> Result<(), Trouble> {
         let program = self.machine.program;

@@ -2,45 +2,8 @@
 //! singular, or at which it lets a differentiated variable jump; and events once the modes are in charge.
 
 use super::*;
-use crate::continuity::{Broken, Continuity};
+use crate::continuity::Broken;
 use crate::modes::{Instant, Left, Start};
-
-/// What is remembered of the left of an event, should the structure for all modes not do for it.
-pub(super) struct Fallback<'p> {
-    /// Memory at the left.
-    values: Vec<f64>,
-    left: Left,
-    continuity: Continuity,
-    /// The modes, once something asked for them.
-    modes: Option<Box<Switching<'p>>>,
-}
-
-impl<'p> Fallback<'p> {
-    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Self {
-        let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
-        Self { values: Vec::new(), left: Left::default(), continuity, modes: None }
-    }
-
-    /// Takes note of how large values are where a row is written.
-    pub fn note_sizes(&mut self, values: &[f64]) {
-        self.continuity.note_sizes(values);
-    }
-
-    fn remember(&mut self, values: &[f64]) {
-        self.values.clear();
-        self.values.extend_from_slice(values);
-        self.continuity.remember(values);
-    }
-
-    /// The values at the left, in terms that hold in every mode.
-    fn left(&mut self, station: &mut Station<'p>, variables: usize) -> Left {
-        let mut left = std::mem::take(&mut self.left);
-        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
-        left.take(station, variables);
-        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
-        left
-    }
-}
 
 impl<'a, 'w> Run<'a, 'w> {
     /// Initialises the structure for all modes; where that is singular, the modes.
@@ -138,6 +101,10 @@ impl<'a, 'w> Run<'a, 'w> {
         if has_alternatives && (missed | needs_modes(&outcome, &self.station)) {
             return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
+        if outcome.is_err() && self.fallback.has_jumped(&self.station) {
+            // What went wrong may be a consequence of values that nothing explains.
+            return self.take_over(time, trigger, clockwork, Ok(outcome));
+        }
         let aftermath = outcome?;
         match self.unexplained(time)? {
             Some(broken) => self.take_over(time, trigger, clockwork, Err(broken)),
@@ -203,100 +170,10 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// The modes that stand by, made when they are first needed.
-    fn take_modes(&mut self) -> Option<Box<Switching<'a>>> {
+    pub(super) fn take_modes(&mut self) -> Option<Box<Switching<'a>>> {
         let (modes, shelf) = self.spare.as_ref()?;
         let new = || Box::new(Switching::new(modes.clone(), shelf, self.options));
         Some(self.fallback.modes.take().unwrap_or_else(new))
-    }
-
-    /// What jumped although it is differentiated, where neither `reinit` nor the rounding of constraints explains it.
-    fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
-        let found = match self.projector {
-            Some(_) => self.moved_by_projection(time)?,
-            None => self.fallback.continuity.broken(&self.station.machine.memory.values, 0.0),
-        };
-        let Some(broken) = found else { return Ok(None) };
-        if self.follows_from_reinit(time)? {
-            return Ok(None);
-        }
-        let Some(mut modes) = self.take_modes() else { return Ok(None) };
-        let left = self.fallback.left(&mut self.station, modes.variables());
-        let violated = modes.is_violated(&mut self.station, &left);
-        self.fallback.modes = Some(modes);
-        Ok(violated?.then_some(broken))
-    }
-
-    /// Whether the states that `reinit` set take along all that jumped.
-    fn follows_from_reinit(&mut self, time: f64) -> Result<bool, Stop> {
-        let Fallback { values: before, continuity, .. } = &self.fallback;
-        let machine = &mut self.station.machine;
-        let program = machine.program;
-        let after = machine.memory.values.clone();
-        let is_set = |slot: compile::Address| before[slot as usize] != after[slot as usize];
-        if !program.states.iter().any(|state| is_set(state.value)) {
-            return Ok(false);
-        }
-        machine.memory.values.clone_from(before);
-        for state in program.states.iter().filter(|state| is_set(state.value)) {
-            machine.memory.values[state.value as usize] = after[state.value as usize];
-        }
-        machine.memory.set_time(time);
-        machine.systems.forget_factors(program);
-        let evaluated = machine.run(&program.sections.dynamics, Phase::Frozen);
-        let evaluated = evaluated.and_then(|()| machine.run(&program.sections.outputs, Phase::Frozen));
-        let follows = evaluated.is_ok() && continuity.agree(&machine.memory.values, &after);
-        machine.memory.values = after;
-        machine.systems.forget_factors(program);
-        machine.unsettle();
-        Ok(follows)
-    }
-
-    /// The state that goes furthest when all are moved to constraints that changed at an event.
-    fn moved_by_projection(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
-        /// In units of the tolerance.
-        const JUMPS: f64 = 10.0;
-        let Some(projector) = &mut self.projector else { return Ok(None) };
-        let machine = &mut self.station.machine;
-        let program = machine.program;
-        let after = machine.memory.values.clone();
-        let mut x = vec![0.0; program.states.len()];
-        program.read_states(&machine.memory, &mut x);
-        let before = x.clone();
-        let moved = projector.project(machine, time, &mut x);
-        machine.memory.values = after;
-        machine.unsettle();
-        if moved? <= JUMPS {
-            return Ok(None);
-        }
-        let states = program.states.iter().zip(before.iter().zip(&x));
-        let furthest = states.max_by(|a, b| (a.1.0 - a.1.1).abs().total_cmp(&(b.1.0 - b.1.1).abs()));
-        Ok(furthest.map(|(state, (&from, &to))| Broken { variable: state.variable, from, to }))
-    }
-
-    /// Something jumps, and no mode and no impulse accounts for it.
-    fn unexplained_jump(&self, time: f64, broken: Broken, reason: Trouble) -> Trouble {
-        let model = self.station.machine.program.model();
-        let reason = reason.diagnostic(model);
-        let name = model.variable_name(broken.variable);
-        let message = format!(
-            "`{name}` is differentiated but would jump from {} to {} at time {}, and no impulse explains that",
-            Decimal(broken.from),
-            Decimal(broken.to),
-            Decimal(time)
-        );
-        let declared = &model.variables[broken.variable];
-        let mut diagnostic = Diagnostic::error("unexplained-jump", message).note(reason.message.clone());
-        diagnostic = reason.notes.iter().fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()));
-        if let Some(span) = declared.span {
-            diagnostic = diagnostic.at(span, "declared here");
-        }
-        let component = model.paths.parent(declared.path).map_or_else(String::new, |parent| model.paths.text(parent));
-        if !component.is_empty() {
-            diagnostic = diagnostic.in_component(component);
-        }
-        let hint = "a signal or a constraint steps here; make the step a ramp, put a resistance or a compliance between, or set \
-                    the variable with reinit";
-        Trouble::Model(Box::new(diagnostic.hint(hint)))
     }
 
     /// Goes on with the structure for all modes, for good.

@@ -1,0 +1,158 @@
+//! Whether something differentiated jumped at an event of a structure for all modes, and what explains that.
+
+use super::*;
+use crate::continuity::{Broken, Continuity};
+use crate::modes::Left;
+
+/// What is remembered of the left of an event, should the structure for all modes not do for it.
+pub(super) struct Fallback<'p> {
+    /// Memory at the left.
+    pub values: Vec<f64>,
+    left: Left,
+    continuity: Continuity,
+    /// The modes, once something asked for them.
+    pub modes: Option<Box<Switching<'p>>>,
+}
+
+impl<'p> Fallback<'p> {
+    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Self {
+        let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
+        Self { values: Vec::new(), left: Left::default(), continuity, modes: None }
+    }
+
+    /// Takes note of how large values are where a row is written.
+    pub fn note_sizes(&mut self, values: &[f64]) {
+        self.continuity.note_sizes(values);
+    }
+
+    pub fn remember(&mut self, values: &[f64]) {
+        self.values.clear();
+        self.values.extend_from_slice(values);
+        self.continuity.remember(values);
+    }
+
+    /// Whether something that constraints determine is not what it was at the left.
+    pub fn has_jumped(&self, station: &Station) -> bool {
+        self.continuity.broken(&station.machine.memory.values, 0.0).is_some()
+    }
+
+    /// The values at the left, in terms that hold in every mode.
+    pub fn left(&mut self, station: &mut Station<'p>, variables: usize) -> Left {
+        let mut left = std::mem::take(&mut self.left);
+        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
+        left.take(station, variables);
+        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
+        left
+    }
+}
+
+impl<'a> Run<'a, '_> {
+    /// What jumped although it is differentiated, where neither `reinit` nor the rounding of constraints explains it.
+    pub(super) fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
+        let found = match self.projector {
+            Some(_) => self.moved_by_projection(time)?,
+            None => self.fallback.continuity.broken(&self.station.machine.memory.values, 0.0),
+        };
+        let Some(broken) = found else { return Ok(None) };
+        if self.follows_from_reinit(time)? {
+            return Ok(None);
+        }
+        let Some(mut modes) = self.take_modes() else { return Ok(None) };
+        let left = self.fallback.left(&mut self.station, modes.variables());
+        let violated = modes.is_violated(&mut self.station, &left);
+        self.fallback.modes = Some(modes);
+        Ok(violated?.then_some(broken))
+    }
+
+    /// Whether the states that `reinit` set take along all that jumped: with the equations from before the event they do
+    /// the same.
+    fn follows_from_reinit(&mut self, time: f64) -> Result<bool, Stop> {
+        let Fallback { values: before, continuity, .. } = &self.fallback;
+        let machine = &mut self.station.machine;
+        let program = machine.program;
+        let after = machine.memory.values.clone();
+        let set: Vec<bool> =
+            program.states.iter().map(|state| before[state.value as usize] != after[state.value as usize]).collect();
+        if !set.contains(&true) {
+            return Ok(false);
+        }
+        machine.memory.values.clone_from(before);
+        for (state, _) in program.states.iter().zip(&set).filter(|(_, set)| **set) {
+            machine.memory.values[state.value as usize] = after[state.value as usize];
+        }
+        machine.memory.set_time(time);
+        machine.systems.forget_factors(program);
+        let follows = match &mut self.projector {
+            Some(projector) => {
+                let mut project = |machine: &mut Machine| {
+                    let mut x = vec![0.0; program.states.len()];
+                    program.read_states(&machine.memory, &mut x);
+                    projector.project_others(machine, time, &mut x, set.clone()).map(|_| x)
+                };
+                let then = project(machine);
+                machine.memory.values.clone_from(&after);
+                machine.systems.forget_factors(program);
+                let tolerance = self.options.tolerance;
+                let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance * (1.0 + a.abs() + b.abs());
+                matches!((then, project(machine)), (Ok(then), Ok(now)) if then.iter().zip(&now).all(is_near))
+            }
+            None => {
+                let evaluated = machine.run(&program.sections.dynamics, Phase::Frozen);
+                let evaluated = evaluated.and_then(|()| machine.run(&program.sections.outputs, Phase::Frozen));
+                evaluated.is_ok() && continuity.agree(&machine.memory.values, &after)
+            }
+        };
+        machine.memory.values = after;
+        machine.systems.forget_factors(program);
+        machine.unsettle();
+        Ok(follows)
+    }
+
+    /// The state that goes furthest when all are moved to constraints that changed at an event.
+    fn moved_by_projection(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
+        /// In units of the tolerance.
+        const JUMPS: f64 = 10.0;
+        let Some(projector) = &mut self.projector else { return Ok(None) };
+        let machine = &mut self.station.machine;
+        let program = machine.program;
+        let after = machine.memory.values.clone();
+        let mut x = vec![0.0; program.states.len()];
+        program.read_states(&machine.memory, &mut x);
+        let before = x.clone();
+        let moved = projector.project(machine, time, &mut x);
+        machine.memory.values = after;
+        machine.unsettle();
+        if moved? <= JUMPS {
+            return Ok(None);
+        }
+        let states = program.states.iter().zip(before.iter().zip(&x));
+        let furthest = states.max_by(|a, b| (a.1.0 - a.1.1).abs().total_cmp(&(b.1.0 - b.1.1).abs()));
+        Ok(furthest.map(|(state, (&from, &to))| Broken { variable: state.variable, from, to }))
+    }
+
+    /// Something jumps, and no mode and no impulse accounts for it.
+    pub(super) fn unexplained_jump(&self, time: f64, broken: Broken, reason: Trouble) -> Trouble {
+        let model = self.station.machine.program.model();
+        let reason = reason.diagnostic(model);
+        let name = model.variable_name(broken.variable);
+        let message = format!(
+            "`{name}` is differentiated but would jump from {} to {} at time {}, and no impulse explains that",
+            Decimal(broken.from),
+            Decimal(broken.to),
+            Decimal(time)
+        );
+        let declared = &model.variables[broken.variable];
+        let mut diagnostic = Diagnostic::error("unexplained-jump", message).note(reason.message.clone());
+        diagnostic = reason.notes.iter().fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()));
+        if let Some(span) = declared.span {
+            diagnostic = diagnostic.at(span, "declared here");
+        }
+        let component = model.paths.parent(declared.path).map_or_else(String::new, |parent| model.paths.text(parent));
+        if !component.is_empty() {
+            diagnostic = diagnostic.in_component(component);
+        }
+        let hint = "a signal or a constraint steps here; make the step a ramp, put a resistance or a compliance between, or set \
+                    the variable with reinit";
+        Trouble::Model(Box::new(diagnostic.hint(hint)))
+    }
+}
