@@ -53,7 +53,7 @@ impl Coupling {
     }
 
     /// The equations, and the torques on inertias: place and expression.
-    fn text(&self, k: usize, random: &mut Rng) -> (String, Vec<(usize, String)>) {
+    fn text(&self, k: usize, switch: &Switch, random: &mut Rng) -> (String, Vec<(usize, String)>) {
         let s = format!("s{k}");
         let w = |i: usize| format!("w[{}]", i + 1);
         match *self {
@@ -89,9 +89,11 @@ impl Coupling {
                 (text, vec![(a, format!("t{k}"))])
             }
             Self::Drive { a, speeds: [v, u] } => {
-                let text = match random.bool() {
-                    true => format!("  {} = if {s} then {v} else {u};\n", w(a)),
-                    false => format!("  r{k} = if {s} then {v} else {u};\n  {} = r{k};\n", w(a)),
+                let text = match random.u8(0..4) {
+                    0 => format!("  {} = if {s} then {v} else {u};\n", w(a)),
+                    1 => format!("  r{k} = if {s} then {v} else {u};\n  {} = r{k};\n", w(a)),
+                    // By its position, which turns corners.
+                    _ => format!("  r{k} = {};\n  der(r{k}) = {};\n", switch.track([v, u]), w(a)),
                 };
                 (text + &format!("  u{k} = 0;\n"), vec![(a, format!("t{k}"))])
             }
@@ -144,7 +146,7 @@ fn train(random: &mut Rng) -> Option<Case> {
     let mut equations = String::new();
     let mut torque: Vec<String> = (0..size).map(|i| format!("{} - {}*w[{}]", load[i], damping[i], i + 1)).collect();
     for (k, (coupling, switch)) in couplings.iter().enumerate() {
-        let (lines, torques) = coupling.text(k, random);
+        let (lines, torques) = coupling.text(k, switch, random);
         let _ = writeln!(text, "  Real t{k}, u{k};");
         if lines.contains(&format!("  r{k} =")) {
             let _ = writeln!(text, "  Real r{k};");

@@ -65,6 +65,21 @@ impl Switch {
         self.on[phase]
     }
 
+    /// A position that moves with one speed or the other, beginning at zero.
+    pub fn track(&self, speeds: [f64; 2]) -> String {
+        let (mut position, mut begin) = (0.0, 0.0);
+        let mut pieces = Vec::new();
+        for (&on, &end) in self.on.iter().zip(&self.ends) {
+            let speed = speeds[usize::from(!on)];
+            pieces.push(format!("{position} + ({speed})*({} - {begin})", self.clock));
+            position += speed * (end - begin);
+            begin = end;
+        }
+        let last = pieces.pop().unwrap_or_default();
+        let all = pieces.iter().zip(&self.ends).rev();
+        all.fold(last, |otherwise, (piece, end)| format!("if {} < {end} then {piece} else {otherwise}", self.clock))
+    }
+
     /// Declares and defines the Boolean `s{k}`.
     pub fn write(&self, k: usize, declarations: &mut String, equations: &mut String) {
         let changes: Vec<usize> = (1..self.on.len()).filter(|&phase| self.on[phase] != self.on[phase - 1]).collect();
