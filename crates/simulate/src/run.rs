@@ -920,6 +920,25 @@ impl<'a, 'w> Run<'a, 'w> {
         self.meter.profile(self.used())
     }
 
+    /// An explicit method that was chosen for a stiff problem takes many more steps than another one would.
+    fn stiffness_warning(&self) -> Option<Diagnostic> {
+        /// Steps that are worth a word, and their share of all.
+        const MANY: u64 = 100;
+        const SHARE: f64 = 0.25;
+        let integrator = &self.station.integrator;
+        let (stiff, all) = (integrator.stiff_steps(), integrator.statistics().steps);
+        if stiff < MANY || (stiff as f64) < SHARE * all as f64 {
+            return None;
+        }
+        let message = format!(
+            "the problem is stiff: the stability of `{}` limited {stiff} of its {all} steps, not the tolerance",
+            integrator.name()
+        );
+        Some(
+            Diagnostic::warning("stiff-problem", message).hint("`--solver auto`, `bdf` or `esdirk` takes longer steps"),
+        )
+    }
+
     fn warnings(&self) -> Vec<Diagnostic> {
         let model = self.program.model();
         let warning = |&system: &compile::SystemId| {
@@ -939,7 +958,11 @@ impl<'a, 'w> Run<'a, 'w> {
             systems.ambiguities().map(|ambiguity| ambiguity.warning(program)).collect::<Vec<_>>()
         });
         let modes = self.modes.iter().flat_map(|modes| modes.warnings().iter().cloned());
-        let all = shared.chain(ambiguous).chain(modes).chain(self.limits.warnings(self.program));
+        let all = shared
+            .chain(ambiguous)
+            .chain(modes)
+            .chain(self.stiffness_warning())
+            .chain(self.limits.warnings(self.program));
         all.chain(self.log.assertions.diagnostics()).collect()
     }
 }

@@ -162,6 +162,11 @@ pub trait Integrator: DenseOutput {
 
     fn state(&self) -> &[f64];
 
+    /// How many of the steps were limited by the stability of an explicit formula, not by its error.
+    fn stiff_steps(&self) -> u64 {
+        0
+    }
+
     fn statistics(&self) -> Statistics;
 
     fn name(&self) -> &'static str;

@@ -59,6 +59,7 @@ pub struct RungeKutta<F: Formula> {
     control: StepControl,
     statistics: Statistics,
     stiffness: f64,
+    stiff_steps: u64,
     /// The step times the fastest rate, as the last stages show it.
     product: f64,
     middle: Vec<f64>,
@@ -84,6 +85,7 @@ impl<F: Formula> RungeKutta<F> {
             control: StepControl::new(F::ORDER),
             statistics: Statistics::default(),
             stiffness: 0.0,
+            stiff_steps: 0,
             product: 0.0,
             middle: zeros(),
             slope_is_current: false,
@@ -249,6 +251,7 @@ impl<F: Formula> OneStep for RungeKutta<F> {
         std::mem::swap(&mut self.x_old, &mut self.x);
         self.x.copy_from_slice(&self.stage);
         self.slope_is_current = false;
+        self.stiff_steps += u64::from(self.is_stiff());
         self.control.accepted(h, error, 1.0..1.0);
     }
 
@@ -374,6 +377,10 @@ impl<F: Formula> Integrator for RungeKutta<F> {
 
     fn state(&self) -> &[f64] {
         if self.resume.time().is_some() { self.resume.state() } else { &self.x }
+    }
+
+    fn stiff_steps(&self) -> u64 {
+        self.stiff_steps
     }
 
     fn statistics(&self) -> Statistics {
