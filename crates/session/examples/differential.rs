@@ -130,6 +130,6 @@ fn run(session: &mut Session, program: &Program, options: &Options, limit: Durat
         Ok(Ending::Complete | Ending::Terminated { .. }) => Ok(sink.trajectories),
         Ok(Ending::Interrupted { time }) => Err(format!("no end, at time {time} after {} s", limit.as_secs())),
         Ok(Ending::Failed { diagnostic, .. } | Ending::NotInitialised(diagnostic)) => Err(diagnostic.message),
-        Err(_) => Err("it failed".to_owned()),
+        Ok(_) | Err(_) => Err("it failed".to_owned()),
     }
 }
