@@ -13,7 +13,7 @@ use syntax::ast;
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
 use crate::symbolic::{Expander, Mode, Symbolic, WhenMaker};
-use crate::typed::{Locals, Statement, StatementKind};
+use crate::typed::{Expr, Locals, Statement, StatementKind};
 use crate::typing::{Place, Typer};
 
 /// Statements that one section may execute.
@@ -168,7 +168,7 @@ struct Run {
 }
 
 /// In the first run nothing is made of a condition.
-fn probe(expander: &mut Expander<'_>, condition: Symbolic, _: Span) -> Outcome<ExprId> {
+fn probe(expander: &mut Expander<'_>, condition: Symbolic, _: &Expr) -> Outcome<ExprId> {
     let mut any: Option<ExprId> = None;
     for id in condition.scalars() {
         any = Some(match any {
@@ -180,8 +180,8 @@ fn probe(expander: &mut Expander<'_>, condition: Symbolic, _: Span) -> Outcome<E
 }
 
 /// Makes the variables of a when condition and says when one of them rises.
-fn when_maker(expander: &mut Expander<'_>, condition: Symbolic, span: Span) -> Outcome<ExprId> {
-    let (variables, active) = expander.rising(&condition, span);
+fn when_maker(expander: &mut Expander<'_>, condition: Symbolic, written: &Expr) -> Outcome<ExprId> {
+    let (variables, active) = expander.rising(&condition, written);
     expander.elaborator.when_conditions.extend(variables);
     Ok(active)
 }

@@ -17,7 +17,7 @@ use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
 use crate::state_machines;
 use crate::symbolic::{Expander, Mode, Symbolic, arrays, sizes_text};
-use crate::typed::{Base, Expr, Iterator, StatementKind, Type};
+use crate::typed::{Base, Expr, Iterator, Kind, Operator, StatementKind, Type};
 use crate::typing::{Place, Typer, convert, fits, unify};
 
 #[derive(Debug)]
@@ -604,13 +604,20 @@ impl Expander<'_> {
     }
 
     /// The Boolean variables of the elements of a when condition, and whether it is active: one of them just became true,
-    /// or one is `initial()` and this is the initialisation.
-    pub(crate) fn rising(&mut self, condition: &Symbolic, span: Span) -> (SmallVec<[VarId; 1]>, ExprId) {
+    /// or one is written as `initial()` and this is the initialisation. What merely comes to `initial()` is a condition like
+    /// others (8.6).
+    pub(crate) fn rising(&mut self, condition: &Symbolic, written: &Expr) -> (SmallVec<[VarId; 1]>, ExprId) {
+        let span = written.span;
+        let is_initial = |element: &Expr| matches!(element.kind, Kind::Operator(Operator::Initial, _));
         let mut variables = SmallVec::new();
         let mut active: Option<ExprId> = None;
-        for id in condition.scalars() {
+        for (position, id) in condition.scalars().into_iter().enumerate() {
+            let at_start = match &written.kind {
+                Kind::Array(elements) => elements.get(position).is_some_and(is_initial),
+                _ => is_initial(written),
+            };
             let variable = match self.exprs().node(id) {
-                Node::Builtin(Builtin::Initial, _) => {
+                Node::Builtin(Builtin::Initial, _) if at_start => {
                     active = Some(match active {
                         Some(active) => self.exprs().or(active, id),
                         None => id,
@@ -654,7 +661,7 @@ impl Expander<'_> {
         let outer = self.path_condition;
         for (condition, body) in branches {
             let value = self.expand(condition)?;
-            let (variables, active) = self.rising(&value, condition.span);
+            let (variables, active) = self.rising(&value, condition);
             for variable in variables {
                 if !conditions.contains(&variable) {
                     conditions.push(variable);
@@ -686,8 +693,9 @@ impl Expander<'_> {
         out: &mut Collected,
     ) -> Outcome<()> {
         let mut order: Vec<VarId> = Vec::new();
-        let mut values: rustc_hash::FxHashMap<VarId, Vec<(ExprId, ExprId, Span)>> = Default::default();
-        for (active, pairs) in parts {
+        let mut values: rustc_hash::FxHashMap<VarId, Vec<(usize, ExprId, Span)>> = Default::default();
+        let branches: Vec<ExprId> = parts.iter().map(|&(active, _)| active).collect();
+        for (branch, (_, pairs)) in parts.into_iter().enumerate() {
             for pair in pairs {
                 let (variable, value) = match (self.exprs().node(pair.left), self.exprs().node(pair.right)) {
                     (Node::Var(variable), _) => (variable, pair.right),
@@ -706,14 +714,17 @@ impl Expander<'_> {
                 if list.is_empty() {
                     order.push(variable);
                 }
-                list.push((active, value, pair.span));
+                list.push((branch, value, pair.span));
             }
         }
         for variable in order {
             let Some(list) = values.remove(&variable) else { continue };
-            let mut value = self.exprs().pre(variable);
-            for &(active, then, _) in list.iter().rev() {
-                value = self.exprs().if_(active, then, value);
+            let kept = self.exprs().pre(variable);
+            let mut value = kept;
+            for (branch, &active) in branches.iter().enumerate().rev() {
+                // A branch that does not assign the variable hides the later ones all the same.
+                let assigned = list.iter().find(|&&(of, ..)| of == branch).map(|&(_, then, _)| then);
+                value = self.exprs().if_(active, assigned.unwrap_or(kept), value);
             }
             let place = list.first().map_or(span, |&(_, _, span)| span);
             let declared = &mut self.elaborator.flat.model.variables[variable];

@@ -81,6 +81,12 @@ pub const FAMILIES: &[Family] = &[
         case: crate::weak::case,
         tested: 60,
     },
+    Family {
+        name: "discrete",
+        about: "when clauses, algorithms and event iteration, against an interpreter of the specification",
+        case: discrete::case,
+        tested: 200,
+    },
 ];
 
 impl Family {

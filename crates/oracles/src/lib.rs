@@ -16,6 +16,7 @@ mod boolean;
 mod charge;
 mod circuits;
 mod delays;
+mod discrete;
 mod descriptor;
 mod gears;
 mod linear;

@@ -444,3 +444,30 @@ end M;
 ",
     ));
 }
+
+/// The example of 16.5.2: the ticks are at 0, 2, 3, 4, …, and half an interval is added to the third.
+#[test]
+fn shift_and_super_sample_of_a_varying_clock() {
+    let text = "model M
+      Integer width(start = 2), count(start = 0), twice(start = 0);
+      Clock u = Clock(width, 1);
+      Clock s = shiftSample(u, 3, 2);
+      Real shifted(start = -1), y = hold(shifted), z = hold(twice);
+    equation
+      when u then
+        count = previous(count) + 1;
+        width = if count >= 2 then 1 else previous(width);
+      end when;
+      when s then
+        shifted = sample(time);
+      end when;
+      twice = previous(twice) + 1 + (if superSample(count, 2) > 100 then 1 else 0);
+    end M;";
+    let result = simulate(text, 6.0);
+    for (time, expected) in [(2.4, -1.0), (2.6, 2.5), (3.4, 2.5), (3.6, 3.5), (5.9, 5.5)] {
+        assert_close(at(&result, "y", time), expected);
+    }
+    for (time, expected) in [(0.5, 1.0), (1.5, 2.0), (2.25, 3.0), (2.75, 4.0), (3.25, 5.0), (5.75, 10.0)] {
+        assert_close(at(&result, "z", time), expected);
+    }
+}

@@ -49,6 +49,10 @@ pub fn wrong_reinits(work: &Work, is_state: impl Fn(VarId) -> bool) -> Vec<Diagn
     let mut problems = Vec::new();
     for (index, action) in work.model.actions.iter().enumerate() {
         let ActionKind::Reinit { state, .. } = action.kind else { continue };
+        // In a branch that turned out to be never active.
+        if action.condition.is_some_and(|condition| work.model.exprs.as_boolean(condition) == Some(false)) {
+            continue;
+        }
         let name = work.model.variable_name(state);
         let earlier = *first.entry(state).or_insert(index);
         let spans = [earlier, index].map(|index| work.model.actions[index].origin.span);

@@ -70,7 +70,7 @@ pub struct Expander<'e> {
 }
 
 /// Makes the Boolean variable of a when condition; given by the elaboration of algorithm sections.
-pub(crate) type WhenMaker = fn(&mut Expander<'_>, Symbolic, Span) -> Outcome<ExprId>;
+pub(crate) type WhenMaker = fn(&mut Expander<'_>, Symbolic, &Expr) -> Outcome<ExprId>;
 
 impl<'e> Expander<'e> {
     pub fn new(elaborator: &'e mut Elaborator, frame: Frame, mode: Mode) -> Self {

@@ -371,7 +371,7 @@ impl Expander<'_> {
         let mut active = Vec::with_capacity(branches.len());
         for (condition, _) in branches {
             let value = self.expand(condition)?;
-            active.push(maker(self, value, condition.span)?);
+            active.push(maker(self, value, condition)?);
         }
         let events = std::mem::replace(&mut self.events, false);
         let in_when = std::mem::replace(&mut self.in_when, true);
