@@ -49,7 +49,7 @@ fn an_assertion_of_level_warning_is_reported_once_with_its_first_time_and_its_co
         1.0,
     );
     assert_eq!(run.ending, Ending::Complete);
-    assert_eq!(run.said.matches("x is large").count(), 1, "{}", run.said);
+    assert_eq!(run.said.matches("x is large (an").count(), 1, "{}", run.said);
     assert!(run.said.contains("fails at time 0.027"), "{}", run.said);
     assert!(run.said.contains("3 times in all"), "{}", run.said);
     assert_eq!(run.statistics.assertion_warnings, 3);

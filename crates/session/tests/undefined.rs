@@ -37,7 +37,7 @@ fn parameters_have_to_be_finite_whether_they_are_used_or_not() {
 fn zero_by_zero_is_no_number() {
     assert_fails("parameter Real p = 0;\nReal y = 0/p;", &["0 / 0", "case.mo:3"]);
     assert_fails("parameter Real p = 0, a = 2;\nReal y = p*a/p;", &["0 / 0", "case.mo:3"]);
-    assert_fails("Real z = time*0;\nReal y = 0/z;", &["0 / 0", "case.mo:3"]);
+    assert_fails("Real z = time*0;\nReal y = 0/z;", &["0 / -0", "case.mo:3"]);
     assert_fails("parameter Real p = 0;\nReal y = mod(time, p);", &["case.mo:3"]);
     assert_fails("parameter Integer p = 0;\nInteger y = div(3, p);", &["case.mo:3"]);
     assert_completes("parameter Real p = 2; Real y = 0/p; Real z = p*time/p;");
@@ -48,8 +48,8 @@ fn a_condition_over_something_undefined_is_neither_true_nor_false() {
     let at_half = ["0.5", "case.mo:4"];
     let state = "Real x(start = 0.5, fixed = true); Real y; Boolean b(start = true); equation der(x) = -1;";
     let with = |equation: &str| format!("{state}\n\n{equation}");
-    assert_fails(&with("b = x > 0; y = if log(x) > 0 then 1 else 2;"), &["log(0", "at time 0.5", "case.mo:4"]);
-    assert_fails(&with("b = log(x) > 0; y = 1;"), &["log(0", "at time 0.5", "case.mo:4"]);
+    assert_fails(&with("b = x > 0; y = if log(x) > 0 then 1 else 2;"), &["log(", "at time 0.5", "case.mo:4"]);
+    assert_fails(&with("b = log(x) > 0; y = 1;"), &["log(", "at time 0.5", "case.mo:4"]);
     assert_fails(&with("b = not sqrt(x) > 0.1; y = 1;"), &at_half);
     assert_fails(&with("b = x > 0; y = noEvent(if sqrt(x) > 1 then 1 else 2);"), &["case.mo:4"]);
     assert_fails(&with("b = x > 0; y = 1; assert(not log(x) > 10, \"never\");"), &at_half);
