@@ -220,9 +220,13 @@ pub struct Simulate {
     #[arg(long, value_enum, default_value_t = Switching::Modes)]
     pub switching: Switching,
 
-    /// The step of fixed-step methods, the largest step of others
+    /// The step of fixed-step methods; without it the output interval
     #[arg(long, value_name = "SECONDS")]
     pub step: Option<f64>,
+
+    /// The longest step of the other methods, which choose their steps by the tolerance
+    #[arg(long, value_name = "SECONDS")]
+    pub max_step: Option<f64>,
 
     /// The result file: .csv, .mat or .parquet; without it the name of the model with .csv
     #[arg(short, long, value_name = "FILE")]

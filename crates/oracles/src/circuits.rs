@@ -4,8 +4,8 @@
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::pencil::{COSINE, Descriptor, SINE, Solution};
 use crate::linear::{self, pick, positive, text};
+use crate::pencil::{COSINE, Descriptor, SINE, Solution};
 
 const CLASSES: &str = "connector Pin
   Real v;

@@ -4,8 +4,8 @@
 use fastrand::Rng;
 
 use crate::case::Case;
-use crate::pencil::{COSINE, Descriptor, ONE, SINE, Solution};
 use crate::linear::{self, pick, positive, text};
+use crate::pencil::{COSINE, Descriptor, ONE, SINE, Solution};
 
 const CLASSES: &str = "connector Flange
   Real s;

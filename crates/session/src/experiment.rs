@@ -12,7 +12,10 @@ pub struct Settings {
     pub intervals: Option<usize>,
     pub tolerance: Option<f64>,
     pub solver: Option<String>,
+    /// The step of fixed-step methods.
     pub step: Option<f64>,
+    /// The longest step of the others.
+    pub max_step: Option<f64>,
     /// Measure where the time goes.
     pub measure: bool,
     /// Let time pass as on the wall.
@@ -46,14 +49,12 @@ impl Settings {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(format!("the tolerance {tolerance} must be between 0 and 1"));
         }
-        if let Some(step) = self.step.filter(|&step| !(step.is_finite() && step > 0.0)) {
-            return Err(format!("the step {step} must be greater than zero"));
-        }
         let solver = self.solver.clone().unwrap_or_else(|| "auto".to_owned());
-        if Method::from_name(&solver).is_none() {
+        let Some(method) = Method::from_name(&solver) else {
             let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
             return Err(format!("there is no solver `{solver}`; choose one of {}", names.join(", ")));
-        }
+        };
+        self.check_steps(method)?;
         Ok(simulate::Options {
             start_time,
             stop_time,
@@ -61,9 +62,28 @@ impl Settings {
             tolerance,
             solver,
             step: self.step,
+            max_step: self.max_step,
             measure: self.measure,
             real_time: self.real_time,
         })
+    }
+
+    /// A step that the method has no use for would be believed to be in force.
+    fn check_steps(&self, method: Method) -> Result<(), String> {
+        if let Some(step) = self.step.or(self.max_step).filter(|&step| !(step.is_finite() && step > 0.0)) {
+            return Err(format!("the step {step} must be greater than zero"));
+        }
+        let name = method.name();
+        if self.step.is_some() && !method.is_fixed_step() {
+            return Err(format!(
+                "the solver `{name}` chooses its steps by the tolerance; limit them with --max-step, \
+                 or take a fixed-step method such as --solver rk4 for --step"
+            ));
+        }
+        if self.max_step.is_some() && method.is_fixed_step() {
+            return Err(format!("the solver `{name}` has a fixed step; set it with --step instead of --max-step"));
+        }
+        Ok(())
     }
 }
 
@@ -92,6 +112,16 @@ mod tests {
         assert_eq!(message(backwards), "the stop time 1 must not be before the start time 2");
         let still = Settings { interval: Some(0.0), ..Settings::default() };
         assert_eq!(message(still), "the interval 0 must be greater than zero");
+        let fixed = Settings { step: Some(0.1), ..Settings::default() };
+        assert_eq!(
+            message(fixed),
+            "the solver `auto` chooses its steps by the tolerance; limit them with --max-step, \
+             or take a fixed-step method such as --solver rk4 for --step"
+        );
+        let limited = Settings { solver: Some("rk4".to_owned()), max_step: Some(0.1), ..Settings::default() };
+        assert_eq!(message(limited), "the solver `rk4` has a fixed step; set it with --step instead of --max-step");
+        let none = Settings { max_step: Some(0.0), ..Settings::default() };
+        assert_eq!(message(none), "the step 0 must be greater than zero");
         let loose = Settings { tolerance: Some(f64::NAN), ..Settings::default() };
         assert_eq!(message(loose), "the tolerance NaN must be between 0 and 1");
     }

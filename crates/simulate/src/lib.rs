@@ -7,6 +7,7 @@
 mod ambiguity;
 mod assertion_warnings;
 mod bands;
+mod branches;
 mod clockwork;
 mod columns;
 mod conditions;

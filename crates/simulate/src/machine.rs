@@ -6,6 +6,7 @@ use compile::{Address, Failure, Memory, Program, Section, Step};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
+use crate::branches::Branches;
 use crate::guesses::Guesses;
 use crate::implicit::Arrangement;
 use crate::profile::Evaluations;
@@ -67,6 +68,7 @@ pub struct Machine<'p> {
     pub(crate) arrangement: Option<Box<Arrangement>>,
     pub(crate) guessed: Vec<f64>,
     guesses: Guesses,
+    pub branches: Branches,
     /// The unknowns of nonlinear systems and their values at the beginning of the step: another place to start from.
     anchor: Vec<(Address, f64)>,
     /// What evaluations take, where that is measured.
@@ -80,14 +82,16 @@ pub struct Machine<'p> {
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program) -> Self {
         let pattern = systems::pattern(&program.ode_pattern);
+        let memory = program.memory();
         Self {
             program,
-            memory: program.memory(),
             systems: Systems::new(program),
             pattern,
             known_jacobian: Vec::new(),
             inline_step: 0.0,
             guesses: Guesses::new(program),
+            branches: Branches::new(program, &memory),
+            memory,
             settled: None,
             arrangement: None,
             guessed: Vec::new(),
@@ -140,6 +144,15 @@ impl<'p> Machine<'p> {
         self.memory.set_time(t);
         self.program.write_states(&mut self.memory, x);
         self.refresh()
+    }
+
+    /// Everything that changes between events, at a point of the step at hand, whose branches are known.
+    pub fn evaluate_inside(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        let is_settled = self.settled == Some(t) && self.memory.time() == t;
+        if self.branches.are_followed() && !is_settled {
+            self.branches.approach(&mut self.memory, t);
+        }
+        self.evaluate(t, x)
     }
 
     /// Remembers the solutions of nonlinear systems. A step is looked at in no particular order, from its end to its
@@ -345,7 +358,7 @@ impl CrossingFunctions for Machine<'_> {
     }
 
     fn evaluate(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
-        let outcome = Machine::evaluate(self, t, x);
+        let outcome = self.evaluate_inside(t, x);
         self.recoverable(outcome)?;
         self.program.crossings(&mut self.memory, values);
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::{Class, Program};
+use compile::Program;
 use results::{ResultError, ResultSink};
 use solve::roots::Crossing;
 use solve::{Method, OdeProblem, RootFinder, StepError};
@@ -28,9 +28,11 @@ use crate::systems::Systems;
 use crate::undetermined;
 use remember::Remembering;
 
+mod follow;
 mod guard;
 mod jumps;
 mod remember;
+mod retake;
 mod takeover;
 mod undefined;
 
@@ -48,6 +50,8 @@ pub struct Options {
     pub solver: String,
     /// The step of fixed-step methods; `None`: the output interval.
     pub step: Option<f64>,
+    /// The longest step of methods with error control; `None`: the length of the run.
+    pub max_step: Option<f64>,
     /// Measure where the time goes.
     pub measure: bool,
     /// Let time pass as on the wall.
@@ -63,6 +67,7 @@ impl Default for Options {
             tolerance: 1e-6,
             solver: "auto".into(),
             step: None,
+            max_step: None,
             measure: false,
             real_time: false,
         }
@@ -82,6 +87,8 @@ impl Options {
 pub struct RunStatistics {
     pub steps: u64,
     pub rejected: u64,
+    /// Steps taken again because an output point in them contradicted them.
+    pub retaken: u64,
     pub rhs: u64,
     pub jacobians: u64,
     pub factorisations: u64,
@@ -238,8 +245,6 @@ impl<'p> Station<'p> {
         let mut roots = RootFinder::new(program.roots.len(), machine.size());
         // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
         roots.set_resolution(options.interval);
-        let is_signal = |&k: &usize| program.layout.relations[program.roots[k].relation].class == Class::Signal;
-        roots.set_unfollowed((0..program.roots.len()).filter(is_signal).collect());
         Self {
             integrator: method.integrator(machine.size(), settings(&machine, options)),
             roots,
@@ -266,6 +271,7 @@ fn settings(machine: &Machine, options: &Options) -> solve::Options {
     settings.fixed_step = options.step.unwrap_or(options.interval);
     // Without states nothing but the output grid says how fast the model changes.
     settings.max_step = if states.is_empty() { options.interval.min(span / 50.0) } else { span };
+    settings.max_step = options.max_step.map_or(settings.max_step, |longest| longest.min(settings.max_step));
     settings
 }
 
@@ -334,6 +340,8 @@ struct Run<'a, 'w> {
     clockwork: Clockwork,
     statistics: RunStatistics,
     x: Vec<f64>,
+    /// The slopes of the states at an output point.
+    slopes: Vec<f64>,
     /// The number of the next output point.
     next_output: u64,
     /// What triggered the event at hand.
@@ -369,6 +377,7 @@ impl<'a, 'w> Run<'a, 'w> {
             clockwork: Clockwork::default(),
             statistics: RunStatistics { modes: 1, ..RunStatistics::default() },
             x: vec![0.0; station.machine.size()],
+            slopes: vec![0.0; station.machine.size()],
             next_output: 1,
             crossings: Vec::new(),
             recent: RecentEvents::default(),
@@ -485,6 +494,12 @@ impl<'a, 'w> Run<'a, 'w> {
             };
             self.last_step = step.t_new - step.t_old;
             self.meter.end_step(begun, &mut self.station.machine);
+            let followed = self.meter.now();
+            if !self.follow_branches(step.t_old, step.t_new)? {
+                time = self.retake_from(step.t_old)?;
+                self.meter.add(Part::Events, followed);
+                continue;
+            }
             let arrival = self.remember_step(step.t_old, step.t_new)?;
             let end = arrival.unwrap_or(step.t_new);
             let searched = self.meter.now();
@@ -506,7 +521,11 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             self.meter.add(Part::Events, searched);
             let written = self.meter.now();
-            self.write_outputs_until(time, eventful)?;
+            if let Some(missed) = self.write_outputs_until(step.t_old, time, eventful)? {
+                time = self.retake(step.t_old, missed)?;
+                self.meter.add(Part::Output, written);
+                continue;
+            }
             self.meter.add(Part::Output, written);
             let passed = self.meter.now();
             if eventful {
@@ -601,7 +620,7 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             None => {
                 self.station.integrator.approach(&mut self.station.machine, time);
-                self.station.machine.evaluate(time, &self.x)?;
+                self.station.machine.evaluate_inside(time, &self.x)?;
                 self.station.machine.evaluate_outputs()?;
             }
         }
@@ -693,30 +712,40 @@ impl<'a, 'w> Run<'a, 'w> {
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
         let Station { machine, roots, bands, .. } = &mut *self.station;
+        machine.branches.begin(&machine.memory);
         bands.restart(machine, roots);
         Ok(())
     }
 
-    /// Output points up to `time`. An event writes its own rows.
-    fn write_outputs_until(&mut self, time: f64, eventful: bool) -> Result<(), Stop> {
+    /// Output points up to `time`, of a step that began at `begin`. An event writes its own rows. A point at which the model contradicts the step is given
+    /// back, and neither it nor what follows is written.
+    fn write_outputs_until(&mut self, begin: f64, time: f64, eventful: bool) -> Result<Option<f64>, Stop> {
         loop {
-            let point = self.options.start_time + self.next_output as f64 * self.options.interval;
+            let point = self.output_point(self.next_output);
             let last = same_instant(point, self.options.stop_time) || point > self.options.stop_time;
             let here = same_instant(point, time);
             if last || point > time && !here {
-                return Ok(());
+                return Ok(None);
             }
-            self.next_output += 1;
             if !(here && eventful) {
-                self.write_point(point)?;
+                self.evaluate_at(point)?;
+                if self.contradicts_step(begin, point) {
+                    return Ok(Some(point));
+                }
+                self.write_point()?;
                 // A long step can have many rows.
                 self.speed_up();
             }
+            self.next_output += 1;
         }
     }
 
-    fn write_point(&mut self, time: f64) -> Result<(), Stop> {
-        self.evaluate_at(time)?;
+    fn output_point(&self, number: u64) -> f64 {
+        self.options.start_time + number as f64 * self.options.interval
+    }
+
+    /// Writes the output point that was evaluated.
+    fn write_point(&mut self) -> Result<(), Stop> {
         if let Some(modes) = &mut self.modes {
             modes.note_sizes(&mut self.station);
         }
@@ -895,7 +924,7 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.statistics.assertion_warnings = self.log.assertions.count();
         self.statistics.steps = effort.steps;
-        self.statistics.rejected = effort.rejected + effort.failed;
+        self.statistics.rejected = effort.rejected + effort.failed + self.statistics.retaken;
         self.statistics.rhs = effort.rhs;
         self.statistics.jacobians = effort.jacobians;
         self.statistics.factorisations = effort.factorisations;

@@ -371,6 +371,14 @@ impl Integrator for Auto {
         outcome
     }
 
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        self.current_mut().defect(t, slope)
+    }
+
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        self.current_mut().retake(problem, t, h)
+    }
+
     fn reset(&mut self, size: usize) {
         self.explicit.reset(size);
         self.one_step.reset(size);

@@ -12,7 +12,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
 use crate::weights::{
     Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, tighten, worst_component,
 };
@@ -418,6 +418,26 @@ impl Integrator for Bdf {
         self.control.h = self.control.h.min(h);
         self.history.rescale_start(self.control.h);
         Ok(())
+    }
+
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        if self.fresh_start || t >= self.t {
+            return 0.0;
+        }
+        self.history.interpolate_slope(t - self.t, &mut self.delta);
+        self.delta.iter_mut().zip(slope).for_each(|(d, f)| *d = f - *d);
+        let matrix = self.matrix.as_mut().filter(|_| self.has_factorisation);
+        slip(matrix, &mut self.delta, &self.weights, self.history.last_step(), 1.0)
+    }
+
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = std::mem::take(&mut self.predicted);
+        DenseOutput::interpolate(self, t, &mut x);
+        (self.t, self.t_old) = (t, t);
+        self.resume.clear();
+        let outcome = self.begin(problem, &x, Some(h));
+        self.predicted = x;
+        outcome
     }
 
     fn reset(&mut self, size: usize) {

@@ -364,6 +364,11 @@ impl DaeBdf {
         self.history.rescale_start(self.control.h);
     }
 
+    /// Begins again at consistent values of a time of the last step, with a shorter one.
+    pub fn retake(&mut self, t: f64, x: &[f64], dx: &[f64], h: f64) {
+        self.begin(t, x, dx, Some(h));
+    }
+
     fn continues_smoothly(&mut self, t: f64, x: &[f64], dx: &[f64]) -> bool {
         let offset = t - self.t;
         self.history.interpolate(offset, &mut self.predicted);
@@ -388,6 +393,27 @@ impl DaeBdf {
     /// Slopes of the interpolating polynomial at a time of the last accepted step.
     pub fn interpolate_slope(&self, t: f64, out: &mut [f64]) {
         self.history.interpolate_slope(t - self.t, out);
+    }
+
+    /// See [`crate::Integrator::defect`]; `slope` is that of the first unknowns, the states. The algebraic unknowns are
+    /// where the slope was found, so that only the equations of the states are violated.
+    pub fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        if self.fresh_start || t >= self.t {
+            return 0.0;
+        }
+        let h = self.history.last_step();
+        self.history.interpolate_slope(t - self.t, &mut self.delta);
+        let (states, algebraic) = self.delta.split_at_mut(slope.len());
+        states.iter_mut().zip(slope).for_each(|(d, f)| *d = f - *d);
+        algebraic.fill(0.0);
+        let plain = h * norm(&self.delta, &self.test_weights);
+        match &mut self.matrix {
+            Some(matrix) if self.has_matrix && plain > 1.0 => {
+                matrix.solver.solve(&mut self.delta);
+                h * self.coefficient * norm(&self.delta, &self.test_weights)
+            }
+            _ => plain,
+        }
     }
 
     pub fn statistics(&self) -> Statistics {

@@ -72,6 +72,18 @@ impl Integrator for DaeMode {
         }
     }
 
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        self.method.defect(t, slope)
+    }
+
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = vec![0.0; self.states];
+        self.interpolate(t, &mut x);
+        self.consistent(problem, t, &x)?;
+        self.method.retake(t, &self.values, &self.slopes, h);
+        Ok(())
+    }
+
     fn reset(&mut self, size: usize) {
         self.states = size;
         self.method = DaeBdf::new(size, self.options.clone());

@@ -9,7 +9,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, tighten, worst_component};
@@ -203,9 +203,7 @@ impl Esdirk {
         let Some(matrix) = &mut self.matrix else { return false };
         let (resume, weights, statistics) = (&mut self.resume, &self.weights, &mut self.statistics);
         self.f.copy_from_slice(&self.base);
-        let fraction = (t - self.t_old) / self.h_used;
-        let (ahead, behind) = (dense_weights(fraction + 1e-4), dense_weights(fraction - 1e-4));
-        let dense: [f64; STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
+        let dense = dense_slope_weights((t - self.t_old) / self.h_used);
         add_combination(&mut self.f, -1.0, &dense, &self.old_slopes);
         let at = Point { t, x, f: &self.base };
         if resume.displacement(problem, matrix, &at, &mut self.f, weights, statistics) > SAME_SLOPE {
@@ -421,6 +419,13 @@ fn dense_weights(fraction: f64) -> [f64; STAGES] {
     })
 }
 
+fn dense_slope_weights(fraction: f64) -> [f64; STAGES] {
+    let [first, second, third, fourth] = &DENSE;
+    std::array::from_fn(|s| {
+        first[s] + fraction * (2.0 * second[s] + fraction * (3.0 * third[s] + fraction * 4.0 * fourth[s]))
+    })
+}
+
 impl DenseOutput for Esdirk {
     fn time(&self) -> f64 {
         self.resume.time().unwrap_or(self.t)
@@ -493,6 +498,29 @@ impl Integrator for Esdirk {
             }
         }
         self.begin_again(problem, t, Some(x), on_last_step)
+    }
+
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        if self.h_used == 0.0 || t >= self.t {
+            return 0.0;
+        }
+        self.f.copy_from_slice(slope);
+        let dense = dense_slope_weights((t - self.t_old) / self.h_used);
+        add_combination(&mut self.f, -1.0, &dense, &self.old_slopes);
+        let matrix = self.matrix.as_mut().filter(|_| self.has_factorisation);
+        slip(matrix, &mut self.f, &self.weights, self.h_used, 1.0)
+    }
+
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = std::mem::take(&mut self.stage);
+        self.interpolate(t, &mut x);
+        self.x.copy_from_slice(&x);
+        self.stage = x;
+        (self.t, self.t_old, self.h_used) = (t, t, 0.0);
+        self.resume.clear();
+        self.jacobian_is_current = false;
+        self.control.retake(h);
+        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
     }
 
     fn reset(&mut self, size: usize) {

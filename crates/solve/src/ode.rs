@@ -157,6 +157,20 @@ pub trait Integrator: DenseOutput {
     /// evaluation there.
     fn approach(&self, _problem: &mut dyn OdeProblem, _t: f64) {}
 
+    /// How far, in units of the tolerance, the slope found on the dense output at a time of the last step leads away from
+    /// the dense output within the length of the step. Large where something lies between the points that the step was made
+    /// from. Methods without error control have no tolerance to compare with.
+    fn defect(&mut self, _t: f64, _slope: &[f64]) -> f64 {
+        0.0
+    }
+
+    /// Goes back to a time of the last accepted step. The next step has the length `h` at most.
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = self.state().to_vec();
+        self.interpolate(t, &mut x);
+        self.start(problem, t, &x, Some(h))
+    }
+
     /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
     fn reset(&mut self, size: usize);
 

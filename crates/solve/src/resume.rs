@@ -8,6 +8,25 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{OdeProblem, Statistics};
 use crate::weights::{evaluate, norm};
 
+/// How far, in units of the tolerance, a difference of slopes (overwritten) moves the solution within a step of length `h`.
+/// What is stiff follows its slope only a little: the iteration matrix says how far. It is asked only beyond `enough`.
+pub(crate) fn slip(
+    matrix: Option<&mut IterationMatrix>,
+    difference: &mut [f64],
+    weights: &[f64],
+    h: f64,
+    enough: f64,
+) -> f64 {
+    let plain = h * norm(difference, weights);
+    match matrix {
+        Some(matrix) if !(plain <= enough) => {
+            matrix.solve(difference);
+            h * matrix.coefficient() * norm(difference, weights)
+        }
+        _ => plain,
+    }
+}
+
 /// The rest of the last accepted step, if it is still good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resume {

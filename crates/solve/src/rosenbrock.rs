@@ -8,7 +8,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
@@ -384,6 +384,27 @@ impl Integrator for Rosenbrock {
             self.has_slope = true;
         }
         self.begin_again(t, Some(x));
+        Ok(())
+    }
+
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        if self.h_used == 0.0 || t >= self.t {
+            return 0.0;
+        }
+        self.f.copy_from_slice(slope);
+        self.subtract_dense_slope(t);
+        slip(self.matrix.as_mut(), &mut self.f, &self.weights, self.h_used, 1.0)
+    }
+
+    fn retake(&mut self, _problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = std::mem::take(&mut self.point);
+        self.interpolate(t, &mut x);
+        self.x.copy_from_slice(&x);
+        self.point = x;
+        (self.t, self.t_old, self.h_used) = (t, t, 0.0);
+        self.resume.clear();
+        (self.has_slope, self.has_derivatives) = (false, false);
+        self.control.retake(h);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE};
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{
@@ -18,6 +18,10 @@ use std::marker::PhantomData;
 const STABILITY_LIMIT: f64 = 2.2;
 /// From here on an implicit method would probably take longer steps.
 const SUSPICION_LIMIT: f64 = 1.0;
+
+/// Distances, as fractions of a step, and factors of the central difference of order four for the slope of dense output.
+/// Its error is that of rounding, since dense output is a polynomial of low degree.
+const SLOPE_DIFFERENCE: [(f64, f64); 2] = [(1e-3, 2000.0 / 3.0), (2e-3, -250.0 / 3.0)];
 
 /// The coefficients of a pair whose last stage is the slope at the end of the step, and the first of the next one.
 pub trait Formula {
@@ -130,15 +134,23 @@ impl<F: Formula> RungeKutta<F> {
         norm(&self.stage, &self.weights) <= SAME_STATE
     }
 
+    /// Subtracts the slope of the dense output from the values in `stage`.
+    fn subtract_dense_slope(&mut self, t: f64) {
+        let fraction = (t - self.t_old) / self.h_used;
+        let mut weights = [0.0; MAX_STAGES];
+        for (distance, factor) in SLOPE_DIFFERENCE {
+            let (mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES]);
+            F::dense(fraction + distance, &mut ahead);
+            F::dense(fraction - distance, &mut behind);
+            weights.iter_mut().zip(ahead.iter().zip(&behind)).for_each(|(w, (a, b))| *w += factor * (a - b));
+        }
+        add_combination(&mut self.stage, -1.0, &weights, &self.slopes);
+    }
+
     /// Whether the right-hand side, which is in `error` for a time of the last step, is still the one it was made with.
     fn step_remains_valid(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
         self.stage.copy_from_slice(&self.error);
-        let fraction = (t - self.t_old) / self.h_used;
-        let (mut ahead, mut behind) = ([0.0; MAX_STAGES], [0.0; MAX_STAGES]);
-        F::dense(fraction + 1e-4, &mut ahead);
-        F::dense(fraction - 1e-4, &mut behind);
-        let weights: [f64; MAX_STAGES] = std::array::from_fn(|s| (ahead[s] - behind[s]) / 2e-4);
-        add_combination(&mut self.stage, -1.0, &weights, &self.slopes);
+        self.subtract_dense_slope(t);
         if self.h_used * norm(&self.stage, &self.weights) > SAME_SLOPE {
             return false;
         }
@@ -367,6 +379,26 @@ impl<F: Formula> Integrator for RungeKutta<F> {
             }
         }
         self.begin_again(problem, t, Some(x), on_last_step)
+    }
+
+    fn defect(&mut self, t: f64, slope: &[f64]) -> f64 {
+        if self.h_used == 0.0 || t >= self.t {
+            return 0.0;
+        }
+        self.stage.copy_from_slice(slope);
+        self.subtract_dense_slope(t);
+        slip(None, &mut self.stage, &self.weights, self.h_used, 0.0)
+    }
+
+    fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
+        let mut x = std::mem::take(&mut self.stage);
+        self.interpolate(t, &mut x);
+        self.x.copy_from_slice(&x);
+        self.stage = x;
+        (self.t, self.t_old, self.h_used) = (t, t, 0.0);
+        self.resume.clear();
+        self.control.retake(h);
+        self.evaluate_first_slope(problem)
     }
 
     fn reset(&mut self, size: usize) {

@@ -74,6 +74,14 @@ impl StepControl {
         self.after_rejection = false;
     }
 
+    /// Plans the first step from a point of a step that turned out to be too long.
+    pub fn retake(&mut self, h: f64) {
+        self.h = h;
+        self.is_first = false;
+        self.previous_error = 1e-4;
+        self.after_rejection = true;
+    }
+
     /// The factor for the next step after an accepted one.
     fn growth(&mut self, error: f64) -> f64 {
         let error = error.max(1e-10);

@@ -113,6 +113,7 @@ impl Run<'_> {
             tolerance: arguments.tolerance,
             solver: arguments.solver.clone(),
             step: arguments.step,
+            max_step: arguments.max_step,
             measure: arguments.stats,
             real_time: arguments.realtime,
         }

@@ -231,9 +231,17 @@ impl<'a, 'w> Run<'a, 'w> {
         Verdict::Rejected
     }
 
+    /// The step is taken again from the point at hand.
+    pub(super) fn forget_rest_of_step(&mut self) {
+        if !self.remembers_nothing() {
+            self.program.settle_histories(&mut self.station.machine.memory);
+            self.remembering.unseen = None;
+        }
+    }
+
     fn evaluate_on_step(&mut self, time: f64) -> Result<(), Stop> {
         self.station.integrator.interpolate(time, &mut self.x);
-        self.station.machine.evaluate(time, &self.x)?;
+        self.station.machine.evaluate_inside(time, &self.x)?;
         // Delayed expressions may be needed for output alone.
         self.station.machine.evaluate_outputs()?;
         Ok(())

@@ -223,6 +223,7 @@ impl<'a, 'w> Run<'a, 'w> {
             self.program = program;
             self.columns.read_from(program);
             self.x.resize(self.station.machine.size(), 0.0);
+            self.slopes.resize(self.station.machine.size(), 0.0);
             // Each mode has constraints of its own, which its states meet by themselves.
             self.projector = None;
         }

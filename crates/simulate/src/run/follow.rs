@@ -1,0 +1,65 @@
+//! Follows the branches of nonlinear systems over an accepted step.
+
+use crate::modes::Station;
+
+use super::retake::LARGEST_DEFECT;
+use super::{Run, Stop};
+
+/// The shortest piece, as a fraction of the step.
+const SHORTEST_PIECE: f64 = 1e-6;
+
+/// Pieces of a step. What needs more has no path to follow.
+const MOST_PIECES: u32 = 2000;
+
+impl Run<'_, '_> {
+    /// Goes over the step from `begin` to `end`, in pieces over which the solutions can be predicted. `false`: the
+    /// step was made on another branch.
+    pub(super) fn follow_branches(&mut self, begin: f64, end: f64) -> Result<bool, Stop> {
+        let Station { machine, .. } = &mut *self.station;
+        if !machine.branches.are_followed() {
+            return Ok(true);
+        }
+        machine.branches.begin_step();
+        let known = machine.memory.time() == end && !machine.branches.for_results;
+        if known && machine.branches.continue_past(&machine.memory) {
+            machine.branches.pass(&machine.memory);
+            return Ok(true);
+        }
+        let (mut time, mut piece, mut pieces) = (begin, end - begin, 0);
+        while time < end {
+            pieces += 1;
+            let next = if time + 1.000_001 * piece >= end { end } else { time + piece };
+            let near = self.predict_at(next)?;
+            let divisible = piece > SHORTEST_PIECE * (end - begin) && time + 0.25 * piece > time;
+            if !near && divisible && pieces < MOST_PIECES {
+                piece *= 0.25;
+                continue;
+            }
+            let Station { machine, integrator, .. } = &mut *self.station;
+            if !near {
+                machine.branches.note_jump();
+            }
+            machine.program.read_derivatives(&machine.memory, &mut self.slopes);
+            if integrator.defect(next, &self.slopes) > LARGEST_DEFECT {
+                return Ok(false);
+            }
+            machine.branches.pass(&machine.memory);
+            time = next;
+            piece = if pieces < MOST_PIECES { 2.0 * piece } else { end - time };
+        }
+        Ok(true)
+    }
+
+    /// Solves at a time of the last step from the prediction; whether what is found is near it.
+    fn predict_at(&mut self, time: f64) -> Result<bool, Stop> {
+        let Station { machine, integrator, .. } = &mut *self.station;
+        integrator.interpolate(time, &mut self.x);
+        machine.unsettle();
+        machine.branches.predict(&mut machine.memory, time);
+        machine.evaluate(time, &self.x)?;
+        if machine.branches.for_results {
+            machine.evaluate_outputs()?;
+        }
+        Ok(machine.branches.continue_past(&machine.memory))
+    }
+}
