@@ -40,6 +40,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "discrete",
+        about: "when clauses, algorithms and event iteration, against an interpreter of the specification",
+        case: crate::discrete::case,
+        tested: 200,
+    },
+    Family {
         name: "gears",
         about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
         case: crate::gears::case,
@@ -80,12 +86,6 @@ pub const FAMILIES: &[Family] = &[
         about: "diagonally dominant systems with couplings down to 1e-15, made from a known solution",
         case: crate::weak::case,
         tested: 60,
-    },
-    Family {
-        name: "discrete",
-        about: "when clauses, algorithms and event iteration, against an interpreter of the specification",
-        case: discrete::case,
-        tested: 200,
     },
 ];
 
