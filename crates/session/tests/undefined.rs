@@ -60,9 +60,9 @@ fn a_condition_over_something_undefined_is_neither_true_nor_false() {
 fn guards_keep_their_effect() {
     let state = "Real x(start = 0.5, fixed = true); Real y; Boolean b; equation der(x) = -1;";
     let with = |equation: &str| format!("{state} {equation}");
-    assert_completes(&with("b = x > 0 and log(x) > -3; y = if x > 0 then sqrt(x) else 0;"));
+    assert_completes(&with("b = x > 0 and log(x) > -3; y = noEvent(if x > 0 then sqrt(x) else 0);"));
     assert_completes(&with("b = x <= 0 or log(x) > -3; y = noEvent(if x > 0 then log(x) else 0);"));
-    assert_completes(&with("b = x > 0; y = if x > 0 then (if log(x) > -2 then 1 else 2) else 3;"));
+    assert_completes(&with("b = x > 0; y = noEvent(if x > 0 then (if log(x) > -2 then 1 else 2) else 3);"));
     assert_completes(&with("b = x > 0; y = sqrt(max(x, 0)); assert(x <= 0 or log(x) < 10, \"never\");"));
 }
 

@@ -671,7 +671,7 @@ impl<'a, 'w> Run<'a, 'w> {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.station.roots.crossings());
-        self.evaluate_left_of(time)?;
+        self.evaluate_at(time)?;
         self.program.record_delays(&mut self.station.machine.memory);
         self.clockwork.remember_delayed(&mut self.station.machine);
         self.write_row()?;
@@ -771,7 +771,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// The last row, and what `terminal()` asks for.
     fn finish(&mut self, stop: f64) -> Result<(), Stop> {
-        self.evaluate_left_of(stop)?;
+        self.evaluate_at(stop)?;
         self.write_row()?;
         self.pass_terminal()
     }

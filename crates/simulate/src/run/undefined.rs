@@ -24,28 +24,6 @@ impl Run<'_, '_> {
         Ok(self.are_conditions_defined(undefined)?)
     }
 
-    /// The left limit at an event. Crossings are located a rounding error behind, where what a relation guards, such as
-    /// `if x > 0 then log(x) else 0`, may be undefined as long as the relation is frozen: then it is evaluated just before.
-    /// States and time are those of the event.
-    pub(super) fn evaluate_left_of(&mut self, time: f64) -> Result<(), Stop> {
-        /// Attempts, each farther back than the one before by a factor.
-        const ATTEMPTS: i32 = 6;
-        const FACTOR: f64 = 16.0;
-        let outcome = self.evaluate_at(time);
-        let Err(Stop::Trouble(_)) = &outcome else { return outcome };
-        let nearest = 4.0 * f64::EPSILON * time.abs() + 1e-13 * self.last_step;
-        if !(0..ATTEMPTS).any(|attempt| self.evaluate_at(time - nearest * FACTOR.powi(attempt)).is_ok()) {
-            // The message speaks of the event.
-            return self.evaluate_at(time);
-        }
-        self.station.integrator.interpolate(time, &mut self.x);
-        let machine = &mut self.station.machine;
-        self.program.write_states(&mut machine.memory, &self.x);
-        machine.memory.set_time(time);
-        machine.unsettle();
-        Ok(())
-    }
-
     /// Whether what decides is defined at a point of the last step.
     fn are_conditions_defined(&mut self, time: f64) -> Result<(), Trouble> {
         self.station.integrator.interpolate(time, &mut self.x);
