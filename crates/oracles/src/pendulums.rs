@@ -136,7 +136,8 @@ end M;
             let expected = reference.advance(time);
             let off = (found[0] - expected[0]).sin().atan2((found[0] - expected[0]).cos()).abs();
             let bound = 300.0 * tolerance * (1.0 + fastest * time).powi(2);
-            if bound < 1.0 && top.abs() > 0.3 && !(off <= bound) {
+            let is_near = off <= bound;
+            if bound < 1.0 && top.abs() > 0.3 && !is_near {
                 return Err(format!("the angle is off by {off} at {time}, {bound} allowed"));
             }
         }
@@ -208,7 +209,8 @@ end M;
             let expected = [x1, y1, x1 + l2 * x[1].sin(), y1 - l2 * x[1].cos()];
             for (column, expected) in columns.iter().zip(expected) {
                 let off = (column[row] - expected).abs();
-                if !(off <= 1e-3) {
+                let is_near = off <= 1e-3;
+                if !is_near {
                     return Err(format!("a place is off by {off} at {time}"));
                 }
             }
@@ -277,7 +279,8 @@ end M;
             let bound = 300.0 * tolerance * (1.0 + speed.abs() * time).powi(2);
             for (found, expected) in [x[row], y[row], s[row]].into_iter().zip(expected) {
                 let off = (found - expected).abs();
-                if !(off <= bound) {
+                let is_near = off <= bound;
+                if !is_near {
                     return Err(format!("a place is off by {off} at {time}, {bound} allowed"));
                 }
             }

@@ -488,7 +488,7 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             let limit = known.min(stop).min(self.reach(time));
             self.station.machine.drop_anchor();
-            let step = match self.step(limit)? {
+            let step = match self.step(limit) {
                 Ok(step) => step,
                 Err(error) => return Err(self.step_trouble(error).into()),
             };

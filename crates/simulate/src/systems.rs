@@ -476,11 +476,9 @@ fn null_space(pattern: &Pattern, values: &[f64]) -> Vec<Vec<f64>> {
     const ROUNDING: f64 = 1e-11;
     let size = pattern.columns;
     let mut matrix = vec![vec![0.0; size]; size];
-    let mut values_left = values.iter();
-    for column in 0..size {
-        for (&row, &value) in pattern.column(column).iter().zip(&mut values_left) {
-            matrix[row as usize][column] = value;
-        }
+    let entries = (0..size).flat_map(|column| pattern.column(column).iter().map(move |&row| (row as usize, column)));
+    for ((row, column), &value) in entries.zip(values) {
+        matrix[row][column] = value;
     }
     let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     let mut pivots: Vec<usize> = Vec::new();

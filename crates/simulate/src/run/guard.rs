@@ -8,7 +8,7 @@
 
 use solve::{Method, Step, StepError};
 
-use super::{Run, Stop};
+use super::Run;
 use crate::exchange::fitness;
 use crate::modes::Station;
 
@@ -48,37 +48,41 @@ impl Guard {
     }
 
     fn is_low(&self) -> bool {
-        let is_low = |(now, begin): (&f64, &f64)| !(now * begin.signum() >= LOW.min(0.9 * begin.abs()));
-        self.now.iter().zip(&self.begin).any(is_low)
+        // What is not a number is not high.
+        let is_high = |(now, begin): (&f64, &f64)| now * begin.signum() >= LOW.min(0.9 * begin.abs());
+        !self.now.iter().zip(&self.begin).all(is_high)
     }
 }
 
 impl Run<'_, '_> {
     /// Takes a step of the integrator, never past the limit.
-    pub(super) fn step(&mut self, limit: f64) -> Result<Result<Step, StepError>, Stop> {
+    pub(super) fn step(&mut self, limit: f64) -> Result<Step, StepError> {
         let Station { machine, integrator, .. } = &mut *self.station;
         if machine.program.schedule.state_sets.is_empty() {
-            return Ok(integrator.step(machine, limit));
+            return integrator.step(machine, limit);
         }
         self.guard.from.clear();
         self.guard.from.extend_from_slice(integrator.state());
+        let begin = integrator.time();
+        if machine.memory.time() != begin {
+            // A step is taken again: memory holds a point inside of it.
+            self.guard.length = 0.0;
+            if machine.evaluate(begin, &self.guard.from).is_ok() && machine.evaluate_outputs().is_ok() {
+                machine.drop_anchor();
+            }
+        }
         fitness(machine, &mut self.guard.begin);
         let mut limit = limit;
         loop {
             let Station { machine, integrator, .. } = &mut *self.station;
-            let step = match integrator.step(machine, limit) {
-                Ok(step) => step,
-                Err(error) => return Ok(Err(error)),
-            };
+            let step = integrator.step(machine, limit)?;
             let Some(end) = self.end_before_singularity(&step) else {
                 let guard = &mut self.guard;
                 std::mem::swap(&mut guard.before, &mut guard.begin);
                 guard.length = step.t_new - step.t_old;
-                return Ok(Ok(step));
+                return Ok(step);
             };
-            if let Err(error) = self.go_back(step.t_old, end) {
-                return Ok(Err(error));
-            }
+            self.go_back(step.t_old, end)?;
             limit = end;
         }
     }
