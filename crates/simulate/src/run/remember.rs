@@ -131,7 +131,7 @@ impl<'a, 'w> Run<'a, 'w> {
         let shortest = (1e-7 * step).max(64.0 * f64::EPSILON * to.abs());
         let longest = self.options.interval.min(step);
         self.remembering.until = from;
-        if !(self.remembering.gap > 0.0) {
+        if self.remembering.gap <= 0.0 {
             self.remembering.gap = FIRST_GAP * longest;
         }
         let mut search = Search::NONE;
