@@ -125,6 +125,8 @@ pub struct NewtonSolver {
     trial_r: Vec<f64>,
     next_step: Vec<f64>,
     scale: Vec<f64>,
+    /// Steps are not measured in nominal values.
+    in_own_units: bool,
     /// One by the scale; zero for unknowns that are settled and not to be looked at.
     weight: Vec<f64>,
     /// Corrections of an unknown up to this size turned out to be noise lately.
@@ -136,8 +138,8 @@ pub struct NewtonSolver {
     dependents: Vec<f64>,
     dependents_before: Vec<f64>,
     dependents_span: Vec<f64>,
-    /// How much larger relative errors of dependents are than those of the unknowns, once that is known.
-    amplification: Option<f64>,
+    /// Changes of a dependent up to this size turned out to be noise lately.
+    dependents_floor: Vec<f64>,
     /// The last point at which the residual was evaluated.
     evaluated: Vec<f64>,
     start: Vec<f64>,
@@ -168,14 +170,15 @@ impl NewtonSolver {
             trial_r: zeros(),
             next_step: zeros(),
             scale: zeros(),
+            in_own_units: false,
             weight: zeros(),
             floor: zeros(),
             floor_age: 0,
             row_scale: zeros(),
             dependents_before: dependents.clone(),
             dependents_span: dependents.clone(),
+            dependents_floor: dependents.clone(),
             dependents,
-            amplification: None,
             evaluated: vec![f64::NAN; size],
             start: zeros(),
             first_r: zeros(),
@@ -204,8 +207,8 @@ impl NewtonSolver {
     pub fn forget(&mut self) {
         self.has_factors = false;
         self.floor.fill(0.0);
+        self.dependents_floor.fill(0.0);
         self.dependents_span.fill(0.0);
-        self.amplification = None;
     }
 
     /// Solves the system from the guess in `x`, which holds the solution afterwards; the residual was evaluated there last.
@@ -238,8 +241,8 @@ impl NewtonSolver {
         if self.floor_age > OLD {
             self.floor_age = 0;
             self.floor.fill(0.0);
+            self.dependents_floor.fill(0.0);
             self.dependents_span.iter_mut().for_each(|span| *span *= 0.5);
-            self.amplification = self.amplification.map(|known| 0.1 * known);
         }
     }
 
@@ -278,14 +281,44 @@ impl NewtonSolver {
             return Ok(());
         }
         match self.damped(system, x) {
-            Err(error) if self.can_be_rescued(error) => self.rescue(system, x, error),
+            Err(error) if self.can_be_rescued(error) => {
+                let stuck_at = x.to_vec();
+                let begin = self.start.clone();
+                if self.damped_in_own_units(system, x, &begin) {
+                    return Ok(());
+                }
+                x.copy_from_slice(&stuck_at);
+                self.rescue(system, x, error)
+            }
             outcome => outcome,
         }
     }
 
-    /// Where there is no residual at the start, as that of y − 1/x at zero, there may be one beside it.
+    /// Once more from the start, with steps measured in units of the unknowns and of the steps themselves: nominal values
+    /// that are far too large hide the unknowns that overshoot.
+    fn damped_in_own_units(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64], begin: &[f64]) -> bool {
+        x.copy_from_slice(begin);
+        self.in_own_units = true;
+        let outcome = self.evaluate_start(system, x).and_then(|()| self.damped(system, x));
+        self.in_own_units = false;
+        outcome.is_ok()
+    }
+
+    /// Where there is no residual at the start, as that of y − 1/x at zero, there may be one beside it; where functions grow
+    /// beyond all numbers, nearer to zero.
     fn begin_beside(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), ()> {
         self.set_scale(x);
+        for factor in [0.5, 0.1, 0.01, 1e-4, 1e-8, 0.0] {
+            x.iter_mut().zip(&self.start).for_each(|(x, start)| *x = factor * start);
+            self.clamp(x);
+            if self.evaluate_start(system, x).is_ok() {
+                self.first_r.copy_from_slice(&self.r);
+                let begin = x.to_vec();
+                if self.damped(system, x).is_ok() || self.damped_in_own_units(system, x, &begin) {
+                    return Ok(());
+                }
+            }
+        }
         for size in [1e-3, 1e-6, 1e-9, 1e-12, 1.0] {
             for direction in [size, -size] {
                 x.copy_from_slice(&self.start);
@@ -433,7 +466,7 @@ impl NewtonSolver {
     fn simplified(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<bool, NewtonError> {
         self.step.copy_from_slice(&self.r);
         self.solver.solve(&mut self.step);
-        if self.dependents_are_within(x, &self.step, 0.1 * self.options.tolerance) {
+        if self.is_settled_at_start(x) {
             return Ok(true);
         }
         self.set_relative_weight(x);
@@ -448,9 +481,6 @@ impl NewtonSolver {
                 break;
             }
             std::mem::swap(&mut self.step, &mut self.next_step);
-            let taken = std::mem::take(&mut self.next_step);
-            self.measure_amplification(x, &taken);
-            self.next_step = taken;
             self.step.copy_from_slice(&self.r);
             self.solver.solve(&mut self.step);
             let next = self.weighted_norm(&self.step);
@@ -460,9 +490,7 @@ impl NewtonSolver {
             let rate = if round == 0 { contraction.max(moved) } else { contraction };
             let tolerance = (1.0 - rate) * self.options.tolerance;
             if rate < 1.0 && self.corrections_are_within(x, &self.step, tolerance) {
-                // Dependents can be had more exactly as long as corrections shrink.
-                let shrinks = contraction <= 0.2 && round < 7;
-                if !shrinks || self.dependents_are_within(x, &self.step, tolerance) {
+                if self.dependents_are_settled(x, &self.next_step, &self.step) {
                     return Ok(true);
                 }
             }
@@ -485,37 +513,39 @@ impl NewtonSolver {
         x.iter().zip(corrections).enumerate().all(is_small)
     }
 
-    /// The same where errors of what is computed from the unknowns count, too. Nothing gets better than rounding.
-    fn dependents_are_within(&self, x: &[f64], corrections: &[f64], tolerance: f64) -> bool {
-        const SMALLEST_TOLERANCE: f64 = 4.0 * f64::EPSILON;
-        /// Dependents may be less exact by this factor.
-        const LESS_EXACT: f64 = 10.0;
-        if self.dependents.is_empty() {
-            return self.corrections_are_within(x, corrections, tolerance);
-        }
-        let amplification = self.amplification.unwrap_or(f64::INFINITY);
-        let tolerance = tolerance.min(LESS_EXACT * tolerance / amplification).max(SMALLEST_TOLERANCE);
-        self.corrections_are_within(x, corrections, tolerance)
+    /// Whether no step is needed. Where nothing is known of how dependents amplify corrections, these have to be tiny.
+    fn is_settled_at_start(&self, x: &[f64]) -> bool {
+        let tolerance = if self.dependents.is_empty() { 0.1 * self.options.tolerance } else { 1e-13 };
+        self.corrections_are_within(x, &self.step, tolerance)
     }
 
-    /// Learns from the last step how much larger relative changes of dependents are than those of the unknowns.
-    fn measure_amplification(&mut self, x: &[f64], step: &[f64]) {
-        /// Of what a number has been, below which it is taken for a difference that vanishes.
+    /// Whether dependents, which changed with the correction `taken`, do not change much with the next one. Those that vanish
+    /// but for rounding, compared with what they have been, do not count.
+    fn dependents_are_settled(&self, x: &[f64], taken: &[f64], next: &[f64]) -> bool {
+        const TOLERANCE: f64 = 1e-10;
         const VANISHING: f64 = 1e-5;
         if self.dependents.is_empty() {
-            return;
+            return true;
         }
-        let relative = |change: f64, size: f64| if change == 0.0 { 0.0 } else { (change / size).abs() };
-        let moved = x.iter().zip(step).map(|(x, d)| relative(*d, *x)).filter(|d| d.is_finite()).fold(0.0, f64::max);
-        let changes = self.dependents.iter().zip(&self.dependents_before).zip(&self.dependents_span);
-        let changed = changes
-            .map(|((value, before), span)| relative(value - before, value.abs().max(VANISHING * span)))
-            .filter(|change| change.is_finite())
-            .fold(0.0, f64::max);
-        // Long steps say more of where they began, and short ones are made of rounding errors.
-        if (1e-14..1e-2).contains(&moved) {
-            let known = self.amplification.unwrap_or(0.0);
-            self.amplification = Some(known.max(changed / moved));
+        // How much shorter the next correction is; those within the rounding of an unknown are none.
+        let mut contraction = 0.0f64;
+        for ((x, taken), next) in x.iter().zip(taken).zip(next) {
+            if next.abs() > 4.0 * f64::EPSILON * x.abs() {
+                contraction = contraction.max(next.abs() / taken.abs().max(next.abs()));
+            }
+        }
+        (0..self.dependents.len()).all(|k| {
+            let size = self.dependents[k].abs().max(VANISHING * self.dependents_span[k]);
+            let change = (self.dependents[k] - self.dependents_before[k]).abs();
+            contraction * change <= TOLERANCE * size || change <= self.dependents_floor[k]
+        })
+    }
+
+    /// Dependents that still change while corrections no longer shrink are differences that vanish but for rounding.
+    fn note_noise_of_dependents(&mut self) {
+        let changes = self.dependents.iter().zip(&self.dependents_before);
+        for (floor, (value, before)) in self.dependents_floor.iter_mut().zip(changes) {
+            *floor = floor.max(4.0 * (value - before).abs());
         }
     }
 
@@ -533,7 +563,7 @@ impl NewtonSolver {
             if !all_finite(&self.step) {
                 return Err(self.no_convergence(iteration));
             }
-            if self.dependents_are_within(x, &self.step, 0.1 * self.options.tolerance) && self.is_consistent() {
+            if self.is_settled_at_start(x) && self.is_consistent() {
                 return Ok(());
             }
             self.set_weight(x);
@@ -691,11 +721,6 @@ impl NewtonSolver {
             }
             self.next_step.copy_from_slice(&self.trial_r);
             self.correct_next_step();
-            if *damping == 1.0 {
-                let (trial, step) = (std::mem::take(&mut self.trial), std::mem::take(&mut self.step));
-                self.measure_amplification(&trial, &step);
-                (self.trial, self.step) = (trial, step);
-            }
             let next_size = self.weighted_norm(&self.next_step);
             let contraction = next_size / size;
             // Distance of the next correction from what a linear system would give.
@@ -721,11 +746,12 @@ impl NewtonSolver {
             {
                 x.copy_from_slice(&self.trial);
                 std::mem::swap(&mut self.r, &mut self.trial_r);
-                // What remains to be corrected.
-                std::mem::swap(&mut self.step, &mut self.next_step);
-                let settled = contraction > 0.2 || self.dependents_are_within(x, &self.step, self.options.tolerance);
-                std::mem::swap(&mut self.step, &mut self.next_step);
-                if !settled || !self.is_consistent() {
+                let settled = self.dependents_are_settled(x, &self.step, &self.next_step);
+                let is_noise = !settled && contraction > 0.5;
+                if is_noise {
+                    self.note_noise_of_dependents();
+                }
+                if !(settled || is_noise) || !self.is_consistent() {
                     return Search::Moved;
                 }
                 // The next correction is known already: apply it, too.
@@ -868,7 +894,7 @@ impl NewtonSolver {
     /// Steps are measured by the unknowns that are not settled, in units of their scales.
     fn set_weight(&mut self, x: &[f64]) {
         let open = self.open(x);
-        if open.is_empty() {
+        if open.is_empty() || self.in_own_units {
             return self.set_relative_weight(x);
         }
         self.weight.fill(0.0);

@@ -19,8 +19,11 @@ use crate::work::{Sides, Work};
 const LARGEST_TO_TEAR: usize = 30_000;
 /// So many guesses are never too many.
 const FEW_GUESSES: usize = 50;
-/// Rounding errors of a torn system may grow by this factor.
-const MOST_LOSS: f64 = 1e4;
+/// Rounding errors of a torn system may grow by this factor. What one equation lets grow, nonlinear ones bend.
+const MOST_LOSS: f64 = 1e3;
+const MOST_NONLINEAR_LOSS: f64 = 1e2;
+/// Derivatives of a stiff model lose digits in a long step whatever is guessed, and states stay guesses.
+const MOST_LOSS_IN_STEPS: f64 = f64::INFINITY;
 /// The smallest pivot beside the other terms of its equation, where errors would grow too much otherwise.
 const SMALLEST_PIVOT: f64 = 1e-2;
 
@@ -295,12 +298,18 @@ impl Maker<'_> {
     }
 
     fn new_solution(&mut self, work: &mut Work, smooth: &[Pair], levels: &IdVec<VarId, Level>) -> Torn {
-        let mut torn = self.torn(work, smooth, Guesses::Fewest);
+        let linear = self.is_linear(work, smooth, levels);
+        let most_loss = match self.problem {
+            Problem::Step => MOST_LOSS_IN_STEPS,
+            _ if linear => MOST_LOSS,
+            _ => MOST_NONLINEAR_LOSS,
+        };
+        let mut torn = self.torn(work, smooth, Guesses::Fewest, most_loss);
         if self.problem == Problem::Step
             && !states_are_near_guesses(work, &torn.0, &torn.1)
             && !self.is_linear(work, smooth, levels)
         {
-            torn = self.torn(work, smooth, Guesses::States);
+            torn = self.torn(work, smooth, Guesses::States, most_loss);
         }
         if self.goes_whole(work, smooth, &torn.0, &torn.1, levels) {
             torn = self.whole(work, smooth);
@@ -408,7 +417,14 @@ impl Maker<'_> {
         guessed <= FEW_GUESSES || guessed.pow(3) / 3 + guessed * entries <= NOT_MUCH * SPARSE * entries
     }
 
-    fn torn(&mut self, work: &mut Work, pairs: &[Pair], guesses: Guesses) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
+    /// `most_loss`: rounding errors may grow by this factor.
+    fn torn(
+        &mut self,
+        work: &mut Work,
+        pairs: &[Pair],
+        guesses: Guesses,
+        most_loss: f64,
+    ) -> (Vec<VarId>, Vec<Assignment>, Vec<Pair>) {
         if pairs.len() > LARGEST_TO_TEAR {
             return self.whole(work, pairs);
         }
@@ -451,7 +467,7 @@ impl Maker<'_> {
             most *= 2;
         }
         let loses_digits = |torn: &crate::structure::tearing::Torn| {
-            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > MOST_LOSS
+            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > most_loss
         };
         let mut torn = tear(&incidence, &solvable, &reluctance, 2 * most);
         if torn.as_ref().is_some_and(loses_digits) {

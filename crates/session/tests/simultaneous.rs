@@ -1,0 +1,121 @@
+//! Simultaneous equations: solutions of any size are exact, weak couplings are no pivots, and what has no solution is refused.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::simulate;
+
+fn is_near(value: f64, expected: f64, relative: f64) -> bool {
+    (value - expected).abs() <= relative * expected.abs()
+}
+
+/// `y³ + y = 2 + sin(time)` for y = x·factor, whose solution is 1 at the start.
+#[test]
+fn unknowns_of_any_size_are_solved_for() {
+    for factor in ["1e-20", "1e-6", "1", "1e12", "1e30"] {
+        let text = format!(
+            "model M
+  Real x; Real y = x*{factor};
+equation
+  (x*{factor})^3 + x*{factor} = 2 + sin(time);
+end M;"
+        );
+        let result = simulate(&text, 1.0);
+        for (time, y) in result.time.iter().zip(&result.get("y").unwrap().values) {
+            let off = y.powi(3) + y - (2.0 + time.sin());
+            assert!(off.abs() < 1e-8, "off by {off} at {time} with {factor}");
+        }
+    }
+}
+
+#[test]
+fn a_solution_that_is_zero_is_found() {
+    let text = "
+model M
+  Real x(start = 1), y(start = 2);
+equation
+  x + x^3 + y = sin(time) - sin(time);
+  y + sinh(y) - 0.3*x = 0;
+end M;";
+    let result = simulate(text, 1.0);
+    assert!(result.get("x").unwrap().values.iter().all(|x| x.abs() < 1e-12));
+    assert!(result.get("y").unwrap().values.iter().all(|y| y.abs() < 1e-12));
+}
+
+/// What follows from an iteration variable by a large factor is as exact as the variable.
+#[test]
+fn what_amplifies_a_guess_is_exact_too() {
+    let text = "
+model M
+  Real x, y;
+equation
+  y = 1e6*(x - 1);
+  x^3 + 1e-3*y = 1 + 1e-3*(1 + sin(time)) + 3e-6*(1 + sin(time)) + 3e-12*(1 + sin(time))^2 + 1e-18*(1 + sin(time))^3;
+end M;";
+    let result = simulate(text, 1.0);
+    for (time, y) in result.time.iter().zip(&result.get("y").unwrap().values) {
+        assert!(is_near(*y, 1.0 + time.sin(), 1e-7), "{y} at {time}");
+    }
+}
+
+/// Each equation determines its own unknown; the other coefficient is no pivot, whoever wrote it.
+#[test]
+fn weak_couplings_are_not_divided_by() {
+    let linear = "
+  4*x + 1e-13*y = 4 + 2e-13;
+  1e-13*x + 5*y = 1e-13 + 10;";
+    let nonlinear = "
+  4*x + 1e-14*y + 0.5*sin(x) = 4 + 2e-14 + 0.5*sin(1);
+  1e-14*x + 5*y + 0.5*sin(y) = 1e-14 + 10 + 0.5*sin(2);";
+    let parameters = "
+  4*x + g*y + 0.5*sin(x) = 4 + 2*g + 0.5*sin(1);
+  g*x + 5*y + 0.5*sin(y) = g + 10 + 0.5*sin(2);";
+    let scaled = "
+  4e6*x + 1e-9*y = 4e6 + 2e-9;
+  1e-20*x + 5e-6*y = 1e-20 + 10e-6;";
+    for equations in [linear, nonlinear, parameters, scaled] {
+        let text = format!("model M\n  parameter Real g = 1e-14;\n  Real x, y;\nequation{equations}\nend M;");
+        let result = simulate(&text, 1.0);
+        let (x, y) = (result.last("x").unwrap(), result.last("y").unwrap());
+        assert!(is_near(x, 1.0, 1e-10) && is_near(y, 2.0, 1e-10), "{x} and {y} of {equations}");
+    }
+}
+
+/// Two circuits with diodes that a leak joins: where the second source is zero, its diode is, too.
+#[test]
+fn a_leak_between_two_circuits() {
+    let text = "
+model M
+  Real v1, v2, i1, i2, leak;
+equation
+  i1 = (5*sin(2*time) - v1)/100;
+  i2 = (3*sin(3*time) - v2)/200;
+  i1 - leak = 1e-12*(exp(v1/0.04) - 1) + v1/1e12;
+  i2 + leak = 1e-12*(exp(v2/0.04) - 1) + v2/1e12;
+  leak = 1e-13*(v1 - v2);
+end M;";
+    let result = simulate(text, 1.0);
+    for (row, time) in result.time.iter().enumerate() {
+        let at = |name: &str| result.get(name).unwrap().values[row];
+        let (v2, leak) = (at("v2"), 1e-13 * (at("v1") - at("v2")));
+        let off = (3.0 * (3.0 * time).sin() - v2) / 200.0 + leak - 1e-12 * ((v2 / 0.04).exp() - 1.0) - v2 / 1e12;
+        assert!(off.abs() < 1e-11, "off by {off} at {time}");
+    }
+}
+
+/// An exponential is not inverted on the way from guesses: its logarithm has no value, or no digits.
+#[test]
+fn a_blocking_diode_in_a_balance() {
+    let text = "
+model M
+  Real v, f1, f2;
+equation
+  f1 = 6e-10*(v/1e-8);
+  f2 = 1.5e-22*(exp(v/2.9e-9) - 1);
+  f1 + f2 = -1.2e-9 + 1e-10*sin(time);
+end M;";
+    let result = simulate(text, 1.0);
+    for (time, v) in result.time.iter().zip(&result.get("v").unwrap().values) {
+        assert!(is_near(*v, (-1.2e-9 + 1e-10 * time.sin()) / 0.06, 1e-9), "{v} at {time}");
+    }
+}
