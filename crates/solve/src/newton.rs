@@ -489,10 +489,11 @@ impl NewtonSolver {
             // land near the solution by chance, and with factors of a steeper place corrections are too short.
             let rate = if round == 0 { contraction.max(moved) } else { contraction };
             let tolerance = (1.0 - rate) * self.options.tolerance;
-            if rate < 1.0 && self.corrections_are_within(x, &self.step, tolerance) {
-                if self.dependents_are_settled(x, &self.next_step, &self.step) {
-                    return Ok(true);
-                }
+            if rate < 1.0
+                && self.corrections_are_within(x, &self.step, tolerance)
+                && self.dependents_are_settled(x, &self.next_step, &self.step)
+            {
+                return Ok(true);
             }
             if contraction > 0.2 || contraction.is_nan() {
                 break;
