@@ -22,6 +22,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "branches",
+        about: "driven linkages on any output grid, against the branch in closed form",
+        case: crate::branches::case,
+        tested: 80,
+    },
+    Family {
         name: "charge",
         about: "capacitors with switches, sources that step and diodes, against balances of charge",
         case: crate::charge::case,
@@ -32,6 +38,12 @@ pub const FAMILIES: &[Family] = &[
         about: "linear circuits of any index, against their descriptor system",
         case: crate::circuits::case,
         tested: 100,
+    },
+    Family {
+        name: "crossings",
+        about: "relations that change many times within a step, against a dense count",
+        case: crate::crossings::case,
+        tested: 40,
     },
     Family {
         name: "delays",
@@ -62,6 +74,12 @@ pub const FAMILIES: &[Family] = &[
         about: "pendulums and linkages in Cartesian coordinates, against their angles",
         case: crate::pendulums::case,
         tested: 20,
+    },
+    Family {
+        name: "pulses",
+        about: "pulses without events behind long rests, against their area",
+        case: crate::pulses::case,
+        tested: 80,
     },
     Family {
         name: "roots",

@@ -13,8 +13,10 @@ mod family;
 mod run;
 
 mod boolean;
+mod branches;
 mod charge;
 mod circuits;
+mod crossings;
 mod delays;
 mod descriptor;
 mod discrete;
@@ -23,6 +25,7 @@ mod linear;
 mod mechanics;
 mod pencil;
 mod pendulums;
+mod pulses;
 mod roots;
 mod schedules;
 mod smooth;

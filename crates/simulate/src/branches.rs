@@ -65,6 +65,11 @@ impl Branches {
         !self.slots.is_empty() && self.jumps < MOST_JUMPS
     }
 
+    /// The length of the last piece, if it is known how the solutions move.
+    pub fn last_length(&self) -> Option<f64> {
+        (self.known > 1).then(|| self.times[0] - self.times[1]).filter(|&length| length > 0.0)
+    }
+
     /// Begins at the point in memory: what was before says nothing about what follows.
     pub fn begin(&mut self, memory: &Memory) {
         if self.are_followed() {

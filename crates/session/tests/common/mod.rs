@@ -34,15 +34,22 @@ pub fn simulate(text: &str, stop_time: f64) -> Trajectories {
 }
 
 pub fn simulate_from(text: &str, start_time: f64, stop_time: f64) -> Trajectories {
+    simulate_with(
+        text,
+        &Settings { start_time: Some(start_time), stop_time: Some(stop_time), ..Settings::default() },
+        &|_| true,
+    )
+}
+
+pub fn simulate_with(text: &str, settings: &Settings, keep: &dyn Fn(&str) -> bool) -> Trajectories {
     let mut session = Session::new(Box::new(Text(text.to_owned())));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
-    let settings = Settings { start_time: Some(start_time), stop_time: Some(stop_time), ..Settings::default() };
     let result = session.flatten(&request).and_then(|model| {
         let options = settings.resolve(&model.experiment).unwrap();
         let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
         let mut sink = MemorySink::default();
         let outcome =
-            session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut |_: f64| true)?;
+            session.simulate(&program, &options, keep, &mut sink, &mut EventLog::none(), &mut |_: f64| true)?;
         assert_eq!(outcome.ending, Ending::Complete);
         Ok(sink.trajectories)
     });

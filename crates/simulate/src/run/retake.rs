@@ -18,7 +18,7 @@ const SHORTER: f64 = 0.2;
 
 /// Nearer than this fraction of the distance between output points to one that was right, a step is not taken again:
 /// what is left is a jump without event, which the control of the error passes.
-const SHORTEST: f64 = 1e-6;
+pub(super) const SHORTEST: f64 = 1e-6;
 
 impl Run<'_, '_> {
     /// Whether the model evaluated at an output point does not agree with the last step, which began at `begin`.

@@ -1,0 +1,64 @@
+//! What lies between the points that an integrator chooses: pulses behind a rest, and the longest step.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::simulate_with;
+use results::Trajectories;
+use session::Settings;
+
+const ADAPTIVE: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+
+fn end(result: &Trajectories, name: &str) -> f64 {
+    let variable = result.variables.iter().find(|variable| variable.column.name == name).unwrap();
+    *variable.values.last().unwrap()
+}
+
+/// The area of the bell is 0.3·√π; before it everything is at rest, behind an event or from the start.
+fn bell(condition: &str) -> String {
+    format!(
+        "model Bell
+           Real x(start = 0, fixed = true), z;
+         equation
+           z + 0.1*z^3 = if {condition} then exp(-((time - 50)/0.3)^2) else 0;
+           der(x) = z + 0.1*z^3;
+         end Bell;"
+    )
+}
+
+#[test]
+fn a_pulse_behind_a_rest_is_not_stepped_over() {
+    let area = 0.3 * std::f64::consts::PI.sqrt();
+    for solver in ADAPTIVE {
+        for condition in ["true", "time > 40"] {
+            let settings = Settings {
+                stop_time: Some(100.0),
+                intervals: Some(400),
+                solver: Some(solver.to_owned()),
+                ..Settings::default()
+            };
+            // What is written does not matter for what is looked at.
+            let result = simulate_with(&bell(condition), &settings, &|name| name == "x");
+            assert!((end(&result, "x") - area).abs() < 1e-4, "{solver} {condition}: {}", end(&result, "x"));
+        }
+    }
+}
+
+#[test]
+fn a_longest_step_finds_what_is_narrower_than_the_output_intervals() {
+    let text = "model Narrow
+                  Real x(start = 0, fixed = true);
+                equation
+                  der(x) = exp(-((time - 0.61803)/1e-3)^2);
+                end Narrow;";
+    for solver in ADAPTIVE {
+        let settings = Settings {
+            intervals: Some(5),
+            max_step: Some(5e-4),
+            solver: Some(solver.to_owned()),
+            ..Settings::default()
+        };
+        let result = simulate_with(text, &settings, &|_| true);
+        assert!((end(&result, "x") - 1e-3 * std::f64::consts::PI.sqrt()).abs() < 1e-5, "{solver}");
+    }
+}
