@@ -50,9 +50,21 @@ impl Names {
     }
 }
 
+/// Whether the values in memory may not be those of the instant. Then nothing outside of the model hears of them.
+pub type Doubt<'a> = &'a dyn Fn(&Machine) -> bool;
+
 /// Goes through the instant until nothing changes. Left limits must be in `pre`, flags of samples raised.
 pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
-    let outcome = iterate_with_bands(machine, names, log);
+    iterate_in_doubt(machine, names, log, &|_| false)
+}
+
+fn iterate_in_doubt(
+    machine: &mut Machine,
+    names: &Names,
+    log: &mut EventLog,
+    doubt: Doubt,
+) -> Result<Aftermath, Trouble> {
+    let outcome = iterate_with_bands(machine, names, log, doubt);
     turn_bands(machine, -1.0);
     outcome
 }
@@ -65,7 +77,12 @@ fn turn_bands(machine: &mut Machine, sign: f64) {
     }
 }
 
-fn iterate_with_bands(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+fn iterate_with_bands(
+    machine: &mut Machine,
+    names: &Names,
+    log: &mut EventLog,
+    doubt: Doubt,
+) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     let mut aftermath = Aftermath::default();
     let mut cycle = Vec::new();
@@ -82,6 +99,10 @@ fn iterate_with_bands(machine: &mut Machine, names: &Names, log: &mut EventLog) 
         }
         machine.run(&program.sections.actions, Phase::Live)?;
         let actions = &program.model().actions;
+        if has_effects(machine) && doubt(machine) {
+            let message = "a function is to be called with values that jump without an explanation";
+            return Err(Trouble::Model(Box::new(Diagnostic::error("unexplained-jump", message))));
+        }
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
         let mut changed = false;
         let late = aftermath.iterations > MOST_ITERATIONS - LONGEST_CYCLE;
@@ -107,6 +128,13 @@ fn iterate_with_bands(machine: &mut Machine, names: &Names, log: &mut EventLog) 
             return Err(restless(machine, names, &cycle));
         }
     }
+}
+
+/// Whether a function is to be called for its effect.
+fn has_effects(machine: &Machine) -> bool {
+    let (actions, slots) = (&machine.program.model().actions, &machine.program.layout.actions);
+    let is_active = |slots: &ActionSlots| machine.memory.values[slots.active as usize] != 0.0;
+    actions.iter().zip(slots).any(|(action, slots)| matches!(action.kind, ActionKind::Call(_)) && is_active(slots))
 }
 
 /// Signs of relations and values of discrete variables as the log knows them.
@@ -166,10 +194,11 @@ pub fn pass(
     log: &mut EventLog,
     clockwork: &mut Clockwork,
     time: f64,
+    doubt: Doubt,
 ) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     if !clockwork.raise(program, &mut machine.memory, time) {
-        return iterate(machine, names, log);
+        return iterate_in_doubt(machine, names, log, doubt);
     }
     if log.is_active() {
         for sample in program.layout.samples.iter().filter(|sample| machine.memory.values[sample.flag as usize] != 0.0)
@@ -178,7 +207,7 @@ pub fn pass(
             log.write(&Entry::TimeEvent { time, expression: &expression });
         }
     }
-    let aftermath = iterate(machine, names, log)?;
+    let aftermath = iterate_in_doubt(machine, names, log, doubt)?;
     Clockwork::lower(program, &mut machine.memory);
     // What reads the flags has to see that they fell, without a new edge.
     let rest = iterate(machine, names, log)?;

@@ -32,8 +32,14 @@ impl<'p> Fallback<'p> {
     }
 
     /// Whether something that constraints determine is not what it was at the left.
-    pub fn has_jumped(&self, station: &Station) -> bool {
-        self.continuity.broken(&station.machine.memory.values, 0.0).is_some()
+    pub fn has_jumped(&self, machine: &Machine) -> bool {
+        self.continuity.broken(&machine.memory.values, 0.0).is_some()
+    }
+
+    /// The same, and no state was set.
+    pub fn has_jumped_by_itself(&self, machine: &Machine) -> bool {
+        let stays = |slot: compile::Address| self.values[slot as usize] == machine.memory.values[slot as usize];
+        machine.program.states.iter().all(|state| stays(state.value)) && self.has_jumped(machine)
     }
 
     /// The values at the left, in terms that hold in every mode.

@@ -82,7 +82,9 @@ impl<'a, 'w> Run<'a, 'w> {
         let Station { machine, names, .. } = &mut *self.station;
         machine.ahead = delay;
         self.program.look_ahead(&mut machine.memory, delay);
-        let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time);
+        let fallback = &self.fallback;
+        let doubt = |machine: &Machine| clockwork.is_some() && fallback.has_jumped_by_itself(machine);
+        let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time, &doubt);
         machine.ahead = 0.0;
         self.program.look_ahead(&mut machine.memory, 0.0);
         if outcome.is_err() {
@@ -101,7 +103,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if has_alternatives && (missed | needs_modes(&outcome, &self.station)) {
             return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
-        if outcome.is_err() && self.fallback.has_jumped(&self.station) {
+        if outcome.is_err() && self.fallback.has_jumped(&self.station.machine) {
             // What went wrong may be a consequence of values that nothing explains.
             return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
