@@ -106,6 +106,10 @@ impl std::error::Error for NewtonError {}
 
 /// Beyond this size dense decompositions cost too much to be a remedy.
 const LARGEST_DENSE: usize = 400;
+/// A correction that is so much shorter than the one before shows that the solution is near.
+const VERIFIED: f64 = 0.25;
+/// Corrections of this size relative to an unknown are rounding errors.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What is smaller than this in units of the nominal value is zero.
 const SMALLEST: f64 = 1e-42;
 
@@ -553,6 +557,10 @@ impl NewtonSolver {
     fn damped(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<(), NewtonError> {
         let mut damping: f64 = 1.0;
         let mut previous_size = 0.0;
+        // A short correction says nothing where the residual is steep and bent, as an exponential function is: that the next
+        // one is much shorter shows that the solution is near.
+        let mut verified = false;
+        let mut shrinks = false;
         for iteration in 0..self.options.max_iterations {
             self.statistics.iterations += 1;
             self.set_scale(x);
@@ -564,7 +572,11 @@ impl NewtonSolver {
             if !all_finite(&self.step) {
                 return Err(self.no_convergence(iteration));
             }
-            if self.is_settled_at_start(x) && self.is_consistent() {
+            let settled = match verified {
+                true => self.is_settled_at_start(x),
+                false => self.corrections_are_within(x, &self.step, ROUNDING),
+            };
+            if settled && self.is_consistent() {
                 return Ok(());
             }
             self.set_weight(x);
@@ -583,9 +595,11 @@ impl NewtonSolver {
                     return Err(error.map_or_else(|| self.no_convergence(iteration + 1), NewtonError::Evaluation));
                 }
             }
+            shrinks = size <= 0.7 * previous_size;
+            verified = damping == 1.0 && self.weighted_norm(&self.next_step) <= VERIFIED * size;
             previous_size = size;
         }
-        if self.is_solved_up_to_rounding(system, x) {
+        if self.is_multiple_root(shrinks) || (self.is_short() && self.is_noise(system, x)) {
             return Ok(());
         }
         Err(self.no_convergence(self.options.max_iterations))
@@ -606,20 +620,23 @@ impl NewtonSolver {
     /// At a multiple root, and where terms of very different sizes meet, corrections stay long while the residual is
     /// already rounding.
     fn is_solved_up_to_rounding(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> bool {
-        if self.scaled_norm(&self.step) > self.options.tolerance.sqrt() || !self.residual_is_within(1e-13) {
+        if self.scaled_norm(&self.step) > self.options.tolerance.sqrt() {
             return false;
         }
         self.is_rounding_of_terms(x) || self.is_noise(system, x)
     }
 
-    /// Whether each residual is small beside what it was at the start, or beside the terms that the unknowns make, which are
-    /// smaller than with nominal values.
+    /// At a multiple root corrections shrink by a factor only, to the end.
+    fn is_multiple_root(&self, shrinks: bool) -> bool {
+        shrinks && self.scaled_norm(&self.step) <= 1e-12 && self.residual_is_within(1e-13)
+    }
+
+    /// Whether each residual is small beside the terms that the unknowns make, which are smaller than with nominal values.
     fn is_rounding_of_terms(&self, x: &[f64]) -> bool {
         const ROUNDING: f64 = 64.0 * f64::EPSILON;
         let mut terms = vec![0.0; self.size];
         self.for_each_entry(|row, column, value| terms[row] += (value * x[column]).abs());
-        let mut residuals = self.r.iter().zip(&self.first_r).zip(&terms);
-        residuals.all(|((r, first), terms)| r.abs() <= (1e-13 * first.abs()).max(ROUNDING * terms))
+        self.r.iter().zip(&terms).all(|(r, terms)| r.abs() <= ROUNDING * terms)
     }
 
     fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
@@ -647,7 +664,10 @@ impl NewtonSolver {
         if self.deficient.is_some() {
             return false;
         }
-        let open = self.open(x);
+        let mut open = self.open(x);
+        if open.is_empty() && !self.corrections_are_within(x, &self.step, ROUNDING) {
+            open = (0..self.size).filter(|&j| self.step[j].abs() > ROUNDING * x[j].abs()).collect();
+        }
         for step in [STEP, -STEP] {
             let point: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x - step * d).collect();
             if self.evaluate(system, &point, Target::Trial).is_err() || !all_finite(&self.trial_r) {
@@ -743,6 +763,7 @@ impl NewtonSolver {
             let wanted = mu.min(1.0);
             if *damping == 1.0
                 && wanted >= 1.0
+                && (contraction <= VERIFIED || self.corrections_are_within(&self.trial, &self.next_step, ROUNDING))
                 && self.corrections_are_within(&self.trial, &self.next_step, self.options.tolerance)
             {
                 x.copy_from_slice(&self.trial);
