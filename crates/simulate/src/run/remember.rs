@@ -137,7 +137,8 @@ impl<'a, 'w> Run<'a, 'w> {
         let mut search = Search::NONE;
         while self.remembering.until < to {
             let base = self.remembering.until;
-            let gap = self.remembering.gap.clamp(shortest, longest);
+            // A step between two events may be no longer than rounding.
+            let gap = self.remembering.gap.min(longest).max(shortest);
             // An event may end the piece with the step: so much of it must be seen.
             let fewest = if self.remembering.fresh { FIRST_GAPS } else { 1.0 };
             let parts = ((to - base) / gap * (1.0 - 1e-9)).ceil().max(fewest);
