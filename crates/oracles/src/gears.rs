@@ -233,9 +233,8 @@ fn rope(random: &mut Rng) -> Case {
 /// Position and speed of the towed mass; `None` close to an impact, where an interpolated row says nothing.
 fn towed(times: &Times, speeds: &[f64], braking: f64, time: f64) -> Option<(f64, f64)> {
     let (mut now, mut anchor, mut x, mut v): (f64, f64, f64, f64) = (0.0, 0.0, -1.0, speeds[0]);
-    for phase in 0..times.count() {
+    for (phase, &va) in speeds.iter().enumerate() {
         let end = times.end(phase).min(time);
-        let va = speeds[phase];
         if anchor - x >= 1.0 - 1e-12 && v <= va {
             (x, v) = (anchor - 1.0, va);
         }
@@ -263,8 +262,8 @@ fn towed(times: &Times, speeds: &[f64], braking: f64, time: f64) -> Option<(f64,
         if now >= time {
             break;
         }
-        // An interpolated row next to a step says nothing either.
     }
+    // An interpolated row next to a step says nothing either.
     let near = (0..times.count() - 1).any(|phase| (times.end(phase) - time).abs() < 1e-2);
     (!near).then_some((x, v))
 }
