@@ -137,16 +137,12 @@ impl DenseLu {
     fn eliminate(&mut self) -> Result<(), Singular> {
         let n = self.size;
         for k in 0..n {
-            // Pivots are compared relative to their rows, so that no factor of an equation decides.
             let (mut pivot_row, mut pivot_size) = (k, -1.0_f64);
-            let column = &self.factors[k * n + k..(k + 1) * n];
-            for (i, (a, size)) in column.iter().zip(&self.row_size[k..]).enumerate() {
-                let relative = if *size > 0.0 { a.abs() / size } else { 0.0 };
-                if relative > pivot_size {
-                    (pivot_row, pivot_size) = (k + i, relative);
+            for (i, a) in self.factors[k * n + k..(k + 1) * n].iter().enumerate() {
+                if a.abs() > pivot_size {
+                    (pivot_row, pivot_size) = (k + i, a.abs());
                 }
             }
-            let pivot_size = self.factors[k * n + pivot_row].abs();
             // Below the threshold a pivot is noise of the elimination itself. Both the row and the column must have
             // been larger, so that mere bad scaling of one of them is no singularity.
             let threshold = 4.0 * f64::EPSILON * self.column_size[k].min(self.row_size[pivot_row]);

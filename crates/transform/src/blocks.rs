@@ -443,7 +443,9 @@ impl Maker<'_> {
                     let matchable = self.system.matchable.row(pair.row as usize).contains(&column);
                     let follows = matchable && !(guesses == Guesses::States && is_state(work, variable));
                     let solution = if follows { solve(work, pair.equation, pair.sides, variable) } else { None };
-                    solutions.push(solution.filter(|&value| !inverts_exponential(work, pair.sides, value)));
+                    // In a step, a tearing over logarithms is given up for one that guesses the states.
+                    let as_it_is = self.problem == Problem::Step;
+                    solutions.push(solution.filter(|&value| as_it_is || !inverts_exponential(work, pair.sides, value)));
                 }
             }
             builder.push_row(columns);

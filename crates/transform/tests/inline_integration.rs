@@ -143,13 +143,13 @@ fn a_long_ladder_goes_whole_to_the_sparse_solver() {
 #[test]
 fn nonlinear_equations_are_evaluated_near_the_last_states() {
     expect![[r#"
-        nonlinear 6 torn to der(v1) v2
-            v1 := base[1] + step*der(v1)
+        nonlinear 6 torn to v1 v2
             i1 := 10*(sin(time) - v1)
-            i2 := i1 - 0.0001*der(v1)
+            i2 := 0.001*(exp((v1 - v2)/0.1) - 1)
             der(v2) := (i2 - v2/100)/0.0001
+            der(v1) := (i1 - i2)/0.0001
             0 = v2 - (base[2] + step*der(v2))
-            0 = i2 - 0.001*(exp((v1 - v2)/0.1) - 1)
+            0 = v1 - (base[1] + step*der(v1))
     "#]]
     .assert_eq(&inline(
         "i1 = 10*(sin(time) - v1)
