@@ -51,7 +51,7 @@ impl Truth {
     }
 
     fn rises(&self) -> usize {
-        let is_rise = |k: &usize| self.first ^ (k % 2 == 0);
+        let is_rise = |k: &usize| self.first != k.is_multiple_of(2);
         (0..self.changes.len()).filter(is_rise).count()
     }
 

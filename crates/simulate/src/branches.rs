@@ -107,7 +107,7 @@ impl Branches {
     fn predicted(&self, unknown: usize, time: f64) -> f64 {
         let newest = self.values[0][unknown];
         let length = self.times[0] - self.times[1];
-        if self.known < 2 || !(length > 0.0) {
+        if self.known < 2 || length <= 0.0 {
             return newest;
         }
         newest + (newest - self.values[1][unknown]) * (time - self.times[0]) / length
