@@ -561,6 +561,7 @@ impl NewtonSolver {
         // one is much shorter shows that the solution is near.
         let mut verified = false;
         let mut shrinks = false;
+        let mut previous_residual = f64::INFINITY;
         for iteration in 0..self.options.max_iterations {
             self.statistics.iterations += 1;
             self.set_scale(x);
@@ -595,6 +596,18 @@ impl NewtonSolver {
                     return Err(error.map_or_else(|| self.no_convergence(iteration + 1), NewtonError::Evaluation));
                 }
             }
+            if damping < 1e-2 && self.is_below_nominal_rounding() {
+                return Ok(());
+            }
+            // Rounding errors do not get smaller; residuals of a steep function do with every step.
+            let residual_size = self.scaled_residual(&self.r);
+            if residual_size >= 0.5 * previous_residual
+                && self.scaled_norm(&self.step) <= self.options.tolerance.sqrt()
+                && self.is_rounding_of_terms(x)
+            {
+                return Ok(());
+            }
+            previous_residual = residual_size;
             shrinks = size <= 0.7 * previous_size;
             verified = damping == 1.0 && self.weighted_norm(&self.next_step) <= VERIFIED * size;
             previous_size = size;
@@ -624,6 +637,13 @@ impl NewtonSolver {
             return false;
         }
         self.is_rounding_of_terms(x) || self.is_noise(system, x)
+    }
+
+    /// Whether corrections and residuals are rounding errors of nominal values: what part of a sum is quantised, as that of
+    /// `exp(x) - 1` near zero, another part need not be.
+    fn is_below_nominal_rounding(&self) -> bool {
+        let is_tiny = |(d, scale): (&f64, &f64)| d.abs() <= 1e-15 * scale;
+        self.step.iter().zip(&self.scale).all(is_tiny) && self.residual_is_within(0.0)
     }
 
     /// At a multiple root corrections shrink by a factor only, to the end.

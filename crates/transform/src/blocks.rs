@@ -22,6 +22,10 @@ const FEW_GUESSES: usize = 50;
 /// Rounding errors of a torn system may grow by this factor. What one equation lets grow, nonlinear ones bend.
 const MOST_LOSS: f64 = 1e3;
 const MOST_NONLINEAR_LOSS: f64 = 1e2;
+/// In systems with more inner unknowns than this, which are costly to solve whole, the scales are less certain: errors may seem
+/// to grow by this factor more.
+const MANY_INNER: usize = 16;
+const IN_LARGE_SYSTEMS: f64 = 1e6;
 /// Derivatives of a stiff model lose digits in a long step whatever is guessed, and states stay guesses.
 const MOST_LOSS_IN_STEPS: f64 = f64::INFINITY;
 /// The smallest pivot beside the other terms of its equation, where errors would grow too much otherwise.
@@ -469,7 +473,8 @@ impl Maker<'_> {
             most *= 2;
         }
         let loses_digits = |torn: &crate::structure::tearing::Torn| {
-            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > most_loss
+            let factor = if torn.inner.len() > MANY_INNER { IN_LARGE_SYSTEMS } else { 1.0 };
+            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > factor * most_loss
         };
         let mut torn = tear(&incidence, &solvable, &reluctance, 2 * most);
         if torn.as_ref().is_some_and(loses_digits) {

@@ -2,7 +2,7 @@
 //!
 //! A pivot that cannot vanish may still be tiny beside the other terms of its equation: `4·x + 1e-14·y = 4` solved for y leaves
 //! nothing of y. What counts as tiny does not depend on units: equations and unknowns are scaled first so that the logarithms
-//! of all coefficients are as near to zero as possible (Curtis and Reid, *On the automatic scaling of matrices for Gaussian
+//! of the coefficients are near to zero (Curtis and Reid, *On the automatic scaling of matrices for Gaussian
 //! elimination*, 1972). Then one rounding error in each term is followed through the torn form.
 //!
 //! Coefficients are slopes of the equations at two points: near the start values, and some way from them with the other
@@ -14,8 +14,9 @@ use crate::work::{Sides, Work};
 
 /// Coefficients at the two points may differ by this factor.
 const STEADY: f64 = 1e3;
-/// Sweeps over all coefficients to find the scales.
-const SWEEPS: usize = 30;
+/// Iterations for the logarithms of the scales, and their mean squares that are near enough.
+const MOST_ITERATIONS: usize = 300;
+const NEARLY: f64 = 1e-4;
 /// Rounding errors are followed with so many sets of signs.
 const TRIALS: u64 = 3;
 
@@ -107,32 +108,61 @@ impl Sizes {
     }
 }
 
-/// Scales of the unknowns such that, with suitable scales of the equations, all coefficients are near one.
+/// Scales of the unknowns such that, with suitable scales of the equations, all coefficients are as near to one as possible.
 fn scales(rows: &[Vec<Entry>], unknowns: usize) -> Vec<f64> {
-    let steady = |row: &[Entry]| -> Vec<(u32, f64)> {
-        row.iter().filter(|entry| entry.is_steady).map(|entry| (entry.column, entry.value.abs().ln())).collect()
+    let steady = |row: &[Entry]| -> Vec<Term> {
+        let terms = row.iter().filter(|entry| entry.is_steady);
+        terms.map(|entry| Term { column: entry.column as usize, size: entry.value.abs().ln() }).collect()
     };
-    let rows: Vec<Vec<(u32, f64)>> = rows.iter().map(|row| steady(row)).collect();
+    let rows: Vec<Vec<Term>> = rows.iter().map(|row| steady(row)).filter(|row| row.len() > 1).collect();
     let mut scale = vec![0.0; unknowns];
-    let mut sums = vec![(0.0, 0u32); unknowns];
-    for _ in 0..SWEEPS {
-        sums.fill((0.0, 0));
-        for row in rows.iter().filter(|row| row.len() > 1) {
-            let sum: f64 = row.iter().map(|&(column, size)| size + scale[column as usize]).sum();
-            let mean = sum / row.len() as f64;
-            for &(column, size) in row {
-                let (sum, count) = &mut sums[column as usize];
-                *sum += mean - size;
-                *count += 1;
-            }
-        }
-        for (scale, &(sum, count)) in scale.iter_mut().zip(&sums) {
-            if count > 0 {
-                *scale = sum / f64::from(count);
-            }
-        }
-    }
+    fit(&rows, &mut scale);
     scale.into_iter().map(|scale: f64| scale.clamp(-300.0, 300.0).exp()).collect()
+}
+
+/// The logarithm of a coefficient.
+struct Term {
+    column: usize,
+    size: f64,
+}
+
+/// How far values are from the mean of each equation they are in, summed up.
+fn deviations(rows: &[Vec<Term>], unknowns: usize, value: impl Fn(&Term) -> f64) -> Vec<f64> {
+    let mut sums = vec![0.0; unknowns];
+    for row in rows {
+        let mean = row.iter().map(&value).sum::<f64>() / row.len() as f64;
+        row.iter().for_each(|term| sums[term.column] += value(term) - mean);
+    }
+    sums
+}
+
+/// Linear least squares by conjugate gradients, from the scales at hand.
+fn fit(rows: &[Vec<Term>], scale: &mut [f64]) {
+    let mut weights = vec![0.0; scale.len()];
+    rows.iter().flatten().for_each(|term| weights[term.column] += 1.0);
+    let preconditioned = |residual: &[f64]| -> Vec<f64> {
+        residual.iter().zip(&weights).map(|(r, &weight)| if weight > 0.0 { r / weight } else { 0.0 }).collect()
+    };
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let mut residual = deviations(rows, scale.len(), |term| term.size + scale[term.column]);
+    residual.iter_mut().for_each(|r| *r = -*r);
+    let mut direction = preconditioned(&residual);
+    let mut size = product(&residual, &direction);
+    for _ in 0..MOST_ITERATIONS {
+        let is_near = !(size > NEARLY * scale.len() as f64);
+        let image = deviations(rows, scale.len(), |term| direction[term.column]);
+        let length = size / product(&direction, &image);
+        if is_near || !length.is_finite() {
+            break;
+        }
+        scale.iter_mut().zip(&direction).for_each(|(scale, d)| *scale += length * d);
+        residual.iter_mut().zip(&image).for_each(|(r, image)| *r -= length * image);
+        let next = preconditioned(&residual);
+        let next_size = product(&residual, &next);
+        let ratio = next_size / size;
+        direction.iter_mut().zip(&next).for_each(|(d, next)| *d = next + ratio * *d);
+        size = next_size;
+    }
 }
 
 /// Numbers between −1 and 1 that follow no pattern, none of them near zero.
