@@ -149,7 +149,7 @@ fn fit(rows: &[Vec<Term>], scale: &mut [f64]) {
     let mut direction = preconditioned(&residual);
     let mut size = product(&residual, &direction);
     for _ in 0..MOST_ITERATIONS {
-        let is_near = !(size > NEARLY * scale.len() as f64);
+        let is_near = size.is_nan() || size <= NEARLY * scale.len() as f64;
         let image = deviations(rows, scale.len(), |term| direction[term.column]);
         let length = size / product(&direction, &image);
         if is_near || !length.is_finite() {
