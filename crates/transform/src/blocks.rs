@@ -26,6 +26,8 @@ const MOST_NONLINEAR_LOSS: f64 = 1e2;
 /// to grow by this factor more.
 const MANY_INNER: usize = 16;
 const IN_LARGE_SYSTEMS: f64 = 1e6;
+/// The same, where unknowns have no values yet from which all could be guessed.
+const AT_THE_START: f64 = 1e4;
 /// Derivatives of a stiff model lose digits in a long step whatever is guessed, and states stay guesses.
 const MOST_LOSS_IN_STEPS: f64 = f64::INFINITY;
 /// The smallest pivot beside the other terms of its equation, where errors would grow too much otherwise.
@@ -472,12 +474,12 @@ impl Maker<'_> {
         while most < pairs.len() && self.is_worth_tearing(pairs, most) {
             most *= 2;
         }
-        let loses_digits = |torn: &crate::structure::tearing::Torn| {
+        let loss = |torn: &crate::structure::tearing::Torn| {
             let factor = if torn.inner.len() > MANY_INNER { IN_LARGE_SYSTEMS } else { 1.0 };
-            !torn.inner.is_empty() && sizes.loss(&torn.inner, &torn.residual) > factor * most_loss
+            if torn.inner.is_empty() { 0.0 } else { sizes.loss(&torn.inner, &torn.residual) / factor }
         };
         let mut torn = tear(&incidence, &solvable, &reluctance, 2 * most);
-        if torn.as_ref().is_some_and(loses_digits) {
+        if torn.as_ref().is_some_and(|torn| loss(torn) > most_loss) {
             // Once more without the pivots that are small beside the other terms of their equations.
             for row in 0..pairs.len() {
                 for entry in incidence.range(row) {
@@ -485,7 +487,9 @@ impl Maker<'_> {
                     solvable[entry] &= size.is_none_or(|size| size >= SMALLEST_PIVOT);
                 }
             }
-            torn = tear(&incidence, &solvable, &reluctance, 2 * most).filter(|torn| !loses_digits(torn));
+            // Where the first solution is looked for, all unknowns are seldom good guesses.
+            let most_loss = if self.problem == Problem::Initial { AT_THE_START * most_loss } else { most_loss };
+            torn = tear(&incidence, &solvable, &reluctance, 2 * most).filter(|torn| loss(torn) <= most_loss);
         }
         let Some(torn) = torn else { return self.whole(work, pairs) };
         let inner = torn
