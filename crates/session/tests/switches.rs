@@ -513,3 +513,75 @@ fn b13_three_phase_bridge_with_thyristors() {
         assert_near(u, phases(time)[upper[0]] - phases(time)[lower[0]], 1e-8);
     }
 }
+
+/// Both switches close at once; their equations constrain the capacitors, so they are differentiated. Charge is conserved, the
+/// currents that keep the voltages equal are shared.
+#[test]
+fn parallel_switches_between_capacitors() {
+    let run = complete(
+        "model JoinedCapacitors
+           Real v1(start = 6, fixed = true), v2(start = 0, fixed = true), w, i1, i2;
+           Boolean first = time >= 1 and time < 2, second = time >= 1 and time < 3;
+         equation
+           der(v1) = 1 - i1 - i2;
+           2*der(v2) = i1 + i2;
+           w = v1 - v2;
+           if first then w = 0; else i1 = 0; end if;
+           if second then w = 0; else i2 = 0; end if;
+         end JoinedCapacitors;",
+        4.0,
+        1e-8,
+    );
+    assert!(run.warnings.iter().any(|warning| warning.contains("i1, i2 are shared evenly")), "{:?}", run.warnings);
+    let joined = |t: f64| (6.0 + t) / 3.0;
+    run.assert_follows("v1", &[0.5], |t| 6.0 + t, 1e-6);
+    run.assert_follows("v2", &[1.5, 2.5], joined, 1e-6);
+    run.assert_follows("i1", &[1.5, 2.5], |t| if t < 2.0 { 1.0 / 3.0 } else { 0.0 }, 1e-9);
+    run.assert_follows("i2", &[1.5, 2.5], |t| if t < 2.0 { 1.0 / 3.0 } else { 2.0 / 3.0 }, 1e-9);
+    assert_near(run.end("v1"), joined(3.0) + 1.0, 1e-6);
+    assert_near(run.end("v2"), joined(3.0), 1e-6);
+}
+
+/// A loop of two closed switches hangs on a third one. Of the three the pattern of the equations may leave over the one that
+/// does not say anything twice.
+#[test]
+fn loop_of_switches_behind_another() {
+    let text = package(
+        "model Switch
+           extends TwoPin;
+           Boolean on;
+         equation
+           if on then u = 0; else i = 0; end if;
+         end Switch;
+         model Battery
+           extends TwoPin;
+         equation
+           u = 10;
+         end Battery;
+         model Loop
+           Battery battery;
+           Ground ground;
+           Resistor R(R = 2);
+           Switch lead(on = time >= 0.5), one(on = time >= 0.5), two(on = time >= 1);
+           Diode diode;
+         equation
+           connect(battery.n, ground.p);
+           connect(battery.p, R.p);
+           connect(R.n, diode.p);
+           connect(diode.n, ground.p);
+           connect(R.n, lead.n);
+           connect(lead.p, one.p);
+           connect(lead.p, two.n);
+           connect(one.n, two.p);
+         end Loop;",
+    );
+    let run = complete(&text, 2.0, 1e-6);
+    assert!(run.warnings.iter().any(|warning| warning.contains("one.i are shared evenly")), "{:?}", run.warnings);
+    assert_rows(&run, "diode.i", |_| 5.0, 1e-12);
+    for current in ["lead.i", "one.i", "two.i"] {
+        assert_rows(&run, current, |_| 0.0, 1e-12);
+    }
+    for (voltage, closed) in [("lead.u", 0.5), ("one.u", 0.5), ("two.u", 1.0)] {
+        assert_rows(&run, voltage, |t| if t > closed { 0.0 } else { f64::NAN }, 1e-12);
+    }
+}

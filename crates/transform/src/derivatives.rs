@@ -166,6 +166,17 @@ fn find_offsets(
     }
 }
 
+/// The offsets of equations that leave unknowns open, with their derivatives; none where they cannot be differentiated.
+/// All equations must be matchable when orders are ignored.
+pub fn offsets_of_rows(work: &mut Work, system: &System) -> Option<(Vec<Vec<EqId>>, Offsets)> {
+    let (incidence, orders) = (system.matchable.clone(), system.orders.clone());
+    let signature = Signature { incidence, orders, lowest: written_orders(work, system) };
+    let mut chains = Chains::new(system);
+    let offsets = Pantelides.run_rows(&signature, &[], &mut |row, times| chains.entries(work, system, row, times));
+    chains.scanner.take().into_iter().for_each(|scanner| work.give_back(scanner));
+    Some((chains.equations, offsets.ok()?))
+}
+
 /// Differentiates equations and tells what they hold then.
 struct Chains {
     equations: Vec<Vec<EqId>>,

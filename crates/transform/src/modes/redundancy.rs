@@ -11,7 +11,7 @@ use dae::{EqId, ExprId, Origin, VarId, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::numbers::numbers;
-use crate::derivatives::at_order;
+use crate::derivatives::{at_order, offsets_of_rows, residual};
 use crate::schedule::Role;
 use crate::structure::Matching;
 use crate::structure::dulmage::{circuit, decompose};
@@ -35,29 +35,14 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
     if work.touched.is_none() {
         return Ok(false);
     }
-    let matching = with_switches_last(work, system);
-    let spare: Vec<u32> = matching.unmatched_rows().collect();
-    let parts = decompose(&system.matchable, &matching);
-    let smooth = |&column: &u32| {
-        let variable = system.columns[column as usize];
-        work.model.variables[variable].ty == VariableType::Real && !work.is_discrete(variable)
-    };
-    let open = parts.under_columns.len().saturating_sub(parts.under_rows.len());
-    if spare.is_empty()
-        || open != spare.len()
-        || parts.under_columns.len() > LARGEST
-        || !parts.under_columns.iter().all(smooth)
-        || !spare.iter().all(|&row| follows(work, system, &matching, row))
-    {
-        return Ok(false);
-    }
-    let Some(open) = directions(work, system, &parts.under_rows, &parts.under_columns) else { return Ok(false) };
-    let (moving, others) = left_open(work, system, &parts.under_columns, &open);
+    let Some(spare) = spare_rows(work, system).filter(|spare| !spare.is_empty()) else { return Ok(false) };
+    let Some(open) = directions(work, system, &spare) else { return Ok(false) };
+    let (moving, others) = left_open(work, &open);
     if !moving.is_empty() {
         return Err(vec![missing_law(work, system, &spare, &moving, &others)]);
     }
-    let Some(conditions) = sharing(work, system, &parts.under_columns, &open) else { return Ok(false) };
-    let notice = notice(work, system, &spare, &parts.under_columns);
+    let Some(conditions) = sharing(work, &open) else { return Ok(false) };
+    let notice = notice(work, system, &spare, &open);
     if work.strict {
         return Err(vec![Diagnostic { severity: base::Severity::Error, ..notice }]);
     }
@@ -72,63 +57,122 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
     Ok(true)
 }
 
-/// A maximum matching in which equations that every mode has come first, so that those of switches are left over.
-fn with_switches_last(work: &Work, system: &System) -> Matching {
+/// Rows of switches that follow from others, as many as the system has too many; none where others contradict each other.
+fn spare_rows(work: &mut Work, system: &System) -> Option<Vec<u32>> {
+    let mut spare: Vec<u32> = Vec::new();
+    loop {
+        let matching = with_switches_last(work, system, &spare);
+        let Some(row) = matching.unmatched_rows().find(|row| !spare.contains(row)) else { return Some(spare) };
+        spare.push(redundant(work, system, &matching, row)?);
+    }
+}
+
+/// A maximum matching of the rows that are not left out. Equations that every mode has come first, so that those of
+/// switches are left over.
+fn with_switches_last(work: &Work, system: &System, left_out: &[u32]) -> Matching {
     let mut matching = Matching::empty(system.rows.len(), system.columns.len());
     let mut search = Search::new(&system.matchable);
-    let (steady, switched): (Vec<u32>, Vec<u32>) =
-        (0..system.rows.len() as u32).partition(|&row| work.is_steady(system.rows[row as usize]));
+    let (steady, switched): (Vec<u32>, Vec<u32>) = (0..system.rows.len() as u32)
+        .filter(|row| !left_out.contains(row))
+        .partition(|&row| work.is_steady(system.rows[row as usize]));
     for rows in [steady, switched] {
         matching.extend_rows(&mut search, rows);
     }
     matching
 }
 
-/// Whether a combination of equations, the given one among them, is 0 = 0 whatever the values are.
-fn follows(work: &mut Work, system: &System, matching: &Matching, row: u32) -> bool {
+/// Of the rows that together are one too many, the given unmatched one among them, one of a switch that follows from the
+/// others: with some of them it adds up to 0 = 0 whatever the values are. The matching knows the pattern only, so the
+/// row that it leaves over need not be such a one; without any row of this set the others can be matched.
+fn redundant(work: &mut Work, system: &System, matching: &Matching, row: u32) -> Option<u32> {
     let rows = circuit(&system.matchable, matching, row);
     if rows.len() > LARGEST {
-        return false;
+        return None;
     }
     let residuals = residuals(work, system, &rows);
     let mut columns: Vec<VarId> = work.model.exprs.dependencies(&residuals).variables;
     columns.retain(|&v| work.is_unknown(v) || work.model.variables[v].derivative_of.is_some());
-    let Some(matrix) = slopes(work, &residuals, &columns) else { return false };
-    let transposed: Vec<Vec<f64>> =
-        (0..columns.len()).map(|column| matrix.iter().map(|row| row[column]).collect()).collect();
-    let weights = null_space(transposed, rows.len());
+    let matrix = slopes(work, &residuals, &columns)?;
+    let weights = null_space(transpose(&matrix, columns.len()), rows.len());
     let order = work.model.exprs.postorder(&residuals);
     let values = numbers(work, &order);
-    let own = rows.iter().position(|&other| other == row);
-    weights.iter().any(|weights| {
-        let involved = own.is_some_and(|own| weights[own].abs() > ROUNDING);
+    let vanishes = |weights: &&Vec<f64>| {
         let value = |residual: &ExprId| values.get(residual).copied().unwrap_or(f64::NAN);
-        let sum: f64 = residuals.iter().zip(weights).map(|(residual, weight)| weight * value(residual)).sum();
-        let scale: f64 = residuals.iter().zip(weights).map(|(residual, weight)| (weight * value(residual)).abs()).sum();
-        involved && sum.abs() <= ROUNDING * (1.0 + scale)
-    })
+        let sum: f64 = residuals.iter().zip(*weights).map(|(residual, weight)| weight * value(residual)).sum();
+        let scale: f64 =
+            residuals.iter().zip(*weights).map(|(residual, weight)| (weight * value(residual)).abs()).sum();
+        sum.abs() <= ROUNDING * (1.0 + scale)
+    };
+    let follow: Vec<u32> = (0..rows.len())
+        .filter(|&place| weights.iter().filter(vanishes).any(|weights| weights[place].abs() > ROUNDING))
+        .map(|place| rows[place])
+        .collect();
+    if follow.contains(&row) {
+        return Some(row);
+    }
+    follow.into_iter().rev().find(|&other| !work.is_steady(system.rows[other as usize]))
 }
 
-/// The unknowns of an undetermined part, and the directions in which they can move.
+/// What equations leave open.
 struct Open {
-    unknowns: Vec<VarId>,
+    /// The variables of the undetermined part.
+    variables: Vec<VarId>,
+    /// The order of the highest derivative of each.
+    orders: Vec<u32>,
+    /// The directions in which the highest derivatives can move.
     directions: Vec<Vec<f64>>,
 }
 
-fn directions(work: &mut Work, system: &System, rows: &[u32], columns: &[u32]) -> Option<Open> {
-    let residuals = residuals(work, system, rows);
-    let highest = |&column: &u32| at_order(work, system.columns[column as usize], system.highest[column as usize]);
-    let unknowns: Vec<VarId> = columns.iter().map(highest).collect::<Option<_>>()?;
+impl Open {
+    fn feels(&self, place: usize) -> bool {
+        self.directions.iter().any(|direction| direction[place].abs() > ROUNDING)
+    }
+
+    /// Whether each direction moves one of these places.
+    fn is_felt_at(&self, places: &[usize]) -> bool {
+        let own: Vec<Vec<f64>> =
+            self.directions.iter().map(|direction| places.iter().map(|&place| direction[place]).collect()).collect();
+        null_space(transpose(&own, places.len()), own.len()).is_empty()
+    }
+}
+
+/// What is left open by the rows that are not spare. They are differentiated as often as they constrain states, since it
+/// is highest derivatives that they determine: a capacitor beside closed switches has the current that keeps its voltage.
+fn directions(work: &mut Work, system: &System, spare: &[u32]) -> Option<Open> {
+    let kept: Vec<u32> = (0..system.rows.len() as u32).filter(|row| !spare.contains(row)).collect();
+    let system = system.with_rows(&kept);
+    let (chains, offsets) = offsets_of_rows(work, &system)?;
+    let parts = decompose(&offsets.tight, &offsets.matching);
+    let (rows, columns) = (&parts.under_rows, &parts.under_columns);
+    let smooth = |&column: &u32| {
+        let variable = system.columns[column as usize];
+        work.model.variables[variable].ty == VariableType::Real && !work.is_discrete(variable)
+    };
+    if columns.len() > LARGEST || columns.len() != rows.len() + spare.len() || !columns.iter().all(smooth) {
+        return None;
+    }
+    let variables: Vec<VarId> = columns.iter().map(|&column| system.columns[column as usize]).collect();
+    let orders: Vec<u32> = columns.iter().map(|&column| offsets.variables[column as usize]).collect();
+    let unknowns: Vec<VarId> = variables
+        .iter()
+        .zip(&orders)
+        .map(|(&variable, &order)| at_order(work, variable, order))
+        .collect::<Option<_>>()?;
+    let differentiated = rows.iter().map(|&row| chains[row as usize][offsets.equations[row as usize] as usize]);
+    let mut residuals = Vec::with_capacity(rows.len());
+    for eq in differentiated {
+        let sides = work.inlined(work.dynamic[eq]);
+        residuals.push(residual(work, sides));
+    }
     let matrix = slopes(work, &residuals, &unknowns)?;
     let directions = null_space(matrix, unknowns.len());
-    (directions.len() == columns.len() - rows.len()).then_some(Open { unknowns, directions })
+    (directions.len() == spare.len()).then_some(Open { variables, orders, directions })
 }
 
 /// What the equations leave open: variables that the model differentiates, whose motion it is, and others.
-fn left_open(work: &Work, system: &System, columns: &[u32], open: &Open) -> (Vec<VarId>, Vec<VarId>) {
-    let feels = |place: usize| open.directions.iter().any(|direction| direction[place].abs() > ROUNDING);
-    let felt = columns.iter().enumerate().filter(|(place, _)| feels(*place));
-    let variables = felt.map(|(_, &column)| (system.columns[column as usize], system.highest[column as usize]));
+fn left_open(work: &Work, open: &Open) -> (Vec<VarId>, Vec<VarId>) {
+    let felt = (0..open.variables.len()).filter(|&place| open.feels(place));
+    let variables = felt.map(|place| (open.variables[place], open.orders[place]));
     let is_differentiated = |variable: VarId| work.model.exprs.find(dae::Node::Der(variable)).is_some();
     let (moving, others): (Vec<_>, Vec<_>) =
         variables.partition(|&(variable, order)| order > 0 && is_differentiated(variable));
@@ -137,31 +181,28 @@ fn left_open(work: &Work, system: &System, columns: &[u32], open: &Open) -> (Vec
 }
 
 /// For each direction in which the unknowns can move, that the unknowns of switches do not move along it.
-fn sharing(work: &mut Work, system: &System, columns: &[u32], open: &Open) -> Option<Vec<ExprId>> {
-    let Open { unknowns, directions } = open;
+fn sharing(work: &mut Work, open: &Open) -> Option<Vec<ExprId>> {
     let switches = switch_unknowns(work);
-    let of_switches: Vec<usize> = (0..unknowns.len()).filter(|&k| switches.contains(&unknowns[k])).collect();
-    let own: Vec<Vec<f64>> =
-        directions.iter().map(|direction| of_switches.iter().map(|&k| direction[k]).collect()).collect();
+    let all: Vec<usize> = (0..open.variables.len()).collect();
+    let of_switches: Vec<usize> = all.iter().copied().filter(|&k| switches.contains(&open.variables[k])).collect();
+    let undifferentiated: Vec<usize> = of_switches.iter().copied().filter(|&k| open.orders[k] == 0).collect();
+    let all_undifferentiated = all.iter().all(|&k| open.orders[k] == 0 || !open.feels(k));
     // Where the switches do not feel a direction, everything counts.
-    let determined = null_space(transpose(&own, of_switches.len()), own.len()).is_empty();
-    if !determined && columns.iter().any(|&column| system.highest[column as usize] > 0) {
-        return None;
-    }
-    let places: Vec<usize> = if determined { of_switches } else { (0..unknowns.len()).collect() };
+    let places = [undifferentiated, of_switches].into_iter().find(|places| open.is_felt_at(places));
+    let places = places.or_else(|| all_undifferentiated.then_some(all))?;
     let condition = |direction: &Vec<f64>| {
         let exprs = &mut work.model.exprs;
         let terms: Vec<ExprId> = places
             .iter()
             .filter(|&&k| direction[k].abs() > ROUNDING)
             .map(|&k| {
-                let (factor, variable) = (exprs.real(direction[k]), exprs.var(unknowns[k]));
+                let (factor, variable) = (exprs.real(direction[k]), exprs.var(open.variables[k]));
                 exprs.mul(factor, variable)
             })
             .collect();
         exprs.sum(&terms)
     };
-    Some(directions.iter().map(condition).collect())
+    Some(open.directions.iter().map(condition).collect())
 }
 
 fn transpose(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
@@ -241,13 +282,11 @@ fn null_space(mut matrix: Vec<Vec<f64>>, columns: usize) -> Vec<Vec<f64>> {
     .collect()
 }
 
-fn notice(work: &Work, system: &System, spare: &[u32], columns: &[u32]) -> Diagnostic {
+fn notice(work: &Work, system: &System, spare: &[u32], open: &Open) -> Diagnostic {
     let switches = switch_unknowns(work);
-    let shared: Vec<String> = columns
-        .iter()
-        .map(|&column| system.columns[column as usize])
-        .filter(|variable| switches.contains(variable))
-        .map(|variable| work.model.variable_name(variable))
+    let shared: Vec<String> = (0..open.variables.len())
+        .filter(|&place| open.feels(place) && switches.contains(&open.variables[place]))
+        .map(|place| work.model.variable_name(open.variables[place]))
         .collect();
     let diagnostic = Diagnostic::warning(
         CODE,

@@ -94,6 +94,17 @@ impl Pantelides {
         if !Matching::near(&signature.incidence, wanted).is_perfect() {
             return Err(Refusal::Singular);
         }
+        self.run_rows(signature, wanted, differentiate)
+    }
+
+    /// The same for a system that may have fewer equations than variables. When orders are ignored, there must be a
+    /// matching of all equations; variables may be left over.
+    pub fn run_rows(
+        &self,
+        signature: &Signature,
+        wanted: &[u32],
+        differentiate: &mut dyn FnMut(u32, u32) -> Option<Entries>,
+    ) -> Result<Offsets, Refusal> {
         let mut run = PantelidesRun::new(signature);
         run.start(wanted);
         run.open = run.matching.unmatched_rows().collect();
