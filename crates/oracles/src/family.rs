@@ -94,6 +94,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 50,
     },
     Family {
+        name: "switching",
+        about: "networks with ideal switches and diodes, against implicit Euler steps with small and large resistances",
+        case: crate::switching::case,
+        tested: 20,
+    },
+    Family {
         name: "undefined",
         about: "expressions that become undefined at a known instant, or are guarded",
         case: crate::undefined::case,

@@ -29,6 +29,7 @@ mod pulses;
 mod roots;
 mod schedules;
 mod smooth;
+mod switching;
 mod undefined;
 mod weak;
 

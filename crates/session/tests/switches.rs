@@ -585,3 +585,43 @@ fn loop_of_switches_behind_another() {
         assert_rows(&run, voltage, |t| if t > closed { 0.0 } else { f64::NAN }, 1e-12);
     }
 }
+
+/// Three switches in parallel, one of them the other way round: two of them are redundant, but the pattern shows one only.
+#[test]
+fn three_parallel_switches_in_two_directions() {
+    let text = package(
+        "model Switch
+           extends TwoPin;
+           Boolean on;
+         equation
+           if on then u = 0; else i = 0; end if;
+         end Switch;
+         model Three
+           Source source(A = 6, f = 0.25);
+           Ground ground;
+           Resistor R(R = 2);
+           Switch one(on = time >= 0.5), two(on = time >= 1), back(on = time >= 1.5);
+           Inductor L(i(start = 0, fixed = true));
+           Resistor load;
+         equation
+           connect(source.n, ground.p);
+           connect(source.p, R.p);
+           connect(R.n, one.p);
+           connect(R.n, two.p);
+           connect(R.n, back.n);
+           connect(R.n, L.p);
+           connect(load.p, one.n);
+           connect(load.p, two.n);
+           connect(load.p, back.p);
+           connect(load.p, L.n);
+           connect(load.n, ground.p);
+         end Three;",
+    );
+    let run = complete(&text, 2.0, 1e-8);
+    let held = run.at("L.i", 0.5);
+    let shared = |t: f64| 2.0 * (PI / 2.0 * t).sin() - held;
+    assert_rows(&run, "L.i", |t| if t > 0.5 { held } else { f64::NAN }, 1e-12);
+    run.assert_follows("one.i", &[0.75, 1.25, 1.75], |t| shared(t) / (1.0 + (2.0 * t - 1.0).floor()), 1e-9);
+    run.assert_follows("two.i", &[1.25, 1.75], |t| shared(t) / (2.0 * t).floor(), 1e-9);
+    run.assert_follows("back.i", &[1.75], |t| -shared(t) / 3.0, 1e-9);
+}

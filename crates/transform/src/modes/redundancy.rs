@@ -165,7 +165,17 @@ fn directions(work: &mut Work, system: &System, spare: &[u32]) -> Option<Open> {
         residuals.push(residual(work, sides));
     }
     let matrix = slopes(work, &residuals, &unknowns)?;
-    let directions = null_space(matrix, unknowns.len());
+    let mut directions = null_space(matrix, unknowns.len());
+    if directions.len() > spare.len() {
+        // The pattern does not show everything that is said twice; the rest is seen when this is decided. Until then
+        // a direction may be closed by what is not seen yet, but not one that nothing but switches feels.
+        let switches = switch_unknowns(work);
+        let is_of_switch = |place: usize| orders[place] == 0 && switches.contains(&variables[place]);
+        directions.retain(|direction: &Vec<f64>| {
+            direction.iter().enumerate().all(|(place, part)| part.abs() <= ROUNDING || is_of_switch(place))
+        });
+        directions.truncate(spare.len());
+    }
     (directions.len() == spare.len()).then_some(Open { variables, orders, directions })
 }
 
