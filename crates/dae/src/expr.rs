@@ -119,6 +119,19 @@ pub enum Builtin {
     TimeInState,
 }
 
+impl Builtin {
+    /// Whether it gives a value of another clock.
+    pub fn is_clock_conversion(self) -> bool {
+        use Builtin::*;
+        matches!(self, SubSample | SuperSample | ShiftSample | BackSample | NoClock)
+    }
+
+    pub fn is_clock_constructor(self) -> bool {
+        use Builtin::*;
+        matches!(self, ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver)
+    }
+}
+
 /// One expression. Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
@@ -290,11 +303,38 @@ pub struct Exprs {
     list_index: HashTable<ArgsId>,
     sites: IdVec<CallSiteId, CallSite>,
     site_index: FxHashMap<CallSite, CallSiteId>,
+    operands: Operands,
+}
+
+/// What the folding constructors do with operands that do not matter for the value: `x` in `0*x` and in `x - x`.
+///
+/// They matter for clocks: all that an equation mentions ticks together (specification 16.7).
+#[derive(Clone, Copy, Default)]
+struct Operands {
+    are_kept: bool,
+    /// Some were left out.
+    are_missing: bool,
 }
 
 impl Exprs {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether the constructors keep operands that do not matter for the value from now on.
+    pub fn keep_operands(&mut self, keep: bool) {
+        self.operands.are_kept = keep;
+    }
+
+    /// Whether an operand that the value does not depend on must stay; where not, it counts as left out.
+    pub fn must_keep_operands(&mut self) -> bool {
+        self.operands.are_missing |= !self.operands.are_kept;
+        self.operands.are_kept
+    }
+
+    /// Whether an operand was left out that may have a variable in it.
+    pub fn lacks_operands(&self) -> bool {
+        self.operands.are_missing
     }
 
     /// The id of a node, without any simplification; see `simplify` for the constructors that fold.

@@ -7,7 +7,7 @@ use base::{IdVec, Name, Span};
 use smallvec::SmallVec;
 
 use crate::evaluate::OutsideFunctions;
-use crate::expr::{ExprId, Exprs};
+use crate::expr::{Builtin, ExprId, Exprs, Node};
 use crate::function::Functions;
 use crate::path::{PathId, Paths};
 
@@ -232,6 +232,16 @@ pub struct Model {
 }
 
 impl Model {
+    /// Whether there are clocked partitions (specification 16).
+    pub fn has_clocks(&self) -> bool {
+        let has_operator = self.exprs.ids().any(|id| match self.exprs.node(id) {
+            Node::Previous(_) | Node::Builtin(Builtin::Hold | Builtin::SampleClocked, _) => true,
+            Node::Builtin(op, _) => op.is_clock_conversion() || op.is_clock_constructor(),
+            _ => false,
+        });
+        has_operator || self.variables.values().any(|variable| variable.ty == VariableType::Clock)
+    }
+
     /// The full name of a variable, `der(x)` for one that is a derivative.
     pub fn variable_name(&self, variable: VarId) -> String {
         match self.variables[variable].derivative_of {

@@ -5,6 +5,9 @@
 //! `/` and `^` of two Integer literals give a Real (10.6.5, 10.6.7). What would be an error at run time, such as `1/0` or
 //! `log(-1)`, stays as it is and fails where it is evaluated. `0*x` is 0 for every x.
 //!
+//! Rules that leave out an operand ask `may_leave_out` first, except where a known condition selects: `if false then x else
+//! y` and `false and x` do without `x`, because parameters switch parts of a model off in this way.
+//!
 //! Sums and products keep the order in which they were first written; a later one with the operands exchanged is the
 //! same node.
 
@@ -135,6 +138,11 @@ impl Exprs {
         Some(self.literal(folded))
     }
 
+    /// Whether the value may do without an operand that it does not depend on; see `keep_operands`.
+    fn may_leave_out(&mut self, id: ExprId) -> bool {
+        self.is_literal(id) || matches!(self.node(id), Node::Time) || !self.must_keep_operands()
+    }
+
     /// A commutative node: the one with the operands exchanged if that exists already.
     fn commutative(&mut self, node: Node, exchanged: Node) -> ExprId {
         match self.find(exchanged) {
@@ -174,8 +182,8 @@ impl Exprs {
             }
             (_, Node::Neg(y)) => self.sub(a, y),
             (Node::Neg(x), _) => self.sub(b, x),
-            (Node::Sub(x, y), _) if y == b => x,
-            (_, Node::Sub(x, y)) if y == a => x,
+            (Node::Sub(x, y), _) if y == b && self.may_leave_out(y) => x,
+            (_, Node::Sub(x, y)) if y == a && self.may_leave_out(y) => x,
             _ => self.commutative(Node::Add(a, b), Node::Add(b, a)),
         }
     }
@@ -184,7 +192,7 @@ impl Exprs {
         if let Some(folded) = self.fold(a, b, i64::checked_sub, |x, y| x - y) {
             return folded;
         }
-        if a == b {
+        if a == b && self.may_leave_out(a) {
             return self.int(0);
         }
         if self.is_zero(b) {
@@ -200,11 +208,11 @@ impl Exprs {
                 let sum = self.add(x, b);
                 self.neg(sum)
             }
-            (Node::Add(x, y), _) if y == b => x,
-            (Node::Add(x, y), _) if x == b => y,
-            (_, Node::Add(x, y)) if x == a => self.neg(y),
-            (_, Node::Add(x, y)) if y == a => self.neg(x),
-            (_, Node::Sub(x, y)) if x == a => y,
+            (Node::Add(x, y), _) if y == b && self.may_leave_out(b) => x,
+            (Node::Add(x, y), _) if x == b && self.may_leave_out(b) => y,
+            (_, Node::Add(x, y)) if x == a && self.may_leave_out(a) => self.neg(y),
+            (_, Node::Add(x, y)) if y == a && self.may_leave_out(a) => self.neg(x),
+            (_, Node::Sub(x, y)) if x == a && self.may_leave_out(a) => y,
             _ => self.intern(Node::Sub(a, b)),
         }
     }
@@ -216,7 +224,7 @@ impl Exprs {
         // Literals stand on the left.
         let (a, b) = if self.number(b).is_some() { (b, a) } else { (a, b) };
         if let Some(factor) = self.as_real(a) {
-            if factor == 0.0 {
+            if factor == 0.0 && self.may_leave_out(b) {
                 return a;
             }
             if factor == 1.0 {
@@ -262,7 +270,7 @@ impl Exprs {
         {
             return self.real(x / y);
         }
-        if divisor == Some(1.0) || self.is_zero(a) {
+        if divisor == Some(1.0) || (self.is_zero(a) && self.may_leave_out(b)) {
             return a;
         }
         if divisor == Some(-1.0) {
@@ -301,9 +309,9 @@ impl Exprs {
             _ => b,
         };
         match self.as_integer(b) {
-            Some(0) => self.real(1.0),
+            Some(0) if self.may_leave_out(a) => self.real(1.0),
             Some(1) => a,
-            _ if self.is_one(a) => a,
+            _ if self.is_one(a) && self.may_leave_out(b) => a,
             _ => self.intern(Node::Pow(a, b)),
         }
     }
@@ -349,7 +357,7 @@ impl Exprs {
             (_, Some(true)) => a,
             (Some(false), _) | (_, Some(false)) => self.boolean(false),
             _ if a == b => a,
-            _ if self.is_negation(a, b) => self.boolean(false),
+            _ if self.is_negation(a, b) && self.may_leave_out(a) => self.boolean(false),
             _ => self.commutative(Node::And(a, b), Node::And(b, a)),
         }
     }
@@ -360,7 +368,7 @@ impl Exprs {
             (_, Some(false)) => a,
             (Some(true), _) | (_, Some(true)) => self.boolean(true),
             _ if a == b => a,
-            _ if self.is_negation(a, b) => self.boolean(true),
+            _ if self.is_negation(a, b) && self.may_leave_out(a) => self.boolean(true),
             _ => self.commutative(Node::Or(a, b), Node::Or(b, a)),
         }
     }
@@ -370,7 +378,7 @@ impl Exprs {
             (Node::Integer(a), Node::Integer(b)) => Some(a.cmp(&b)),
             (Node::Boolean(a), Node::Boolean(b)) => Some(a.cmp(&b)),
             (Node::String(a), Node::String(b)) => Some(a.as_str().cmp(b.as_str())),
-            _ if left == right => Some(std::cmp::Ordering::Equal),
+            _ if left == right && self.may_leave_out(left) => Some(std::cmp::Ordering::Equal),
             _ => match (self.as_real(left), self.as_real(right)) {
                 (Some(a), Some(b)) => a.partial_cmp(&b),
                 _ => None,
@@ -394,12 +402,10 @@ impl Exprs {
     }
 
     pub fn if_(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> ExprId {
-        if then == otherwise {
-            return then;
-        }
         match self.node(condition) {
             Node::Boolean(true) => return then,
             Node::Boolean(false) => return otherwise,
+            _ if then == otherwise && self.may_leave_out(condition) => return then,
             Node::Not(inner) => return self.if_(inner, otherwise, then),
             _ => {}
         }
@@ -409,14 +415,21 @@ impl Exprs {
             _ => {}
         }
         let then = match self.node(then) {
-            Node::If { condition: inner, then, .. } if inner == condition => then,
+            Node::If { condition: inner, then, otherwise } if inner == condition && self.may_leave_out(otherwise) => {
+                then
+            }
             _ => then,
         };
         let otherwise = match self.node(otherwise) {
-            Node::If { condition: inner, otherwise, .. } if inner == condition => otherwise,
+            Node::If { condition: inner, then, otherwise } if inner == condition && self.may_leave_out(then) => {
+                otherwise
+            }
             _ => otherwise,
         };
-        if then == otherwise { then } else { self.intern(Node::If { condition, then, otherwise }) }
+        if then == otherwise && self.may_leave_out(condition) {
+            return then;
+        }
+        self.intern(Node::If { condition, then, otherwise })
     }
 
     pub fn builtin(&mut self, op: Builtin, arguments: &[ExprId]) -> ExprId {
@@ -444,12 +457,17 @@ impl Exprs {
                 return Some(if (a < b) == (op == Builtin::Min) { x } else { y });
             }
             (Builtin::Homotopy, &[actual, simplified]) => {
-                return (actual == simplified || self.is_literal(actual)).then_some(actual);
+                let is_known = actual == simplified || (self.is_literal(actual) && self.may_leave_out(simplified));
+                return is_known.then_some(actual);
             }
             (Builtin::SemiLinear, &[x, positive, negative]) if positive == negative => {
                 return Some(self.mul(positive, x));
             }
-            (Builtin::Delay, &[x, ..]) if self.is_literal(x) => return Some(x),
+            (Builtin::Delay, &[x, ref times @ ..])
+                if self.is_literal(x) && times.iter().all(|&time| self.may_leave_out(time)) =>
+            {
+                return Some(x);
+            }
             _ => {}
         }
         match *arguments {
@@ -613,5 +631,36 @@ mod tests {
             depth.insert(id, below + 1);
         }
         assert!(depth[&root] < 20, "{}", depth[&root]);
+    }
+
+    #[test]
+    fn operands_without_influence_stay_where_they_are_kept() {
+        let mut e = Exprs::new();
+        let (x, y) = (e.var(VarId::from_index(0)), e.var(VarId::from_index(1)));
+        let (zero, one, time) = (e.int(0), e.int(1), e.time());
+        let sum = e.add(y, x);
+        let condition = e.compare(CompareOp::Less, true, x, zero);
+        let opposite = e.not(condition);
+        let rules: [&dyn Fn(&mut Exprs) -> ExprId; 9] = [
+            &|e| e.mul(zero, x),
+            &|e| e.sub(x, x),
+            &|e| e.sub(sum, x),
+            &|e| e.pow(x, zero),
+            &|e| e.pow(one, x),
+            &|e| e.if_(condition, y, y),
+            &|e| e.and(condition, opposite),
+            &|e| e.compare(CompareOp::Equal, false, x, x),
+            &|e| e.div(zero, x),
+        ];
+        e.keep_operands(true);
+        let kept = rules.map(|rule| rule(&mut e));
+        assert!(kept.iter().all(|&id| e.contains(id, x)));
+        assert_eq!(e.mul(zero, time), zero);
+        assert!(!e.lacks_operands());
+        e.keep_operands(false);
+        let folded = e.rewrite(&kept, &mut crate::Memo::default(), |e, _, node| e.make(node));
+        // A quotient that is written stays.
+        assert!(folded[..8].iter().all(|&id| !e.contains(id, x)));
+        assert!(e.lacks_operands());
     }
 }

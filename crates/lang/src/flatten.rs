@@ -55,10 +55,13 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
     if result.diagnostics.iter().any(Diagnostic::is_error) {
         return result;
     }
-    let start = Instant::now();
-    let instances = Instances::new(std::mem::replace(libraries, Libraries::empty()));
-    let mut elaborator = Elaborator::new(instances, overrides.outside.clone());
-    run(&mut elaborator, class, overrides, start, &mut result);
+    let mut elaborator = elaborate(libraries, class, overrides, false, &mut result);
+    let model = &elaborator.flat.model;
+    if model.exprs.lacks_operands() && model.has_clocks() && !failed(&elaborator.instances) {
+        // What ticks together follows from the equations as they are written. Only now is it known that this matters.
+        *libraries = elaborator.instances.libraries;
+        elaborator = elaborate(libraries, class, overrides, true, &mut result);
+    }
     let Elaborator { mut instances, flat, .. } = elaborator;
     result.diagnostics.append(&mut instances.libraries.diagnostics);
     // A class whose file is wrong failed for what was said about the file.
@@ -74,6 +77,22 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
         result.model = Some(flat.model);
     }
     result
+}
+
+/// Makes the flat model of a class; `keep_operands` as in `Exprs`.
+fn elaborate(
+    libraries: &mut Libraries,
+    class: &str,
+    overrides: &Overrides,
+    keep_operands: bool,
+    result: &mut Flattening,
+) -> Elaborator {
+    let start = Instant::now();
+    let instances = Instances::new(std::mem::replace(libraries, Libraries::empty()));
+    let mut elaborator = Elaborator::new(instances, overrides.outside.clone());
+    elaborator.flat.model.exprs.keep_operands(keep_operands);
+    run(&mut elaborator, class, overrides, start, result);
+    elaborator
 }
 
 fn failed(instances: &Instances) -> bool {
@@ -95,7 +114,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     model.is_from_flat_text = is_flat_text(instances.definition(top));
     unreadable.into_iter().for_each(|diagnostic| instances.report(Box::new(diagnostic)));
     let (parts, paths, collected) = instantiate(elaborator, top);
-    result.instantiate_time = start.elapsed();
+    result.instantiate_time += start.elapsed();
     if failed(&elaborator.instances) {
         return;
     }
@@ -123,7 +142,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     if !overrides.no_unit_check && !failed(&elaborator.instances) {
         units::check(elaborator);
     }
-    result.flatten_time = middle.elapsed();
+    result.flatten_time += middle.elapsed();
 }
 
 /// Finds the parts, their paths and the connections. Connections may add elements to expandable connectors, after which

@@ -471,3 +471,103 @@ fn shift_and_super_sample_of_a_varying_clock() {
         assert_close(at(&result, "z", time), expected);
     }
 }
+
+/// `n` and `q` tick every 1/10 and 1/15 s; the text goes on with declarations and equations.
+fn with_two_clocks(declarations: &str, equations: &str) -> String {
+    format!(
+        "model M
+          Integer n(start = 0), q;
+          {declarations}
+        equation
+          when Clock(1, 10) then
+            n = previous(n) + 1;
+          end when;
+          q = subSample(superSample(n, 3), 2);
+          {equations}
+        end M;"
+    )
+}
+
+/// An equation ticks with all variables that stand in it, also with those that its value does not depend on.
+#[test]
+fn variables_without_influence_are_clocked_with_their_equation() {
+    let function = "function first
+          input Integer a;
+          input Integer b;
+          output Integer c;
+        algorithm
+          c := a;
+        end first;";
+    let cases = [
+        ("", "m = previous(m) + 1 + 0*q;"),
+        ("", "m = previous(m) + 1 - q*0;"),
+        ("", "m = previous(m) + 1 + (q - q);"),
+        ("", "m + q = q + previous(m) + 1;"),
+        ("", "m = (previous(m) + 1 - q) + q;"),
+        ("", "m = previous(m) + (if q > 3 then 1 else 1);"),
+        ("Boolean b = m > 3;", "m = previous(m) + (if previous(b) then 1 else if previous(b) then q else 1);"),
+        ("", "m = previous(m) + (if q == q then 1 else 0);"),
+        ("Boolean b = q > 3;", "m = previous(m) + (if b and not b then 2 else 1);"),
+        ("Boolean b = q > 3;", "m = previous(m) + (if b or not b then 1 else 2);"),
+        ("", "m = previous(m) + 1 + {1, 0}*{0, q};"),
+        ("", "m = previous(m) + integer(q^0);"),
+        (function, "m = first(previous(m) + 1, q);"),
+        ("Integer other = q;", "m = 0*other + previous(m) + 1;"),
+        ("Real r;", "m = previous(m) + 1; 0*m = r + 0*q;"),
+    ];
+    let times: Vec<f64> = (0..=15).map(|tick| f64::from(tick) / 15.0).collect();
+    for (declarations, equations) in cases {
+        let result = simulate(&with_two_clocks(&format!("Integer m(start = 0); {declarations}"), equations), 1.0);
+        expect_ticks(&result, "m", &times);
+    }
+}
+
+/// The operand of a conversion gives its clock even where it does not matter for the value.
+#[test]
+fn conversions_without_influence_give_their_clock() {
+    let result = simulate(&with_two_clocks("Integer m(start = 0);", "m = previous(m) + 1 + 0*subSample(q, 3);"), 1.0);
+    expect_ticks(&result, "m", &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+}
+
+/// A function that asks to be written out is so before clocks are inferred.
+#[test]
+fn arguments_that_an_inlined_function_ignores_have_their_own_clock() {
+    let declarations = "
+        Integer m(start = 0);
+        function first
+          input Integer a;
+          input Integer b;
+          output Integer c;
+        algorithm
+          c := a;
+          annotation(Inline = true);
+        end first;";
+    let equations = "when Clock(1, 4) then m = first(previous(m) + 1, q); end when;";
+    let result = simulate(&with_two_clocks(declarations, equations), 1.0);
+    expect_ticks(&result, "m", &[0.0, 0.25, 0.5, 0.75, 1.0]);
+}
+
+#[test]
+fn variables_without_influence_do_not_mix_clocks() {
+    let mixed = |declarations: &str, equations: &str| messages(&with_two_clocks(declarations, equations));
+    expect![[r#"
+        error[no-solver-method]: there are derivatives on a clock without solver method
+          --> case.mo:2:33
+           |
+         2 |           Integer n(start = 0), q;
+           |                                 ^ one of these variables
+           = help: give the clock one, as in `Clock(Clock(1, 10), solverMethod = "ExplicitEuler")`
+           = see: Modelica specification, section 16.8.4
+    "#]]
+    .assert_eq(&mixed("Real x(start = 0, fixed = true);", "der(x) = 1 + 0*q;"));
+    expect![[r#"
+        error[clock-conflict]: the equations of a clocked expression would tick every 0.05 s and every 0.03333333333333333 s
+           = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
+           = see: Modelica specification, section 16.7.5
+    "#]].assert_eq(&mixed("Integer m = n + (q - q);", ""));
+    expect![[r#"
+        error[clock-conflict]: the equations of a clocked expression would tick every 0.05 s and every 0.03333333333333333 s
+           = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
+           = see: Modelica specification, section 16.7.5
+    "#]].assert_eq(&mixed("Integer a; Integer b;", "algorithm a := n; b := q;"));
+}

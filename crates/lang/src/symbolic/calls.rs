@@ -6,7 +6,8 @@ use std::sync::Arc;
 use base::Span;
 use dae::expr::{CallSite, Shape};
 use dae::function::{Inline, LocalId};
-use dae::{Evaluator, ExprId, Exprs, Node, Value};
+use dae::{Evaluator, ExprId, Exprs, Node, Value, VarId, Variability};
+use rustc_hash::FxHashSet;
 
 use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text, stack};
 use crate::functions::{SignatureKind, TypedBody, TypedFunction};
@@ -150,6 +151,7 @@ impl Expander<'_> {
         if !as_written
             && inlinable(&typed)
             && let Some(outputs) = self.inline(&typed, &values)
+            && (self.mode == Mode::Shape || self.keeps_operands(&typed, &values, &outputs))
         {
             return Ok(outputs);
         }
@@ -218,6 +220,24 @@ impl Expander<'_> {
         let outputs = inner.run_function(statements, &typed.signature.output_locals);
         self.elaborator.inline_depth -= 1;
         outputs.ok()
+    }
+
+    /// Whether each output mentions every variable of the arguments, or need not: what asks to be written out is written out
+    /// before clocks are inferred (16.7). See `Exprs::keep_operands`.
+    fn keeps_operands(&mut self, typed: &TypedFunction, values: &[Symbolic], outputs: &[Symbolic]) -> bool {
+        let model = &mut self.elaborator.flat.model;
+        if typed.inline == Inline::Early || !model.exprs.must_keep_operands() {
+            return true;
+        }
+        let variables = |roots: &[Symbolic]| {
+            let scalars: Vec<ExprId> = roots.iter().flat_map(|value| value.scalars()).collect();
+            let found = model.exprs.dependencies(&scalars);
+            let mut all = [found.variables, found.derivatives, found.pre, found.previous].concat();
+            all.retain(|&variable| model.variables[variable].variability > Variability::Parameter);
+            all.into_iter().collect::<FxHashSet<VarId>>()
+        };
+        let needed = variables(values);
+        outputs.iter().all(|output| needed.is_subset(&variables(std::slice::from_ref(output))))
     }
 
     fn evaluate_call(&mut self, function: FunctionKey, values: &[Symbolic], span: Span) -> Outcome<Vec<Symbolic>> {

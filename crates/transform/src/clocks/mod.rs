@@ -15,7 +15,7 @@ mod tickers;
 mod translation;
 
 use base::Diagnostic;
-use dae::{Builtin, Model, Node, VariableType};
+use dae::Model;
 
 use partitions::Partitions;
 use translation::Translation;
@@ -24,34 +24,15 @@ use translation::Translation;
 ///
 /// Returns what is worth knowing about it.
 pub fn translate(model: &mut Model) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    if !has_clocks(model) {
+    if !model.has_clocks() {
         return Ok(Vec::new());
     }
     let mut partitions = Partitions::of(model);
+    // The translation makes all expressions anew.
+    model.exprs.keep_operands(false);
     let clocks = partitions.clocks(model);
     if !clocks.problems.is_empty() {
         return Err(clocks.problems);
     }
     Translation::new(model, partitions, clocks).run()
-}
-
-fn has_clocks(model: &Model) -> bool {
-    let exprs = &model.exprs;
-    exprs.ids().any(|id| match exprs.node(id) {
-        Node::Previous(_) => true,
-        Node::Builtin(op, _) => {
-            is_conversion(op) || is_constructor(op) || op == Builtin::Hold || op == Builtin::SampleClocked
-        }
-        _ => false,
-    }) || model.variables.values().any(|variable| variable.ty == VariableType::Clock)
-}
-
-fn is_conversion(op: Builtin) -> bool {
-    use Builtin::*;
-    matches!(op, SubSample | SuperSample | ShiftSample | BackSample | NoClock)
-}
-
-fn is_constructor(op: Builtin) -> bool {
-    use Builtin::*;
-    matches!(op, ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver)
 }

@@ -2,7 +2,7 @@
 //! sub-clock partition (16.7.4).
 
 use base::Id;
-use dae::{Builtin, EqId, ExprId, Model, Node, VarId, Variability, VariableType};
+use dae::{Builtin, EqId, EquationRole, ExprId, Model, Node, VarId, Variability, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A place whose expressions tick together: an equation, an action, or the operand of a conversion.
@@ -40,9 +40,15 @@ impl Partitions {
             sampled: Vec::new(),
             clauses: FxHashMap::default(),
         };
+        // An algorithm is one equation of all that stands in it.
+        let mut sections: FxHashMap<u32, usize> = FxHashMap::default();
         for (id, equation) in model.equations.iter() {
             let group = this.group(model, &[equation.left, equation.right], false);
             this.group_of_equation.insert(id, group);
+            if let EquationRole::Algorithm(section) = equation.role {
+                let first = *sections.entry(section).or_insert(group);
+                this.union(this.variables + first, this.variables + group);
+            }
         }
         for action in &model.actions {
             let roots: Vec<ExprId> = action.condition.into_iter().chain(action_values(action)).collect();

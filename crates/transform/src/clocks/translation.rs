@@ -10,7 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::partitions::Partitions;
 use super::rates::Clocks;
 use super::tickers::Ticker;
-use super::{is_constructor, is_conversion};
 use crate::structure::{Incidence, Matching};
 
 /// An equation of a partition as it stands.
@@ -235,7 +234,7 @@ impl<'a> Translation<'a> {
                     (Builtin::SampleClocked, &[value, _, _]) => value,
                     (Builtin::SampleClocked, _) => left_limit(exprs, old, samples, &mut held),
                     (Builtin::Hold, &[value, ..]) => value,
-                    (op, &[value, ..]) if is_conversion(op) => value,
+                    (op, &[value, ..]) if op.is_clock_conversion() => value,
                     (Builtin::Interval, _) => interval.unwrap_or(old),
                     (Builtin::FirstTick, _) => first.unwrap_or(old),
                     (Builtin::FloorEvent, new) => exprs.builtin(Builtin::Floor, new),
@@ -286,7 +285,7 @@ impl<'a> Translation<'a> {
     pub(super) fn is_clock(&self, id: ExprId) -> bool {
         match self.model.exprs.node(id) {
             Node::Var(v) => self.model.variables[v].ty == VariableType::Clock,
-            Node::Builtin(op, _) => is_constructor(op),
+            Node::Builtin(op, _) => op.is_clock_constructor(),
             _ => false,
         }
     }
