@@ -571,3 +571,50 @@ fn variables_without_influence_do_not_mix_clocks() {
            = see: Modelica specification, section 16.7.5
     "#]].assert_eq(&mixed("Integer a; Integer b;", "algorithm a := n; b := q;"));
 }
+
+/// The k-th instant and the literal k·interval are the same number, inside a when clause as outside.
+#[test]
+fn relations_on_time_at_ticks() {
+    let count = 12;
+    for (interval, numerator, denominator) in [("0.1", 1, 10), ("0.3", 3, 10), ("1/3", 1, 3), ("0.007", 7, 1000)] {
+        let literal = |tick: i32| f64::from(tick * numerator) / f64::from(denominator);
+        let (mut declarations, mut inside, mut outside) = (String::new(), String::new(), String::new());
+        for tick in 1..=count {
+            let limit = literal(tick);
+            for (name, operator) in [("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<")] {
+                declarations += &format!("Integer {name}{tick}(start = 0, fixed = true), ");
+                declarations += &format!("{name}_clocked{tick}(start = 0);\n");
+                inside +=
+                    &format!("{name}{tick} = pre({name}{tick}) + (if time {operator} {limit:?} then 1 else 0);\n");
+                outside += &format!("{name}_clocked{tick} = previous({name}_clocked{tick})");
+                outside += &format!(" + (if t {operator} {limit:?} then 1 else 0);\n");
+            }
+            declarations += &format!("Integer at{tick}(start = 0, fixed = true);\n");
+            outside += &format!("when time >= {limit:?} then at{tick} = n; end when;\n");
+        }
+        let text = format!(
+            "model M
+              Integer n(start = 0, fixed = true);
+              Real t = sample(time, Clock({numerator}, {denominator}));
+              {declarations}
+            equation
+              when sample(0, {interval}) then
+                n = pre(n) + 1;
+                {inside}
+              end when;
+              {outside}
+            end M;"
+        );
+        let end = literal(count) + 0.5 * literal(1);
+        let result = simulate(&text, end);
+        for tick in 1..=count {
+            assert_eq!(at(&result, &format!("at{tick}"), end), f64::from(tick) + 1.0, "{interval}, {tick}");
+            let (since, until) = (f64::from(count + 1 - tick), f64::from(tick));
+            for (name, expected) in [("ge", since), ("gt", since - 1.0), ("le", until + 1.0), ("lt", until)] {
+                for name in [format!("{name}{tick}"), format!("{name}_clocked{tick}")] {
+                    assert_eq!(at(&result, &name, end), expected, "{interval}, {name}");
+                }
+            }
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! Events whose time is known in advance: the instants of `sample` and the crossings of relations that depend on
 //! time alone, and the arrival of jumps that `delay` held back.
 //!
-//! The n-th instant of a sample is start + n·interval, never a sum of intervals, so that nothing accumulates. Instants that
-//! rounding alone separates are one event.
+//! The n-th instant of a sample is start + n·interval, never a sum of intervals, so that nothing accumulates. Start and
+//! interval are meant as the fractions that they are rounded from: the third instant of `sample(0, 0.1)` is 0.3, and not
+//! the next larger number. Instants that rounding alone separates are one event.
 
 use std::collections::VecDeque;
 
@@ -46,13 +47,53 @@ pub fn same_instant(a: f64, b: f64) -> bool {
 struct Ticker {
     start: f64,
     interval: f64,
+    /// Start, interval and denominator in whole numbers.
+    fractions: Option<[f64; 3]>,
     /// The number of the next instant.
     next: u64,
 }
 
 impl Ticker {
+    fn new(start: f64, interval: f64) -> Self {
+        let fractions = match (fraction(start), fraction(interval)) {
+            (Some((first, parts)), Some((step, others))) => Some([first * others, step * parts, parts * others]),
+            _ => None,
+        };
+        Self { start, interval, fractions, next: 0 }
+    }
+
     fn time(&self) -> f64 {
+        /// Whole numbers up to this one are exact.
+        const EXACT: f64 = 9e15;
+        if let Some([start, interval, denominator]) = self.fractions {
+            let instant = start + self.next as f64 * interval;
+            if instant.abs() <= EXACT && start.abs() <= EXACT {
+                return instant / denominator;
+            }
+        }
         self.start + self.next as f64 * self.interval
+    }
+}
+
+/// The fraction of small whole numbers that a number is rounded from. Below this size of the denominator no two have the
+/// same rounding, and hardly any number is one by chance.
+fn fraction(value: f64) -> Option<(f64, f64)> {
+    const LARGEST_NUMERATOR: f64 = 1e9;
+    const LARGEST_DENOMINATOR: f64 = 1e6;
+    let size = value.abs();
+    let (mut before, mut last, mut rest) = ((0.0, 1.0), (1.0, 0.0), size);
+    loop {
+        // The next convergent of the continued fraction.
+        let whole = rest.floor();
+        let next = (whole * last.0 + before.0, whole * last.1 + before.1);
+        let is_small = next.0 <= LARGEST_NUMERATOR && next.1 <= LARGEST_DENOMINATOR;
+        if !is_small {
+            return None;
+        }
+        if next.0 / next.1 == size {
+            return Some((next.0.copysign(value), next.1));
+        }
+        (before, last, rest) = (last, next, 1.0 / (rest - whole));
     }
 }
 
@@ -82,7 +123,7 @@ impl Clockwork {
             if !start.is_finite() || !interval.is_finite() || interval <= 0.0 {
                 return None;
             }
-            let mut ticker = Ticker { start, interval, next: 0 };
+            let mut ticker = Ticker::new(start, interval);
             if start < time {
                 ticker.next = ((time - start) / interval).floor().max(0.0) as u64;
                 while ticker.time() < time && !same_instant(ticker.time(), time) {
@@ -254,5 +295,38 @@ impl Clockwork {
         for sample in &program.layout.samples {
             memory.values[sample.flag as usize] = 0.0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_those_of_the_fractions() {
+        for (start, interval, numerator, denominator) in [
+            (0.0, 0.1, 1, 10),
+            (0.0, 0.3, 3, 10),
+            (0.0, 1.0 / 3.0, 1, 3),
+            (0.0, 0.007, 7, 1000),
+            (0.0, 1e-6, 1, 1_000_000),
+        ] {
+            let mut ticker = Ticker::new(start, interval);
+            for number in 0..10_000_u32 {
+                ticker.next = u64::from(number);
+                assert_eq!(ticker.time(), f64::from(number * numerator) / f64::from(denominator));
+            }
+        }
+        let shifted = Ticker { next: 2, ..Ticker::new(-0.1, 0.2) };
+        assert_eq!(shifted.time(), 0.3);
+    }
+
+    #[test]
+    fn other_numbers_are_no_fractions() {
+        for value in [std::f64::consts::PI, 1e-7, 1e12, f64::MIN_POSITIVE, f64::MAX] {
+            assert_eq!(fraction(value), None);
+        }
+        let ticker = Ticker { next: 3, ..Ticker::new(0.5, std::f64::consts::PI) };
+        assert_eq!(ticker.time(), 0.5 + 3.0 * std::f64::consts::PI);
     }
 }
