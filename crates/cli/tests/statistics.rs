@@ -84,6 +84,7 @@ fn as_text() {
         state events 1
         time events 4
         rows 508
+        warnings of assertions 0
         modes 1
 
         parse … s
@@ -120,7 +121,7 @@ fn as_json() {
     let summary: Value = serde_json::from_str(&run.stdout).unwrap();
     let statistics = summary["statistics"].as_object().unwrap();
     let keys: Vec<&str> = statistics.keys().map(String::as_str).collect();
-    expect!["steps rejected rhs jacobians factorisations newton_iterations block_iterations block_factorisations state_events time_events rows modes mean_step_seconds worst_step_seconds worst_step_time integrate blocks"].assert_eq(&keys.join(" "));
+    expect!["steps rejected rhs jacobians factorisations newton_iterations block_iterations block_factorisations state_events time_events rows assertion_warnings modes mean_step_seconds worst_step_seconds worst_step_time integrate blocks"].assert_eq(&keys.join(" "));
     let number = |value: &Value| value.as_f64().unwrap();
     let (mean, worst) = (number(&statistics["mean_step_seconds"]), number(&statistics["worst_step_seconds"]));
     assert!(0.0 < mean && mean <= worst && worst < 60.0, "{mean} {worst}");

@@ -85,7 +85,7 @@ pub const FAMILIES: &[Family] = &[
         name: "roots",
         about: "networks of linear, cubic and exponential elements of all sizes, made from a known root",
         case: crate::roots::case,
-        tested: 60,
+        tested: 20,
     },
     Family {
         name: "smooth",

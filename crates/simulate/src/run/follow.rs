@@ -38,12 +38,17 @@ impl Run<'_, '_> {
         while time < end {
             pieces += 1;
             let next = if time + 1.000_001 * piece >= end { end } else { time + piece };
-            let near = self.predict_at(next)?;
-            let divisible = piece > SHORTEST_PIECE * (end - begin) && time + 0.25 * piece > time;
-            if !near && divisible && pieces < MOST_PIECES {
+            let divisible =
+                piece > SHORTEST_PIECE * (end - begin) && time + 0.25 * piece > time && pieces < MOST_PIECES;
+            let predicted = self.predict_at(next);
+            if divisible && !matches!(predicted, Ok(true)) {
                 piece *= 0.25;
                 continue;
             }
+            let near = match predicted {
+                Ok(near) => near,
+                Err(stop) => return self.end_inside(begin, time, next, stop),
+            };
             let Station { machine, integrator, .. } = &mut *self.station;
             if !near {
                 machine.branches.note_jump();
@@ -58,6 +63,13 @@ impl Run<'_, '_> {
             piece = if pieces < MOST_PIECES { GROWTH * piece } else { end - time };
         }
         Ok(true)
+    }
+
+    /// The model cannot be evaluated from `bad` on: rows up to the last good point are written first.
+    fn end_inside(&mut self, begin: f64, good: f64, bad: f64, stop: Stop) -> Result<bool, Stop> {
+        self.write_outputs_until(begin, good, false)?;
+        self.station.machine.memory.set_time(bad);
+        Err(stop)
     }
 
     /// Solves at a time of the last step from the prediction; whether what is found is near it.
