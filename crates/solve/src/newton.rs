@@ -9,7 +9,7 @@
 //! 3.3.3 (NLEQ-ERR): a step is good when the next correction, computed with the same factorisation, is shorter. This
 //! does not depend on the scaling of the equations, only on that of the unknowns, which are measured in nominals.
 //! When it fails, steps that merely reduce the scaled residual are accepted, and when these fail, too, small systems are
-//! brought nearer by [`crate::levenberg_marquardt`] and tried once more. A warm start first tries the
+//! brought nearer by [`crate::levenberg_marquardt`] and tried once more, or the residual is reduced by and by. A warm start first tries the
 //! factorisation of the last solution; a point where the residual cannot be evaluated shortens the step; a singular
 //! Jacobian is met with the correction of least norm.
 
@@ -377,12 +377,53 @@ impl NewtonSolver {
         if self.size == 1 && self.bracket(system, x) {
             return Ok(());
         }
+        if self.reduce_residual(system, x) {
+            return Ok(());
+        }
         x.copy_from_slice(&stuck_at);
         // The residuals at the point that is handed back.
         if self.evaluate(system, x, Target::Own).is_ok() {
             self.worst = first_worst;
         }
         Err(first)
+    }
+
+    /// Newton's homotopy: solves `r(x) = factor·r(start)` for smaller and smaller factors. Where the equations are monotone,
+    /// as those of networks of diodes, there is one solution for each of them.
+    fn reduce_residual(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
+        const SMALLEST_FACTOR: f64 = 1e-16;
+        const MOST_STEPS: usize = 300;
+        x.copy_from_slice(&self.start);
+        if self.evaluate_start(system, x).is_err() {
+            return false;
+        }
+        let first = self.r.clone();
+        let mut reached = x.to_vec();
+        let (mut factor, mut reduction) = (1.0f64, 0.1f64);
+        self.in_own_units = true;
+        let mut found = false;
+        for _ in 0..MOST_STEPS {
+            let next = if factor * reduction < SMALLEST_FACTOR { 0.0 } else { factor * reduction };
+            let mut shifted = Shifted { system: &mut *system, first: &first, factor: next };
+            x.copy_from_slice(&reached);
+            let outcome = self.evaluate_start(&mut shifted, x).and_then(|()| self.damped(&mut shifted, x));
+            match outcome {
+                Ok(()) if next == 0.0 => {
+                    found = true;
+                    break;
+                }
+                Ok(()) => {
+                    reached.copy_from_slice(x);
+                    (factor, reduction) = (next, (reduction * reduction).max(1e-3));
+                }
+                Err(_) if reduction > 0.99 => break,
+                Err(_) => reduction = reduction.sqrt(),
+            }
+        }
+        self.in_own_units = false;
+        // The residuals in memory are those of the system itself.
+        self.evaluated.fill(f64::NAN);
+        found
     }
 
     /// One equation for one unknown: looks for the nearest change of sign on both sides of the start, and halves it. A
@@ -1061,6 +1102,41 @@ impl DenseSystem for Rescue<'_> {
 
     fn clamp(&self, x: &mut [f64]) {
         self.solver.clamp(x);
+    }
+}
+
+/// `r(x) - factor·r(start)`.
+struct Shifted<'a> {
+    system: &'a mut dyn NonlinearSystem,
+    first: &'a [f64],
+    factor: f64,
+}
+
+impl NonlinearSystem for Shifted<'_> {
+    fn size(&self) -> usize {
+        self.system.size()
+    }
+
+    fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        self.system.residual(x, r)?;
+        r.iter_mut().zip(self.first).for_each(|(r, first)| *r -= self.factor * first);
+        Ok(())
+    }
+
+    fn dependents(&self) -> usize {
+        self.system.dependents()
+    }
+
+    fn read_dependents(&self, values: &mut [f64]) {
+        self.system.read_dependents(values);
+    }
+
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        self.system.jacobian_pattern()
+    }
+
+    fn jacobian(&mut self, x: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        self.system.jacobian(x, values)
     }
 }
 
