@@ -264,6 +264,7 @@ end Tank;
                |
              6 |   rate = 1/(if time < 0.5 then 1 else 0);
                |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in this equation
+               = help: look at what becomes zero; guard it, such as `noEvent(if abs(x) > 0 then 1/x else …)`
             error: the run stopped at time 0.5; `Tank.csv` holds what was computed until then
         "#]],
     );
@@ -288,6 +289,7 @@ end Tank;
                |
              5 |   speed = 2/area;
                |   ^^^^^^^^^^^^^^ in this equation
+               = help: look at what becomes zero; guard it, such as `noEvent(if abs(x) > 0 then 1/x else …)`
         "#]],
     );
 }
@@ -473,14 +475,14 @@ end Melting;
 ",
         3,
         expect![[r#"
-            error[singular-system]: the 2 nonlinear equations for x, y do not determine x near time 1.064
+            error[singular-system]: the 2 nonlinear equations for x, y do not determine x near time 1.062500042010015
               --> model.mo:6:3
                |
              6 |   y = 0.5*x;
                |   ^^^^^^^^^ one of these equations
                = the iteration ended at x = -0.25 (start = 1)
                = help: the solution may end or branch here, such as at the top of a characteristic; other start values may lead to another branch
-            error: the run stopped at time 1.064; `Melting.csv` holds what was computed until then
+            error: the run stopped at time 1.0625000105025038; `Melting.csv` holds what was computed until then
         "#]],
     );
 }

@@ -73,9 +73,9 @@ impl Failure {
     fn advice(&self) -> Option<&'static str> {
         let Reason::Operation { name, .. } = &*self.reason else { return None };
         Some(match *name {
-            "div" | "pow" => "look at what becomes zero; guard it, such as `if abs(x) > 0 then 1/x else …`",
+            "div" | "pow" => "look at what becomes zero; guard it, such as `noEvent(if abs(x) > 0 then 1/x else …)`",
             "log" | "log10" | "sqrt" | "asin" | "acos" => {
-                "look at what leaves the domain of the function; guard it, such as `if x > 0 then log(x) else …`"
+                "look at what leaves the domain of the function; guard it, such as `noEvent(if x > 0 then log(x) else …)`"
             }
             "exp" | "sinh" | "cosh" | "mul" | "add" | "sub" => "the result is too large for a number",
             _ => return None,

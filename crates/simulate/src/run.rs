@@ -312,6 +312,12 @@ enum Stop {
     Result(ResultError),
 }
 
+impl Stop {
+    fn is_singular(&self) -> bool {
+        matches!(self, Stop::Trouble(trouble) if trouble.is_singular())
+    }
+}
+
 impl From<Trouble> for Stop {
     fn from(trouble: Trouble) -> Self {
         Stop::Trouble(trouble)

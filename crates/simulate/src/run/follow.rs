@@ -35,6 +35,7 @@ impl Run<'_, '_> {
         // Behind an event a short piece tells how the solutions begin to move.
         let first = machine.branches.last_length().map_or(FIRST_PIECE * (end - begin), |length| GROWTH * length);
         let (mut time, mut piece, mut pieces) = (begin, first.min(end - begin), 0);
+        let mut singular = None;
         while time < end {
             pieces += 1;
             let next = if time + 1.000_001 * piece >= end { end } else { time + piece };
@@ -42,12 +43,14 @@ impl Run<'_, '_> {
                 piece > SHORTEST_PIECE * (end - begin) && time + 0.25 * piece > time && pieces < MOST_PIECES;
             let predicted = self.predict_at(next);
             if divisible && !matches!(predicted, Ok(true)) {
+                singular = predicted.err().filter(Stop::is_singular).or(singular);
                 piece *= 0.25;
                 continue;
             }
             let near = match predicted {
                 Ok(near) => near,
-                Err(stop) => return self.end_inside(begin, time, next, stop),
+                // Next to the end of a branch there is no solution; that it ends shows farther away.
+                Err(stop) => return self.end_inside(begin, time, next, singular.unwrap_or(stop)),
             };
             let Station { machine, integrator, .. } = &mut *self.station;
             if !near {
