@@ -32,8 +32,8 @@ fn main() {
     call.folders.iter().for_each(|folder| libraries.add_search_path(folder));
     let mut models = Vec::new();
     for class in &call.classes {
-        let path = class.split('.');
-        let found = path.fold(Some(Libraries::ROOT), |class, part| libraries.class(class?, Name::new(part)));
+        let mut path = class.split('.');
+        let found = path.try_fold(Libraries::ROOT, |class, part| libraries.class(class, Name::new(part)));
         match found {
             Some(found) => find(&mut libraries, found, &mut models),
             None => eprintln!("there is no class {class}"),
