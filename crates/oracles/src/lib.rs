@@ -1,11 +1,11 @@
 //! Random models with an oracle: each family writes a model as Modelica text and knows, by closed form, conservation law or an
 //! independent computation, what a correct run shows. The strongest test of the whole way from text to curve.
 //!
-//! `tests/families.rs` runs some hundred cases of each family; the program of this crate runs as many as asked for:
+//! `tests/families.rs` runs some hundred cases of each family; the example `oracles` runs as many as asked for:
 //!
 //! ```sh
-//! cargo run --release -p gyrator-oracles -- all --cases 100000 --seed 1
-//! cargo run --release -p gyrator-oracles -- boolean --case 17 --seed 1 --show
+//! cargo run --release -p gyrator-oracles --example oracles -- all --cases 100000 --seed 1
+//! cargo run --release -p gyrator-oracles --example oracles -- boolean --case 17 --seed 1 --show
 //! ```
 
 mod case;

@@ -1,4 +1,4 @@
-//! Runs many random models: `gyrator-oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]`.
+//! Runs many random models: `oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]`.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let call = match read_call(std::env::args().skip(1)) {
         Ok(call) => call,
         Err(message) => {
-            eprintln!("{message}\nusage: gyrator-oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]");
+            eprintln!("{message}\nusage: oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]");
             FAMILIES.iter().for_each(|family| eprintln!("  {:12} {}", family.name, family.about));
             return ExitCode::from(2);
         }
