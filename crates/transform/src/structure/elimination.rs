@@ -7,7 +7,9 @@
 //!
 //! Rows of fractions are multiplied by their common denominator and eliminated without fractions, so their numbers stay
 //! whole and exact. Of other numbers each carries the size of what it was computed from: a sum that is smaller than that by
-//! as much as rounding reaches is zero, whatever the scale of its row.
+//! as much as rounding reaches is zero, whatever the scale of its row. Where there are such numbers, no pivot is small beside
+//! the others of its row, in units that make the largest numbers of all rows and columns alike (Ruiz, *A scaling algorithm to
+//! equilibrate both rows and columns norms in matrices*, 2001): numbers that had grown would make sums of all others vanish.
 
 use rustc_hash::FxHashMap;
 
@@ -21,13 +23,66 @@ const LEAST_WORK: usize = 20_000;
 /// A sum that is smaller than its terms by this factor is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
+/// A pivot is at least this fraction of the largest number of its row.
+const SMALLEST_PIVOT: f64 = 0.1;
+
+/// What is found to vanish does so, column by column, up to this fraction of its terms.
+const VANISHING: f64 = 1e-10;
+
 /// Whole numbers below this one are exact.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Independent combinations of rows that vanish: the rows in each with their factors.
 pub fn dependencies(rows: &[Terms]) -> Vec<Terms> {
     let core = core(rows);
-    if core.is_empty() { Vec::new() } else { Elimination::new(rows, core).run() }
+    if core.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Elimination::new(rows, core).run();
+    found.retain(|combination| vanishes(rows, combination));
+    found
+}
+
+/// Whether a combination of given rows is zero in each column, compared with its terms there.
+fn vanishes(rows: &[Terms], combination: &Terms) -> bool {
+    let mut sums: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
+    for &(row, factor) in combination {
+        for &(column, value) in &rows[row as usize] {
+            let (sum, size) = sums.entry(column).or_default();
+            *sum += factor * value;
+            *size = size.max((factor * value).abs());
+        }
+    }
+    sums.values().all(|(sum, size)| sum.abs() <= VANISHING * size)
+}
+
+/// Units of the columns in which, with suitable units of the rows, the largest number of each row and column is about one.
+fn column_units(rows: &[&Terms]) -> FxHashMap<u32, f64> {
+    const ROUNDS: usize = 12;
+    let mut units: FxHashMap<u32, f64> = FxHashMap::default();
+    rows.iter().for_each(|terms| units.extend(terms.iter().map(|&(column, _)| (column, 1.0))));
+    let mut row_units = vec![1.0; rows.len()];
+    let mut largest: FxHashMap<u32, f64> = FxHashMap::default();
+    for _ in 0..ROUNDS {
+        largest.clear();
+        for (terms, unit) in rows.iter().zip(&mut row_units) {
+            let mut most = 0.0f64;
+            for (column, value) in *terms {
+                let size = value.abs() * *unit * units.get(column).copied().unwrap_or(1.0);
+                most = most.max(size);
+                let of_column = largest.entry(*column).or_default();
+                *of_column = of_column.max(size);
+            }
+            *unit /= positive_root(most);
+        }
+        units.iter_mut().for_each(|(column, unit)| *unit /= positive_root(largest.get(column).copied().unwrap_or(1.0)));
+    }
+    units
+}
+
+/// The square root of a number, or one where that says nothing.
+fn positive_root(size: f64) -> f64 {
+    if size > 0.0 && size.is_finite() { size.sqrt() } else { 1.0 }
 }
 
 /// The rows that are left when those that alone hold a column are taken away again and again.
@@ -121,6 +176,8 @@ struct Elimination {
     holders: FxHashMap<u32, Vec<usize>>,
     /// Rows by length, some perhaps of another length by now.
     by_length: std::collections::BinaryHeap<std::cmp::Reverse<(usize, usize)>>,
+    /// In which numbers of different columns are compared; none where all numbers are whole, and any pivot does.
+    column_units: Option<FxHashMap<u32, f64>>,
     budget: usize,
 }
 
@@ -130,8 +187,10 @@ impl Elimination {
             rows: Vec::new(),
             holders: FxHashMap::default(),
             by_length: std::collections::BinaryHeap::new(),
+            column_units: None,
             budget: LEAST_WORK,
         };
+        let terms: Vec<&Terms> = core.iter().map(|&row| &given[row as usize]).collect();
         for row in core {
             let row = Row::given(row, &given[row as usize]);
             this.budget += WORK_PER_ENTRY * row.terms.len();
@@ -141,7 +200,22 @@ impl Elimination {
             this.by_length.push(std::cmp::Reverse((row.terms.len(), this.rows.len())));
             this.rows.push(Some(row));
         }
+        if !this.rows.iter().flatten().all(|row| row.whole) {
+            this.column_units = Some(column_units(&terms));
+        }
         this
+    }
+
+    /// The column to eliminate: the rarest one of those with a pivot that is not small.
+    fn pivot_column(&self, pivot: &Row) -> Option<u32> {
+        let rarity = |column: &u32| self.holders.get(column).map_or(0, Vec::len);
+        let columns = pivot.terms.iter();
+        let Some(units) = &self.column_units else {
+            return columns.map(|(column, _)| *column).min_by_key(rarity);
+        };
+        let size = |(column, number): &(u32, Number)| number.value.abs() * units.get(column).copied().unwrap_or(1.0);
+        let least = SMALLEST_PIVOT * pivot.terms.iter().map(size).fold(0.0, f64::max);
+        columns.filter(|term| size(term) >= least).map(|(column, _)| *column).min_by_key(rarity)
     }
 
     fn run(mut self) -> Vec<Terms> {
@@ -163,8 +237,7 @@ impl Elimination {
 
     /// Eliminates the rarest column of the pivot from all other rows; `None` when that has become too much work.
     fn remove(&mut self, pivot: &Row) -> Option<()> {
-        let rarity = |column: &u32| self.holders.get(column).map_or(0, Vec::len);
-        let column = pivot.terms.iter().map(|(column, _)| *column).min_by_key(rarity)?;
+        let column = self.pivot_column(pivot)?;
         for index in self.holders.remove(&column)? {
             let Some(row) = &self.rows[index] else { continue };
             let Some(next) = reduced(row, pivot, column)? else { continue };

@@ -321,6 +321,36 @@ fn elimination_sees_through_rounding_errors() {
     assert!(elimination::dependencies(&rows(1e-15)).is_empty());
 }
 
+/// Each row has one number near one; the others are anything down to 1e-15 of it, in any units of rows and columns.
+fn weakly_coupled() -> impl Strategy<Value = Vec<elimination::Terms>> {
+    let size = || (-1.0..1.0f64, 0.0..15.0f64).prop_map(|(factor, power)| 0.1 * factor * 10f64.powf(-power));
+    (3..=8usize)
+        .prop_flat_map(move |n| {
+            let unit = || proptest::collection::vec(-9..=9i32, n);
+            (proptest::collection::vec(proptest::collection::vec(size(), n), n), unit(), unit())
+        })
+        .prop_map(|(mut rows, row_units, column_units)| {
+            (0..rows.len()).for_each(|place| rows[place][place] += 1.0);
+            let scaled = |(row, unit): (&Vec<f64>, &i32)| -> elimination::Terms {
+                let values = row.iter().zip(&column_units).map(|(value, own)| value * 10f64.powi(own + unit));
+                (0u32..).zip(values).filter(|(_, value)| *value != 0.0).collect()
+            };
+            rows.iter().zip(&row_units).map(scaled).collect()
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn elimination_loses_no_weak_coupling(mut rows in weakly_coupled(), factor in 0.1..1.0f64) {
+        prop_assert!(elimination::dependencies(&rows).is_empty());
+        let multiple: elimination::Terms = rows[0].iter().map(|(column, value)| (*column, factor * value)).collect();
+        rows.extend([multiple]);
+        prop_assert_eq!(elimination::dependencies(&rows).len(), 1);
+    }
+}
+
 #[test]
 fn constant_factors_become_whole() {
     assert_eq!(elimination::whole(&[0.5, -0.1, 2.0]), Some((vec![5, -1, 20], 10)));
