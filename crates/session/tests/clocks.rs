@@ -562,11 +562,19 @@ fn variables_without_influence_do_not_mix_clocks() {
     .assert_eq(&mixed("Real x(start = 0, fixed = true);", "der(x) = 1 + 0*q;"));
     expect![[r#"
         error[clock-conflict]: the equations of a clocked expression would tick every 0.05 s and every 0.03333333333333333 s
+          --> case.mo:8:11
+           |
+         8 |           q = subSample(superSample(n, 3), 2);
+           |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in these equations
            = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
            = see: Modelica specification, section 16.7.5
     "#]].assert_eq(&mixed("Integer m = n + (q - q);", ""));
     expect![[r#"
         error[clock-conflict]: the equations of a clocked expression would tick every 0.05 s and every 0.03333333333333333 s
+          --> case.mo:8:11
+           |
+         8 |           q = subSample(superSample(n, 3), 2);
+           |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in these equations
            = help: variables of different clocks are joined by subSample, superSample, shiftSample or backSample
            = see: Modelica specification, section 16.7.5
     "#]].assert_eq(&mixed("Integer a; Integer b;", "algorithm a := n; b := q;"));
@@ -617,4 +625,125 @@ fn relations_on_time_at_ticks() {
             }
         }
     }
+}
+
+#[test]
+fn nested_conversions_mean_named_ones() {
+    // Each form of `c` beside the same with a variable for each operand.
+    let forms = [
+        ("superSample(subSample(a, 3), 3)", "superSample(v, 3)", "v = subSample(a, 3);"),
+        ("superSample(2*subSample(a, 3) + 1, 2)", "superSample(v, 2)", "v = 2*w + 1; w = subSample(a, 3);"),
+        ("shiftSample(subSample(a, 3), 1, 3)", "shiftSample(v, 1, 3)", "v = subSample(a, 3);"),
+        ("backSample(shiftSample(a, 3), 2)", "backSample(v, 2)", "v = shiftSample(a, 3);"),
+        ("superSample(subSample(previous(a), 3), 2)", "superSample(v, 2)", "v = subSample(w, 3); w = previous(a);"),
+        ("superSample(interval(a), 2)", "superSample(v, 2)", "v = interval(a);"),
+        ("superSample(if firstTick(a) then 1 else a, 2)", "superSample(v, 2)", "v = if firstTick(a) then 1 else a;"),
+        ("superSample(sample(time, Clock(1, 5)), 2)", "superSample(v, 2)", "v = sample(time, Clock(1, 5));"),
+        ("superSample(f(subSample(a, 3)), 3)", "superSample(v, 3)", "v = f(w); w = subSample(a, 3);"),
+        ("sample(hold(subSample(a, 3)), Clock(1, 7))", "sample(h, Clock(1, 7))", "h = hold(v); v = subSample(a, 3);"),
+        (
+            "if superSample(subSample(a, 3) > 1.5, 3) then 1 else 0",
+            "if b then 1 else 0",
+            "b = superSample(q, 3); q = v > 1.5; v = subSample(a, 3);",
+        ),
+        (
+            "subSample(superSample(subSample(a, 2), 3), 3) + subSample(a, 2)",
+            "z + v",
+            "z = subSample(w, 3); w = superSample(v, 3); v = subSample(a, 2);",
+        ),
+    ];
+    let run = |c: &str, equations: &str| {
+        let mut declared = String::new();
+        for (name, ty) in
+            [("v", "Real"), ("w", "Real"), ("z", "Real"), ("h", "Real"), ("b", "Boolean"), ("q", "Boolean")]
+        {
+            if equations.contains(&format!("{name} = ")) {
+                declared += &format!("{ty} {name};");
+            }
+        }
+        let text = format!(
+            "function f input Real u; output Real y; algorithm y := u*u; end f;
+             model M
+               Real a = sample(1 + time, Clock(1, 10));
+               Real c = {c};
+               {declared}
+               Real y = hold(c);
+             equation
+               {equations}
+             end M;"
+        );
+        simulate(&text, 2.0)
+    };
+    for (nested, outer, equations) in forms {
+        let (found, expected) = (run(nested, ""), run(outer, equations));
+        let mut seen = std::collections::BTreeSet::new();
+        for sample in 0..400 {
+            let time = 0.0025 + 0.005 * f64::from(sample);
+            for name in ["c", "y"] {
+                let (value, right) = (at(&found, name, time), at(&expected, name, time));
+                assert_eq!(value, right, "{nested}: {name} at {time}");
+                seen.insert(value.to_bits());
+            }
+        }
+        // Constant would be equal too.
+        assert!(seen.len() > 1 || nested.contains("interval"), "{nested}");
+    }
+    // One in closed form: the value of every third tick, for three ticks.
+    let result = run("superSample(subSample(a, 3), 3)", "");
+    for tick in 0..20 {
+        assert_close(at(&result, "c", 0.1 * f64::from(tick) + 0.05), 1.0 + 0.3 * f64::from(tick / 3));
+    }
+}
+
+#[test]
+fn expressions_are_held() {
+    let text = "model M
+          Real a(start = 5) = sample(1 + time, Clock(1, 10));
+          Real c(start = 7) = 2*a;
+          Real p = hold(previous(c));
+          Real s = hold(subSample(a, 3));
+          Real t = hold(sample(time, Clock(1, 10)));
+          Real d = hold(interval(a));
+          Boolean b = hold(a > 1.45);
+          Real x(start = 0, fixed = true);
+        equation
+          der(x) = hold(2*a + subSample(superSample(a, 2), 2));
+        end M;";
+    let result = simulate(text, 1.0);
+    let mut x = 0.0;
+    for tick in 0..10 {
+        let (begin, middle) = (0.1 * f64::from(tick), 0.1 * f64::from(tick) + 0.05);
+        assert_close(at(&result, "p", middle), if tick == 0 { 7.0 } else { 2.0 * (1.0 + begin - 0.1) });
+        assert_close(at(&result, "s", middle), 1.0 + 0.3 * f64::from(tick / 3));
+        assert_close(at(&result, "t", middle), begin);
+        assert_close(at(&result, "d", middle), 0.1);
+        assert_eq!(at(&result, "b", middle), f64::from(u8::from(tick >= 5)));
+        let slope = 3.0 * (1.0 + begin);
+        assert!((at(&result, "x", middle) - x - 0.05 * slope).abs() < 1e-9);
+        x += 0.1 * slope;
+    }
+}
+
+#[test]
+fn expressions_before_their_first_tick() {
+    let text = "model M
+  Real a = sample(time, Clock(1, 10));
+  Real late(start = 4) = shiftSample(a, 3);
+  Real y = hold(2*late + 1);
+end M;
+";
+    let result = simulate(text, 1.0);
+    assert_close(at(&result, "y", 0.2), 9.0);
+    assert_close(at(&result, "y", 0.35), 1.6);
+    expect![[r#"
+        warning[operand-without-start]: the operand of `hold` is an expression, which has no start value
+          --> case.mo:4:12
+           |
+         4 |   Real y = hold(2*late + 1);
+           |            ^^^^^^^^^^^^^^^^ here
+           = before the first tick of its clock, the expression of the start values of its variables is used
+           = help: give the expression a variable with a start value
+           = see: Modelica specification, section 16.5
+    "#]]
+    .assert_eq(&messages(text));
 }

@@ -1,12 +1,13 @@
 //! Clocked partitions (specification chapter 16) as when clauses.
 //!
-//! `partitions` finds what ticks together, `rates` the clock of each partition, `translation` makes every equation of a
+//! `operands` gives expressions behind conversions variables, `partitions` finds what ticks together, `rates` the clock of each partition, `translation` makes every equation of a
 //! partition `v = if edge(tick) then … else pre(v)`: a clocked variable keeps its value between ticks, so `previous(v)` is
 //! `pre(v)`, `hold(v)` is `v`, and a sample is the left limit of what it samples. `tickers` makes the Boolean variables that
 //! rise at the ticks. In partitions with a solver method `reduction` differentiates constraints between states and
 //! `discretise` replaces derivatives.
 
 mod discretise;
+mod operands;
 mod partitions;
 mod rates;
 mod ratio;
@@ -27,12 +28,15 @@ pub fn translate(model: &mut Model) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> 
     if !model.has_clocks() {
         return Ok(Vec::new());
     }
-    let mut partitions = Partitions::of(model);
+    let declared = model.variables.len();
+    let operands = operands::name(model);
+    let mut partitions = Partitions::of(model, declared);
     // The translation makes all expressions anew.
     model.exprs.keep_operands(false);
-    let clocks = partitions.clocks(model);
+    let mut clocks = partitions.clocks(model);
     if !clocks.problems.is_empty() {
         return Err(clocks.problems);
     }
+    operands::notices(&operands, &mut partitions, &mut clocks);
     Translation::new(model, partitions, clocks).run()
 }

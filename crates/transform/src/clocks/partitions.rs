@@ -21,6 +21,8 @@ pub(super) struct Partitions {
     /// Union-find over variables, then groups.
     parent: Vec<usize>,
     pub(super) variables: usize,
+    /// How many of the variables stand in the text; operands that became variables follow.
+    pub(super) declared: usize,
     pub(super) group_of_equation: FxHashMap<EqId, usize>,
     pub(super) group_of_action: Vec<usize>,
     /// What `sample` takes from continuous time.
@@ -30,11 +32,12 @@ pub(super) struct Partitions {
 }
 
 impl Partitions {
-    pub(super) fn of(model: &Model) -> Self {
+    pub(super) fn of(model: &Model, declared: usize) -> Self {
         let mut this = Partitions {
             groups: Vec::new(),
             parent: (0..model.variables.len()).collect(),
             variables: model.variables.len(),
+            declared,
             group_of_equation: FxHashMap::default(),
             group_of_action: Vec::new(),
             sampled: Vec::new(),

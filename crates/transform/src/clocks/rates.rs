@@ -193,8 +193,9 @@ impl Partitions {
 
     /// The variables of a partition, or some of them, for messages.
     fn name(&mut self, model: &Model, partition: usize) -> String {
-        let named: Vec<String> =
-            self.members(model, partition).into_iter().map(|v| format!("`{}`", model.variable_name(v))).collect();
+        let mut members = self.members(model, partition);
+        members.retain(|v| v.index() < self.declared);
+        let named: Vec<String> = members.into_iter().map(|v| format!("`{}`", model.variable_name(v))).collect();
         match named.len() {
             0 => "a clocked expression".to_owned(),
             1..=3 => named.join(", "),
@@ -206,15 +207,16 @@ impl Partitions {
     fn members(&mut self, model: &Model, partition: usize) -> Vec<VarId> {
         let ids: Vec<VarId> = model.variables.ids().filter(|v| v.index() < self.variables).collect();
         let mut members: Vec<VarId> = ids.into_iter().filter(|v| self.find(v.index()) == partition).collect();
-        members.sort_by_key(|&v| model.variables[v].hidden);
+        members.sort_by_key(|&v| (v.index() >= self.declared, model.variables[v].hidden));
         members.truncate(4);
         members
     }
 
     pub(super) fn at_partition(&mut self, model: &Model, partition: usize, diagnostic: Diagnostic) -> Diagnostic {
-        let span = self.members(model, partition).first().and_then(|&v| model.variables[v].span);
-        match span {
-            Some(span) => diagnostic.at(span, "one of these variables"),
+        let Some(&first) = self.members(model, partition).first() else { return diagnostic };
+        let about = if first.index() < self.declared { "one of these variables" } else { "in these equations" };
+        match model.variables[first].span {
+            Some(span) => diagnostic.at(span, about),
             None => diagnostic,
         }
     }

@@ -7,6 +7,7 @@ use dae::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::operands;
 use super::partitions::Partitions;
 use super::rates::Clocks;
 use super::tickers::Ticker;
@@ -191,7 +192,7 @@ impl<'a> Translation<'a> {
         if !changes || matches!(self.model.exprs.node(value), Node::Var(_)) || self.samples.contains_key(&value) {
             return;
         }
-        let ty = self.type_of(value);
+        let ty = operands::type_of(self.model, value);
         let variable = self.variable("sampled", ty, None);
         if ty == VariableType::Real {
             self.model.variables[variable].variability = Variability::Continuous;
@@ -199,23 +200,6 @@ impl<'a> Translation<'a> {
         let left = self.model.exprs.var(variable);
         self.auxiliary(left, value, EquationRole::Plain);
         self.samples.insert(value, variable);
-    }
-
-    fn type_of(&self, expression: ExprId) -> VariableType {
-        let exprs = &self.model.exprs;
-        let mut id = expression;
-        loop {
-            id = match exprs.node(id) {
-                Node::Boolean(_) | Node::Compare { .. } | Node::And(..) | Node::Or(..) | Node::Not(_) => {
-                    return VariableType::Boolean;
-                }
-                Node::Var(v) | Node::Pre(v) => return self.model.variables[v].ty,
-                Node::Integer(_) => return VariableType::Integer,
-                Node::If { then, .. } => then,
-                Node::Neg(a) => a,
-                _ => return VariableType::Real,
-            };
-        }
     }
 
     /// An expression on the clock of a partition.
