@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::{Differentiator, annotated_along_direction, real_inputs};
-use dae::{ActionKind, ExprId, Exprs, Model, Node, VarId, VariableType};
+use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VarId, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, Code, OUTPUT, Op, StatementOrigin};
@@ -15,7 +15,7 @@ use crate::family::{Family, Kernel, Part, kernel, split};
 use crate::implicit::Implicit;
 use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
-use crate::layout::{Class, Layout, RelationId, RelationKind, TIME};
+use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
 use crate::lower::{Mode, Pool, Statement, link, lower};
 use crate::memory::Memory;
@@ -202,6 +202,7 @@ impl Builder<'_> {
         sections.starts = self.starts()?.into();
         sections.samples = self.samples()?.into();
         sections.initial = self.sorted(&self.schedule.initial, INITIAL)?.into();
+        sections.histories = self.histories()?.into();
         self.blocks(&mut sections)?;
         if let Some(inline) = &self.schedule.inline {
             sections.inline = self.sorted(&inline.blocks, FROZEN)?.into();
@@ -311,6 +312,38 @@ impl Builder<'_> {
         self.straight(&statements, LIVE)
     }
 
+    /// What delays and transports remember, wherever they stand: one in a relation, a when clause or a branch that is not active
+    /// remembers as well as one that is evaluated all the time.
+    fn histories(&mut self) -> Result<Vec<Step>, Diagnostic> {
+        let exprs = &self.model.exprs;
+        let run_time = roots_of(&self.schedule.blocks, &self.model.actions);
+        let mut statements = Vec::new();
+        let mut add = |slot: Address, value: ExprId| {
+            statements.push(Statement::to_slot(slot, value, StatementOrigin::default()));
+        };
+        let mut transported = rustc_hash::FxHashSet::default();
+        for id in exprs.postorder(&run_time) {
+            let Node::Builtin(op, args) = exprs.node(id) else { continue };
+            let arguments = exprs.arguments(args);
+            if let (Builtin::Delay, Some(&number)) = (op, self.layout.delay_of.get(&id))
+                && let [value, time, ref rest @ ..] = *arguments
+            {
+                let delay = &self.layout.delays[number as usize];
+                add(delay.value, value);
+                add(delay.time, time);
+                add(delay.maximum, rest.first().copied().unwrap_or(time));
+            }
+            if let (Builtin::SpatialFirst | Builtin::SpatialSecond, Some(&number)) =
+                (op, self.layout.transport_of.get(&args))
+                && transported.insert(number)
+            {
+                let first = self.layout.transports[number as usize].arguments;
+                (first..).zip(arguments).for_each(|(slot, &argument)| add(slot, argument));
+            }
+        }
+        self.straight(&statements, FROZEN)
+    }
+
     fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Vec<Step>, Diagnostic> {
         let mut section = Vec::new();
         let mut pending = Vec::new();
@@ -358,8 +391,9 @@ impl Builder<'_> {
         for (k, (pending, section)) in runs.iter_mut().enumerate() {
             section.extend(self.straight(pending, modes[k])?);
         }
-        let [(_, dynamics), (_, outputs), (_, events)] = runs;
+        let [(_, dynamics), (_, mut outputs), (_, events)] = runs;
         let events = if smooth { [&dynamics[..], &outputs].concat() } else { events };
+        outputs.extend_from_slice(&sections.histories);
         sections.dynamics = Section { in_place: self.in_place(&dynamics, false), steps: dynamics };
         sections.outputs = Section { in_place: self.in_place(&outputs, false), steps: outputs };
         sections.events = Section { in_place: self.in_place(&events, true), steps: events };

@@ -362,7 +362,7 @@ pub(crate) fn roots(schedule: &Schedule) -> Vec<ExprId> {
     roots
 }
 
-fn roots_of(blocks: &[Block], actions: &[Action]) -> Vec<ExprId> {
+pub(crate) fn roots_of(blocks: &[Block], actions: &[Action]) -> Vec<ExprId> {
     let mut roots = Vec::new();
     for block in blocks {
         match block {

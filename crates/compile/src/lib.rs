@@ -10,7 +10,8 @@
 //! | `initial` | the initial problem (homotopy by lambda, relations updated when memory is live) |
 //! | `dynamics` | what is evaluated between events: relations frozen |
 //! | `events` | all blocks; relations updated when memory is live |
-//! | `outputs` | what only results need; run after `dynamics` |
+//! | `outputs` | what only results need, then what delays remember; run after `dynamics` |
+//! | `histories` | what delays and transports remember |
 //! | `actions` | conditions and values of all actions, to `layout.actions` |
 //! | `assertions` | the assertions among them, frozen |
 //! | `initial_actions` | actions of initial sections, to `layout.initial_actions` |

@@ -21,6 +21,8 @@ pub struct Profile {
     size: Size,
     /// Points that entered since the mark.
     entered: usize,
+    /// Whether the flow was positive at the last point.
+    positive: Option<bool>,
 }
 
 impl Profile {
@@ -43,13 +45,13 @@ impl Profile {
             // The given profile is linear between its points: each ends a smooth piece.
             self.points.extend(places.iter().zip(values).flat_map(|(y, z)| [(y - x, *z); 2]));
         }
-        if positive != 0.0 {
-            self.size.note(in0);
-            self.enter((-x, in0), &FRONT);
-        } else {
-            self.size.note(in1);
-            self.enter((1.0 - x, in1), &BACK);
+        let (value, place, side) = if positive != 0.0 { (in0, -x, &FRONT) } else { (in1, 1.0 - x, &BACK) };
+        self.size.note(value);
+        let turned = self.positive.replace(positive != 0.0) != Some(positive != 0.0);
+        if turned {
+            self.cut(place, side);
         }
+        self.enter((place, value), side);
     }
 
     /// How well the profile is known between its last point and what enters with these arguments.
@@ -71,11 +73,7 @@ impl Profile {
         let &[_, _, x, positive, ..] = arguments else { return };
         let (near, far, place, end) =
             if positive != 0.0 { (&FRONT, &BACK, -x, 1.0 - x) } else { (&BACK, &FRONT, 1.0 - x, -x) };
-        while (near.point)(&self.points, 1).is_some()
-            && (near.point)(&self.points, 0).is_some_and(|p| (near.beyond)(p.0, place))
-        {
-            (near.pop)(&mut self.points);
-        }
+        self.cut(place, near);
         while (far.point)(&self.points, POINTS).is_some_and(|point| (far.beyond)(point.0, end)) {
             (far.pop)(&mut self.points);
         }
@@ -105,17 +103,25 @@ impl Profile {
         }
     }
 
-    /// Adds what enters at one side. What lies beyond is cut off: it left there before the flow turned, or it belongs to a step
-    /// that is not taken to its end.
-    fn enter(&mut self, next: Point, side: &Side) {
-        if (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, next.0)) {
-            let cut = self.at(next.0);
-            while (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, next.0)) {
+    /// What lies beyond a place is no more: it left there before the flow turned, or it belongs to a step that is not taken to
+    /// its end.
+    fn cut(&mut self, place: f64, side: &Side) {
+        if (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, place)) {
+            let value = self.at(place);
+            while (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, place)) {
                 (side.pop)(&mut self.points);
             }
-            if (side.point)(&self.points, 0).is_none_or(|last| last.0 != next.0) {
-                (side.push)(&mut self.points, (next.0, cut));
+            if (side.point)(&self.points, 0).is_none_or(|last| last.0 != place) {
+                (side.push)(&mut self.points, (place, value));
             }
+        }
+    }
+
+    /// Adds what enters at one side. Behind the instant at which the flow turns, which is located when the step has been
+    /// remembered, nothing does.
+    fn enter(&mut self, next: Point, side: &Side) {
+        if (side.point)(&self.points, 0).is_some_and(|last| (side.beyond)(last.0, next.0)) {
+            return;
         }
         let last = (side.point)(&self.points, 0);
         if last == Some(next) {

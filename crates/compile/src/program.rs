@@ -85,6 +85,8 @@ pub struct Sections {
     pub dynamics: Section,
     pub events: Section,
     pub outputs: Section,
+    /// The arguments of delays and transports, which are the end of `outputs` too.
+    pub histories: Section,
     /// A whole step of inline integration.
     pub inline: Section,
     pub actions: Section,

@@ -2,9 +2,19 @@
 
 use crate::layout::{Delay, TIME, Transport};
 use crate::memory::{Gap, History, Memory};
-use crate::program::Program;
+use crate::program::{Program, Step};
 
 impl Program {
+    /// Finds the arguments of delays and transports at the values in memory, where what follows from these alone was evaluated
+    /// for an event.
+    pub fn take_arguments(&self, memory: &mut Memory) {
+        for step in &self.sections.histories {
+            if let Step::Code(chunk) = *step {
+                self.execute(chunk, memory);
+            }
+        }
+    }
+
     /// Adds the present values of delayed expressions to their past; to be called at accepted points, at an event both
     /// before and after it.
     pub fn record_delays(&self, memory: &mut Memory) {

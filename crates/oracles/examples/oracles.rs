@@ -1,4 +1,4 @@
-//! Runs many random models: `oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]`.
+//! Runs many random models: `oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show] [--text]`.
 
 use std::process::ExitCode;
 
@@ -10,13 +10,15 @@ struct Call {
     seed: u64,
     /// Print the text of each failing case.
     show: bool,
+    /// Print the texts of all cases and run none.
+    text: bool,
 }
 
 fn main() -> ExitCode {
     let call = match read_call(std::env::args().skip(1)) {
         Ok(call) => call,
         Err(message) => {
-            eprintln!("{message}\nusage: oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show]");
+            eprintln!("{message}\nusage: oracles FAMILY|all [--cases N] [--seed S] [--case K] [--show] [--text]");
             FAMILIES.iter().for_each(|family| eprintln!("  {:12} {}", family.name, family.about));
             return ExitCode::from(2);
         }
@@ -32,6 +34,10 @@ fn run(family: &Family, call: &Call) -> u64 {
     let mut failed = 0;
     for number in call.cases.clone() {
         let case = family.case(call.seed, number);
+        if call.text {
+            println!("{}// {:?}", case.text, case.settings);
+            continue;
+        }
         if let Err(wrong) = case.check() {
             failed += 1;
             println!("{} {number}: {wrong}", family.name);
@@ -47,7 +53,7 @@ fn run(family: &Family, call: &Call) -> u64 {
 }
 
 fn read_call(mut words: impl Iterator<Item = String>) -> Result<Call, String> {
-    let mut call = Call { families: Vec::new(), cases: 0..100, seed: 1, show: false };
+    let mut call = Call { families: Vec::new(), cases: 0..100, seed: 1, show: false, text: false };
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|text| text.parse().ok()).ok_or(format!("{word} takes a number"));
         match word.as_str() {
@@ -55,6 +61,7 @@ fn read_call(mut words: impl Iterator<Item = String>) -> Result<Call, String> {
             "--seed" => call.seed = number()?,
             "--case" => call.cases = number().map(|case| case..case + 1)?,
             "--show" => call.show = true,
+            "--text" => call.text = true,
             "all" => call.families.extend(FAMILIES),
             name => call.families.push(Family::named(name).ok_or(format!("there is no family `{name}`"))?),
         }

@@ -47,7 +47,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "delays",
-        about: "delays and transport, against closed forms and power series",
+        about: "delays and what they decide, against closed forms and power series",
         case: crate::delays::case,
         tested: 60,
     },
@@ -98,6 +98,12 @@ pub const FAMILIES: &[Family] = &[
         about: "networks with ideal switches and diodes, against implicit Euler steps with small and large resistances",
         case: crate::switching::case,
         tested: 20,
+    },
+    Family {
+        name: "transport",
+        about: "transport at velocities that jump and that turn, against its characteristics",
+        case: crate::transport::case,
+        tested: 60,
     },
     Family {
         name: "undefined",

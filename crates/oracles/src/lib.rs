@@ -28,8 +28,10 @@ mod pendulums;
 mod pulses;
 mod roots;
 mod schedules;
+mod signal;
 mod smooth;
 mod switching;
+mod transport;
 mod undefined;
 mod weak;
 

@@ -97,6 +97,16 @@ fn fraction(value: f64) -> Option<(f64, f64)> {
     }
 }
 
+/// A jump or a kink of a delayed expression that will have passed its delay.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    time: f64,
+    /// The value jumps, not only its slope.
+    jumps: bool,
+    /// How often it came back through a delay already.
+    times: u32,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Clockwork {
     tickers: Vec<Option<Ticker>>,
@@ -105,8 +115,8 @@ pub struct Clockwork {
     instants: Vec<f64>,
     /// The instant at which relations that were zero have been left behind, and how often that was tried.
     left: Option<(f64, u32)>,
-    /// When jumps of delayed expressions arrive, in order, and how often they came back through a delay already.
-    jumps: VecDeque<(f64, u32)>,
+    /// What arrives through delays, in order.
+    arrivals: VecDeque<Arrival>,
     /// What arrived at the instant at hand.
     arrived: Option<u32>,
     delayed: Vec<f64>,
@@ -137,7 +147,7 @@ impl Clockwork {
             known: None,
             instants: vec![f64::INFINITY; program.time_relations.len()],
             left: None,
-            jumps: VecDeque::new(),
+            arrivals: VecDeque::new(),
             arrived: None,
             delayed: Vec::new(),
             span,
@@ -158,7 +168,7 @@ impl Clockwork {
             instants: vec![f64::INFINITY; program.time_relations.len()],
             left: self.left,
             span: self.span,
-            jumps: self.jumps.clone(),
+            arrivals: self.arrivals.clone(),
             arrived: self.arrived,
             delayed: self.delayed.clone(),
         }
@@ -174,7 +184,7 @@ impl Clockwork {
         if let Some(known) = self.known {
             return known;
         }
-        let jump = self.jumps.front().map_or(f64::INFINITY, |&(arrival, _)| arrival);
+        let jump = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time);
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
         let relation = self.next_crossing(program, memory, now);
         let next = if same_instant(sample, relation) {
@@ -227,11 +237,11 @@ impl Clockwork {
         let mut due = false;
         self.known = None;
         self.arrived = None;
-        while let Some(&(arrival, times)) = self.jumps.front()
-            && (arrival <= time || same_instant(arrival, time))
-        {
-            self.jumps.pop_front();
-            self.arrived = Some(self.arrived.map_or(times, |other| other.min(times)));
+        // A jump that comes a rounding error later is not here yet: integration would go over it.
+        let is_here = |arrival: &Arrival| arrival.time <= time || (!arrival.jumps && same_instant(arrival.time, time));
+        while let Some(arrival) = self.arrivals.front().copied().filter(is_here) {
+            self.arrivals.pop_front();
+            self.arrived = Some(self.arrived.map_or(arrival.times, |other| other.min(arrival.times)));
         }
         for (ticker, sample) in self.tickers.iter_mut().zip(&program.layout.samples) {
             let Some(ticker) = ticker else { continue };
@@ -266,29 +276,36 @@ impl Clockwork {
             let before = self.delayed.get(k).copied().unwrap_or(f64::NAN);
             let after = machine.memory.values[delay.value as usize];
             if (after - before).abs() > 1e-9 * (after.abs() + before.abs()) {
-                self.expect_jump(machine, k, 0);
+                self.expect(machine, k, true, 0);
             } else if let Some(times) = again {
-                self.expect_jump(machine, k, times);
+                self.expect(machine, k, false, times);
             }
         }
     }
 
     /// Delayed signals begin to move when the first delay is over.
     pub fn begin_delays(&mut self, machine: &Machine) {
-        (0..machine.program.layout.delays.len()).for_each(|k| self.expect_jump(machine, k, 0));
+        (0..machine.program.layout.delays.len()).for_each(|k| self.expect(machine, k, false, 0));
     }
 
-    fn expect_jump(&mut self, machine: &Machine, delay: usize, times: u32) {
+    /// What rounding alone separates is expected once, but for jumps, which arrive exactly when they do.
+    fn expect(&mut self, machine: &Machine, delay: usize, jumps: bool, times: u32) {
         let now = machine.memory.time();
-        let arrival = now + machine.memory.values[machine.program.layout.delays[delay].time as usize];
-        if arrival > now && !same_instant(arrival, now) {
-            let place = self.jumps.partition_point(|&(jump, _)| jump < arrival);
-            let is_known = |place: usize| self.jumps.get(place).is_some_and(|&(jump, _)| same_instant(jump, arrival));
-            if !is_known(place) && !place.checked_sub(1).is_some_and(is_known) {
-                self.jumps.insert(place, (arrival, times));
-            }
-        }
+        let time = now + machine.memory.values[machine.program.layout.delays[delay].time as usize];
         self.known = None;
+        if time <= now || same_instant(time, now) {
+            return;
+        }
+        let others = |other: &Arrival| same_instant(other.time, time);
+        if jumps {
+            self.arrivals.retain(|other| other.jumps || !others(other));
+        } else if self.arrivals.iter().any(others) {
+            return;
+        }
+        let place = self.arrivals.partition_point(|other| other.time < time);
+        if self.arrivals.get(place).is_none_or(|other| other.time != time) {
+            self.arrivals.insert(place, Arrival { time, jumps, times });
+        }
     }
 
     pub fn lower(program: &Program, memory: &mut Memory) {

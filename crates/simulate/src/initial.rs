@@ -40,6 +40,7 @@ pub fn initialise(
     machine.systems.forget_factors(program);
     let mut aftermath = events::pass(machine, names, log, &mut clockwork, time, &|_| false)?;
     aftermath.terminated = first.terminated.or(aftermath.terminated);
+    program.take_arguments(&mut machine.memory);
     program.record_delays(&mut machine.memory);
     clockwork.begin_delays(machine);
     Ok((clockwork, aftermath))

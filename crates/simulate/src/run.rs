@@ -694,6 +694,7 @@ impl<'a, 'w> Run<'a, 'w> {
             None => self.pass_in_one(time, trigger)?,
         };
         self.station.machine.memory.set_time(time);
+        self.program.take_arguments(&mut self.station.machine.memory);
         self.clockwork.note_jumps(&self.station.machine);
         self.remember_event(time)?;
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });

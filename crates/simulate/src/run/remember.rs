@@ -218,7 +218,8 @@ impl<'a, 'w> Run<'a, 'w> {
         if let Some(unseen) = remembering.unseen.take() {
             self.program.roll_histories_back(memory, unseen);
             remembering.until = unseen;
-            remembering.gap = ((base - unseen) * shrinking).max(shortest);
+            // Several gaps may have been accepted unseen: each of them is to be shorter now.
+            remembering.gap = ((base - unseen).min(gap) * shrinking).max(shortest);
             return Verdict::Rejected;
         }
         // At a kink the error falls with the gap, in noise not at all.

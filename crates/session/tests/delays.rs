@@ -1,0 +1,95 @@
+//! Delays and transport (specification 3.7.4): where the operators stand, when jumps arrive, and flows that turn by themselves.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Run, assert_near, run_with};
+use session::{Ending, Settings};
+
+const SOLVERS: [&str; 5] = ["auto", "tsit5", "dop853", "bdf", "esdirk"];
+
+fn complete(text: &str, solver: &str, stop: f64) -> Run {
+    let settings = Settings { solver: Some(solver.to_owned()), stop_time: Some(stop), ..Settings::default() };
+    let run = run_with(text, settings);
+    assert_eq!(run.ending, Ending::Complete, "{solver}: {text}\n{}", run.said);
+    run
+}
+
+#[test]
+fn a_delay_remembers_wherever_it_stands() {
+    // (equations, what must be at the end, at 1 s)
+    let cases = [
+        ("Boolean c = delay(time, 0.2) > 0.4; equation der(x) = if c then 1 else 0;", 0.4),
+        ("equation der(x) = if delay(s, 0.3) > 0.4 then 1 else 0;", 0.3),
+        ("equation der(x) = if abs(delay(s, 0.3) - 1) < 0.6 then 1 else 0;", 0.3),
+        ("Real f = floor(10*delay(s, 0.3)); equation der(x) = f;", 2.1),
+        ("equation der(x) = if mod(delay(s, 0.3), 0.4) > 0.2 then 1 else 0;", 0.3),
+        (
+            "Real at(start = 0, fixed = true); equation when delay(s, 0.3) > 0.4 then at = time; end when; der(x) = at;",
+            0.21,
+        ),
+        (
+            "discrete Real d(start = 0, fixed = true); equation when sample(0, 0.25) then d = delay(s, 0.2); end when; der(x) = d;",
+            0.225,
+        ),
+        ("equation der(x) = if s > 0.5 then delay(s, 0.3) else 0;", 0.225),
+    ];
+    for (equations, expected) in cases {
+        for solver in SOLVERS {
+            let text = format!(
+                "model M Real s(start = 0, fixed = true); Real x(start = 0, fixed = true); {equations} der(s) = 1; end M;"
+            );
+            let finished = complete(&text, solver, 1.0);
+            assert_near(finished.result.last("x").unwrap(), expected, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_delayed_condition_joins_flywheels() {
+    let result = complete(
+        "model M Real w1(start = 6, fixed = true), w2(start = 0, fixed = true), t, x(start = 0, fixed = true);
+          Boolean c = delay(time, 0.2) > 0.4;
+        equation der(w1) = -t; 2*der(w2) = t; der(x) = w2; if c then w1 = w2; else t = 0; end if; end M;",
+        "auto",
+        1.0,
+    )
+    .result;
+    assert_near(result.last("w1").unwrap(), 2.0, 1e-9);
+    assert_near(result.last("x").unwrap(), 0.8, 1e-6);
+}
+
+#[test]
+fn jumps_that_arrive_beside_kinks_are_not_stepped_over() {
+    // A saw tooth that is set back: through the delay it falls at 0.4, 0.7, …, and bends a rounding error beside that.
+    for solver in SOLVERS {
+        let finished = complete(
+            "model M Real x(start = 0, fixed = true), w(start = 0, fixed = true);
+            equation der(x) = 1; when x > 0.3 then reinit(x, 0); end when; der(w) = delay(x, 0.1); end M;",
+            solver,
+            10.0,
+        );
+        assert_near(finished.result.last("w").unwrap(), 33.0 * 0.045, 5e-5);
+    }
+}
+
+#[test]
+fn what_entered_leaves_again_when_the_flow_turns() {
+    // From π on, what entered at the second end from π/2 to π comes back: what leaves at t entered at 2π − t.
+    for solver in SOLVERS {
+        for (inflow, function) in
+            [("10 + time", (|t| 10.0 + t) as fn(f64) -> f64), ("sin(5*time)", |t| (5.0 * t).sin())]
+        {
+            let text = format!(
+                "model M Real a, b, x(start = 0, fixed = true), v;
+                equation v = sin(2*time); der(x) = v;
+                  (a, b) = spatialDistribution(time, {inflow}, x, v >= 0, {{0, 0.3, 1}}, {{0, 3, 10}}); end M;"
+            );
+            let result = complete(&text, solver, 4.0).result;
+            for time in [3.3, 3.5, 3.7, 3.9] {
+                let expected = function(2.0 * std::f64::consts::PI - time);
+                assert_near(result.at("b", time).unwrap(), expected, 1e-3);
+            }
+        }
+    }
+}
