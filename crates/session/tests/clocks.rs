@@ -747,3 +747,20 @@ end M;
     "#]]
     .assert_eq(&messages(text));
 }
+
+#[test]
+fn clocks_that_are_not_fractions_contradict_each_other() {
+    let conflict = |declarations: &str, a: &str, b: &str| {
+        let text = format!("model M {declarations}\n  Real a = sample(time, {a});\n  Real c = a + {b};\nend M;\n");
+        messages(&text).lines().next().unwrap_or_default().to_owned()
+    };
+    expect!["error[clock-conflict]: the equations of `a`, `c` would tick every 0.1 s and every 0.3/2 s"]
+        .assert_eq(&conflict("", "Clock(0.1)", "superSample(sample(time, Clock(0.3)), 2)"));
+    expect!["error[clock-conflict]: the equations of `a`, `c` would tick every T s and every 0.1 s"]
+        .assert_eq(&conflict("parameter Real T = 0.1;", "Clock(T)", "sample(time, Clock(1, 10))"));
+    expect!["error[clock-conflict]: the equations of `a`, `c` would tick when `sin(10*time) > 0` becomes true and every 0.1 s"]
+        .assert_eq(&conflict("", "Clock(sin(10*time) > 0)", "sample(time, Clock(1, 10))"));
+    // Equal numbers, and parameters that are bound to one another, are one clock.
+    assert_eq!(conflict("", "Clock(0.1)", "superSample(sample(time, Clock(0.2)), 2)"), "");
+    assert_eq!(conflict("parameter Real T = 0.1; parameter Real S = T;", "Clock(T)", "sample(time, Clock(S))"), "");
+}

@@ -6,6 +6,7 @@
 //! rise at the ticks. In partitions with a solver method `reduction` differentiates constraints between states and
 //! `discretise` replaces derivatives.
 
+mod agreement;
 mod discretise;
 mod operands;
 mod partitions;

@@ -5,6 +5,7 @@ use base::{Diagnostic, Id};
 use dae::{Builtin, ExprId, Model, Node, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::agreement::{self, agree};
 use super::partitions::Partitions;
 use super::ratio::Ratio;
 
@@ -93,7 +94,7 @@ impl Partitions {
     }
 
     /// The clocks of all partitions that conversions join to those in the queue.
-    fn spread(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges, mut queue: Vec<usize>) {
+    fn spread(&mut self, model: &mut Model, clocks: &mut Clocks, edges: &Edges, mut queue: Vec<usize>) {
         while let Some(partition) = queue.pop() {
             let Some(&clock) = clocks.of.get(&partition) else { continue };
             for edge in edges.get(&partition).into_iter().flatten() {
@@ -109,28 +110,24 @@ impl Partitions {
         }
     }
 
-    /// Gives a partition its clock; one that contradicts another is an error where both are known numbers.
-    fn give(&mut self, model: &Model, clocks: &mut Clocks, partition: usize, clock: Clock) {
+    /// Gives a partition its clock; one that contradicts another is an error.
+    fn give(&mut self, model: &mut Model, clocks: &mut Clocks, partition: usize, clock: Clock) {
         let known = *clocks.of.entry(partition).or_insert(clock);
-        if let (Some(a), Some(b)) = (seconds(known), seconds(clock))
-            && a != b
-        {
-            let text = |(interval, start): (Ratio, Ratio)| match start.numerator {
-                0 => format!("every {} s", interval.value()),
-                _ => format!("every {} s from {} s on", interval.value(), start.value()),
-            };
-            let diagnostic = Diagnostic::error(
-                "clock-conflict",
-                format!("the equations of {} would tick {} and {}", self.name(model, partition), text(a), text(b)),
-            )
-            .hint("variables of different clocks are joined by subSample, superSample, shiftSample or backSample")
-            .specification("16.7.5");
-            clocks.problems.push(self.at_partition(model, partition, diagnostic));
+        if agree(model, known, clock) {
+            return;
         }
+        let ticks = [known, clock].map(|clock| agreement::text(model, clock));
+        let hint = match seconds(known).and(seconds(clock)) {
+            Some(_) => "variables of different clocks are joined by subSample, superSample, shiftSample or backSample",
+            None => "declare one `Clock` variable and use it in all places, or give intervals as in `Clock(1, 10)`",
+        };
+        let message = format!("the equations of {} would tick {}", self.name(model, partition), ticks.join(" and "));
+        let diagnostic = Diagnostic::error("clock-conflict", message).hint(hint).specification("16.7.5");
+        clocks.problems.push(self.at_partition(model, partition, diagnostic));
     }
 
     /// Where nothing tells the factor of a conversion, it is one.
-    fn give_inferred(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges) {
+    fn give_inferred(&mut self, model: &mut Model, clocks: &mut Clocks, edges: &Edges) {
         let mut queue: Vec<usize> = clocks.of.keys().copied().collect();
         queue.sort_unstable();
         while let Some(partition) = queue.pop() {
@@ -162,7 +159,7 @@ impl Partitions {
     }
 
     /// A default clock for base partitions without any.
-    fn give_defaults(&mut self, model: &Model, clocks: &mut Clocks, edges: &Edges) {
+    fn give_defaults(&mut self, model: &mut Model, clocks: &mut Clocks, edges: &Edges) {
         let mut open: Vec<usize> = clocks.clocked.iter().copied().collect();
         open.sort_unstable();
         for root in open {
@@ -233,7 +230,7 @@ impl Clock {
 }
 
 /// Interval and first tick in seconds, where they are known numbers.
-fn seconds(clock: Clock) -> Option<(Ratio, Ratio)> {
+pub(super) fn seconds(clock: Clock) -> Option<(Ratio, Ratio)> {
     let Base::Exact(interval) = clock.base else { return None };
     Some((interval.times(clock.factor)?, interval.times(clock.shift)?))
 }
