@@ -40,6 +40,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 100,
     },
     Family {
+        name: "clocks",
+        about: "networks of clocked variables, against an interpreter with exact tick times",
+        case: crate::clocks::case,
+        tested: 100,
+    },
+    Family {
         name: "crossings",
         about: "relations that change many times within a step, against a dense count",
         case: crate::crossings::case,

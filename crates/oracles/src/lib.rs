@@ -16,6 +16,7 @@ mod boolean;
 mod branches;
 mod charge;
 mod circuits;
+mod clocks;
 mod crossings;
 mod delays;
 mod descriptor;

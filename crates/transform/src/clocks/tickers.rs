@@ -33,6 +33,12 @@ impl Translation<'_> {
             return ticker;
         }
         let clock = self.clocks.of.get(&partition).copied();
+        // The partition that computes the intervals comes first: the others that tick with it share what it has.
+        if let Some(Clock { base: Base::Varying { partition: owner, .. }, .. }) = clock
+            && owner != partition
+        {
+            self.ticker(owner);
+        }
         let known =
             self.tickers.iter().find(|(other, _)| clock.is_some() && clock == self.clocks.of.get(other).copied());
         if let Some((_, &ticker)) = known {
