@@ -27,8 +27,9 @@ pub(super) enum Base {
     Varying {
         partition: usize,
         interval: ExprId,
-        /// The interval is that of the tick before (16.3: a Real interval is used with `previous`).
-        by_previous: bool,
+        /// Where the interval is a count over a resolution, as in `Clock(count, resolution)`; a Real interval is that of the
+        /// tick before (16.3).
+        count: Option<(ExprId, ExprId)>,
     },
     /// The rises of a condition.
     Event { condition: ExprId, first_interval: ExprId },
@@ -250,22 +251,22 @@ fn constructed(model: &mut Model, constructor: ExprId, partition: usize) -> Opti
                 (Some(count), Some(resolution)) => Base::Exact(Ratio::new(count, resolution)?),
                 _ => {
                     let one = model.exprs.real(1.0);
-                    let count = model.exprs.mul(one, count);
-                    let interval = model.exprs.div(count, resolution);
-                    computed(model, interval, partition, false)
+                    let number = model.exprs.mul(one, count);
+                    let interval = model.exprs.div(number, resolution);
+                    computed(model, interval, partition, Some((count, resolution)))
                 }
             }
         }
-        (_, &[interval, ..]) => computed(model, interval, partition, true),
+        (_, &[interval, ..]) => computed(model, interval, partition, None),
         _ => return None,
     };
     Some(Clock { base, factor: Ratio::ONE, shift: Ratio::ZERO })
 }
 
-fn computed(model: &Model, interval: ExprId, partition: usize, by_previous: bool) -> Base {
+fn computed(model: &Model, interval: ExprId, partition: usize, count: Option<(ExprId, ExprId)>) -> Base {
     let variables = model.exprs.dependencies(&[interval]).variables;
     match variables.iter().any(|&v| model.variables[v].variability > Variability::Parameter) {
-        true => Base::Varying { partition, interval, by_previous },
+        true => Base::Varying { partition, interval, count },
         false => Base::Periodic(interval),
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Ticker {
     pub(super) count: Option<VarId>,
     /// Time of the last tick, likewise.
     pub(super) last: Option<VarId>,
+    /// Time of the next tick, where the interval varies.
+    pub(super) next: Option<VarId>,
 }
 
 impl Translation<'_> {
@@ -46,7 +48,7 @@ impl Translation<'_> {
             return ticker;
         }
         let tick = self.variable("tick", VariableType::Boolean, None);
-        let ticker = Ticker { tick, clause: self.next_clause, count: None, last: None };
+        let ticker = Ticker { tick, clause: self.next_clause, count: None, last: None, next: None };
         self.next_clause += 1;
         self.tickers.insert(partition, ticker);
         let left = self.model.exprs.var(tick);
@@ -69,8 +71,8 @@ impl Translation<'_> {
         }
         let is_base = clock.factor == Ratio::ONE && clock.shift == Ratio::ZERO;
         match clock.base {
-            Base::Varying { interval, by_previous, partition: owner } if is_base && owner == partition => {
-                self.varying(partition, interval, by_previous)
+            Base::Varying { partition: owner, .. } if is_base && owner == partition => {
+                self.varying(partition, clock.base)
             }
             Base::Varying { partition: owner, .. } => {
                 let base = self.ticker(owner).tick;
@@ -115,22 +117,50 @@ impl Translation<'_> {
     }
 
     /// The next tick is computed at each.
-    fn varying(&mut self, partition: usize, interval: ExprId, by_previous: bool) -> ExprId {
+    fn varying(&mut self, partition: usize, base: Base) -> ExprId {
         let next = self.variable("next", VariableType::Real, None);
-        let interval = match by_previous {
-            true => self.before(interval),
-            false => self.clocked(partition, interval, &mut Memo::default()),
-        };
-        let exprs = &mut self.model.exprs;
-        let time = exprs.time();
-        let value = exprs.add(time, interval);
+        if let Some(ticker) = self.tickers.get_mut(&partition) {
+            ticker.next = Some(next);
+        }
+        let value = self.next_tick(partition, base);
         self.at_ticks(partition, next, value);
         let exprs = &mut self.model.exprs;
-        let due = exprs.pre(next);
+        let (time, due) = (exprs.time(), exprs.pre(next));
         let due = exprs.compare(CompareOp::GreaterEqual, true, time, due);
         let initial = exprs.builtin(Builtin::Initial, &[]);
         let running = exprs.not(initial);
         exprs.and(due, running)
+    }
+
+    /// The time of the tick after this one. Counts are added up and divided once, so that clocks of different resolution that
+    /// tick at one instant do so in numbers.
+    fn next_tick(&mut self, partition: usize, base: Base) -> ExprId {
+        let time = self.model.exprs.time();
+        let Base::Varying { interval, count: Some((count, resolution)), .. } = base else {
+            let interval = match base {
+                Base::Varying { interval, .. } => self.before(interval),
+                _ => self.model.exprs.real(0.0),
+            };
+            return self.model.exprs.add(time, interval);
+        };
+        if !self.model.exprs.is_literal(resolution) {
+            let interval = self.clocked(partition, interval, &mut Memo::default());
+            return self.model.exprs.add(time, interval);
+        }
+        let count = self.clocked(partition, count, &mut Memo::default());
+        let total = self.variable("total", VariableType::Integer, None);
+        let begin = self.variable("begin", VariableType::Real, None);
+        let first = self.first_tick(partition);
+        let exprs = &mut self.model.exprs;
+        let (sum_before, begin_before) = (exprs.pre(total), exprs.pre(begin));
+        let sum = exprs.add(sum_before, count);
+        let begin_value = exprs.if_(first, time, begin_before);
+        self.at_ticks(partition, total, sum);
+        self.at_ticks(partition, begin, begin_value);
+        let exprs = &mut self.model.exprs;
+        let (sum, begin) = (exprs.var(total), exprs.var(begin));
+        let since = exprs.div(sum, resolution);
+        exprs.add(begin, since)
     }
 
     /// How many equal parts of an interval a clock needs, and the clock in terms of these parts.
@@ -146,22 +176,13 @@ impl Translation<'_> {
     fn parts(&mut self, owner: usize, base: VarId, parts: i64) -> VarId {
         // Later than every run.
         let never = self.model.exprs.real(1e300);
-        let [last, end] = ["last", "end"].map(|name| self.variable(name, VariableType::Real, None));
+        let Some(end) = self.ticker(owner).next else { return base };
+        let last = self.variable("last", VariableType::Real, None);
         let due_at = self.variable("due", VariableType::Real, Some(never));
         let part = self.variable("part", VariableType::Integer, None);
         let [inside, any] = ["inside", "parts"].map(|name| self.variable(name, VariableType::Boolean, None));
-        let Some(Clock { base: Base::Varying { interval, by_previous, .. }, .. }) = self.clocks.of.get(&owner).copied()
-        else {
-            return base;
-        };
-        let interval = match by_previous {
-            true => self.before(interval),
-            false => self.clocked(owner, interval, &mut Memo::default()),
-        };
         let time = self.model.exprs.time();
         self.at_ticks(owner, last, time);
-        let next = self.model.exprs.add(time, interval);
-        self.at_ticks(owner, end, next);
         let exprs = &mut self.model.exprs;
         let (at_base, at_inside) = (exprs.rising(base), exprs.rising(inside));
         let (zero, one, count) = (exprs.int(0), exprs.int(1), exprs.int(parts));
