@@ -751,3 +751,19 @@ impl Run {
         self.result.get(name).unwrap_or_else(|| panic!("no {name}")).values[row]
     }
 }
+
+#[test]
+fn a_condition_that_turns_does_not_return_at_the_same_instant() {
+    // The condition falls where the rounding jumps upwards and where the fraction passes 0.6 downwards, and rises by both in turn:
+    // 18 times in a second, three times in the tenth of a second after it.
+    let text = "model M Boolean c; Integer n(start = 0, fixed = true); Real u = 1.5*sin(6.283185307179586*time);
+          Real w1(start = 6, fixed = true), w2(start = 0, fixed = true), torque;
+        equation
+          c = mod(3*u, 1) > 0.6;
+          when c then n = pre(n) + 1; end when;
+          der(w1) = -torque; 2*der(w2) = torque;
+          if c then w1 = w2; else torque = 0; end if;
+        end M;";
+    assert_eq!(run(text, 1.1).end("n"), 21.0);
+    assert_eq!(run(text, 3.1).end("n"), 57.0);
+}

@@ -114,6 +114,7 @@ impl<'p> Instant<'_, 'p, '_> {
 
     /// The relations that made the event, and what they became.
     fn find_triggers(&self, left: &mut Left) {
+        left.crossed.clear();
         let Some(switch) = &self.station.switch else { return };
         let roots = &self.program().roots;
         for crossing in self.crossings {
@@ -122,6 +123,7 @@ impl<'p> Instant<'_, 'p, '_> {
             let trigger = number.and_then(|number| Some((number, left.relation(number)?)));
             left.triggers.extend(trigger);
         }
+        left.crossed.clone_from(&left.triggers);
     }
 
     fn iterate(&mut self, left: &mut Left, mut first: transform::modes::Key) -> Result<Aftermath, Trouble> {

@@ -189,6 +189,8 @@ pub struct Left {
     derivatives: Vec<(Derivative, f64)>,
     /// The numbers of the relations that made the event, and what they became.
     pub triggers: Vec<(usize, f64)>,
+    /// The same for all of the instant, also when modes have followed each other in it.
+    pub crossed: Vec<(usize, f64)>,
     /// The states of relations by their numbers: as they became where they made the event, and before that.
     relations: Vec<Option<f64>>,
     before: Vec<Option<f64>>,

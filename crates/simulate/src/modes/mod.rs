@@ -441,10 +441,12 @@ impl<'p> Switching<'p> {
         Ok(())
     }
 
-    /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it.
+    /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it. A mode that nothing
+    /// calls for leaving is left only if it contradicts itself, whatever followed the last time.
     fn repeat(&mut self, station: &mut Box<Station<'p>>, left: &Left, first: &Key, horizon: Horizon) -> bool {
         let from = (self.active, first.clone());
-        let known = self.successors.get(&from).cloned();
+        let stays = station.key() == *first;
+        let known = self.successors.get(&from).filter(|_| !stays).cloned();
         let key = known.as_ref().unwrap_or(first);
         // A mode that is entered with a jump is compared with the others.
         let good = match self.attempt(station, key, left, horizon) {
@@ -517,7 +519,10 @@ impl<'p> Switching<'p> {
             Err(reason) => return Trial::Fails(reason),
         };
         let mut outcome = Ok(Found::default());
-        let passage = self.passages.get(&(self.active, index)).filter(|passage| passage.is_proven());
+        // What a relation became at the last passage is not what it is now if it has just crossed the other way.
+        let turned = |&(number, sign): &(usize, f64)| left.crossed.iter().any(|&(n, to)| n == number && to != sign);
+        let holds = |passage: &&Passage| passage.is_proven() && !passage.signs.iter().any(turned);
+        let passage = self.passages.get(&(self.active, index)).filter(holds);
         let as_before = passage.map(|passage| {
             let Passage { signs, resting, .. } = passage;
             Assumption { triggers: signs, resting, follow: true }
