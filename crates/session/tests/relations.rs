@@ -517,3 +517,34 @@ fn at_a_time_event_relations_are_right_limits_and_time_is_the_instant() {
     assert_eq!((run.end("n"), run.end("on")), (0.0, 0.0), "{}", run.log);
     assert_eq!(run.end("after"), 1.0);
 }
+
+/// Each follower falls behind a falling signal, and the limit is the value that it had at the last sample. A quick follower moves
+/// by less than the tolerance in a step, but it never rises.
+#[test]
+fn what_is_zero_after_an_event_leaves_as_its_derivative_says() {
+    let model = "
+        model M
+          parameter Integer n = 13;
+          parameter Real rate[n] = {10^(1 + i/2) for i in 0:n-1};
+          Real x[n](start = {0.01/rate[i] for i in 1:n}, each fixed = true);
+          discrete Real limit[n](each start = 10, each fixed = true);
+          discrete Real gain(start = 1, fixed = true);
+          Integer exceeded(start = 0, fixed = true);
+        equation
+          when sample(0.1, 0.1) then
+            gain = if pre(gain) < 3 then 5 else 1;
+            limit = x;
+          end when;
+          for i in 1:n loop
+            der(x[i]) = -gain*rate[i]*(x[i] + 0.01*time);
+          end for;
+          when {x[i] > limit[i] for i in 1:n} then
+            exceeded = pre(exceeded) + 1;
+          end when;
+        end M;";
+    for solver in ["auto", "esdirk", "rosenbrock", "bdf", "dae"] {
+        let settings = Settings { stop_time: Some(2.0), solver: Some(solver.to_owned()), ..Settings::default() };
+        let result = run_with(model, settings).result;
+        assert_eq!(result.at("exceeded", 2.0), Some(0.0), "{solver}");
+    }
+}

@@ -31,6 +31,7 @@ use remember::Remembering;
 mod follow;
 mod guard;
 mod jumps;
+mod leaving;
 mod remember;
 mod retake;
 mod takeover;
@@ -513,6 +514,13 @@ impl<'a, 'w> Run<'a, 'w> {
             let found = roots.search(machine, &**integrator, step.t_old, end);
             // What only rounding separates from the end may as well cross behind it.
             let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
+            if let Some(event) = &crossing
+                && self.leaves_wrongly(&step, event)?
+            {
+                time = self.retake(step.t_old, step.t_old)?;
+                self.meter.add(Part::Events, searched);
+                continue;
+            }
             time = crossing.map_or(end, |event| event.t);
             if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
                 time = known;

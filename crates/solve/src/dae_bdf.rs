@@ -12,7 +12,7 @@ use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Options, Statistics, Step};
 use crate::order_control::OrderControl;
 use crate::sparse::Pattern;
-use crate::weights::{Failure, all_finite, norm, set_weights, smallest_step, step_towards, worst_component};
+use crate::weights::{Failure, all_finite, norm, set_weights, smallest_step, step_towards, tighten, worst_component};
 
 /// An implicit system of differential and algebraic equations, as many as unknowns.
 pub trait DaeProblem {
@@ -70,6 +70,8 @@ pub struct DaeBdf {
     weights: Vec<f64>,
     test_weights: Vec<f64>,
     differential: Vec<bool>,
+    /// Factor of the weights: one, or more where errors last.
+    strictness: f64,
     predicted: Vec<f64>,
     predicted_slope: Vec<f64>,
     correction: Vec<f64>,
@@ -124,6 +126,7 @@ impl DaeBdf {
             weights: zeros(),
             test_weights: zeros(),
             differential: vec![true; size],
+            strictness: 1.0,
             predicted: zeros(),
             predicted_slope: zeros(),
             correction: zeros(),
@@ -170,9 +173,18 @@ impl DaeBdf {
 
     fn set_weights(&mut self, x: &[f64]) {
         set_weights(&self.options, x, &mut self.weights);
+        tighten(&mut self.weights, self.strictness);
+        // The mean is that of the unknowns that are tested, however many others there are.
+        let tested = self.differential.iter().filter(|differential| **differential).count().max(1);
+        let share = (self.differential.len() as f64 / tested as f64).sqrt();
         for ((test, weight), differential) in self.test_weights.iter_mut().zip(&self.weights).zip(&self.differential) {
-            *test = if *differential { *weight } else { 0.0 };
+            *test = if *differential { share * *weight } else { 0.0 };
         }
+    }
+
+    /// Makes the errors of steps smaller by a factor from the next step on.
+    pub fn set_strictness(&mut self, strictness: f64) {
+        self.strictness = strictness;
     }
 
     /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
@@ -243,8 +255,8 @@ impl DaeBdf {
         let mut renew = !self.has_matrix || drift > COEFFICIENT_DRIFT || self.steps_since_matrix >= MATRIX_AGE;
         self.matrix_is_current = false;
         loop {
-            self.x.copy_from_slice(&self.predicted);
-            self.dx.copy_from_slice(&self.predicted_slope);
+            self.correction.fill(0.0);
+            self.apply_correction(c);
             self.residual(problem, t)?;
             if renew {
                 self.set_up(problem, t, h, c)?;
@@ -253,6 +265,14 @@ impl DaeBdf {
                 Err(failure) if failure.recoverable() && !self.matrix_is_current => renew = true,
                 outcome => return outcome,
             }
+        }
+    }
+
+    /// Sets the unknowns and their slopes to the prediction and what is to be added to it.
+    fn apply_correction(&mut self, c: f64) {
+        for i in 0..self.x.len() {
+            self.x[i] = self.predicted[i] + self.correction[i];
+            self.dx[i] = self.predicted_slope[i] + c * self.correction[i];
         }
     }
 
@@ -316,9 +336,8 @@ impl DaeBdf {
         Ok(())
     }
 
-    /// Newton iteration from the prediction, where the residual is in `delta`.
+    /// Newton iteration from the unknowns at hand, where the residual is in `delta`.
     fn iterate(&mut self, problem: &mut dyn DaeProblem, t: f64, c: f64) -> Result<(), Failure> {
-        self.correction.fill(0.0);
         let relaxation = 2.0 / (1.0 + c / self.coefficient);
         let factor = self.history.error_factor();
         let mut previous = 0.0;
@@ -326,13 +345,12 @@ impl DaeBdf {
             let Some(matrix) = &mut self.matrix else { return Err(Failure::Singular { column: 0 }) };
             matrix.solver.solve(&mut self.delta);
             self.statistics.newton_iterations += 1;
-            for i in 0..self.x.len() {
-                self.delta[i] *= relaxation;
-                self.correction[i] -= self.delta[i];
-                self.x[i] = self.predicted[i] + self.correction[i];
-                self.dx[i] = self.predicted_slope[i] + c * self.correction[i];
+            for (e, d) in self.correction.iter_mut().zip(&mut self.delta) {
+                *d *= relaxation;
+                *e -= *d;
             }
-            let size = norm(&self.delta, &self.weights);
+            self.apply_correction(c);
+            let size = norm(&self.delta, &self.weights).max(norm(&self.delta, &self.test_weights));
             if iteration > 0 {
                 self.rate = (0.3 * self.rate).max(size / previous);
             }
@@ -388,6 +406,11 @@ impl DaeBdf {
 
     pub fn state(&self) -> &[f64] {
         self.history.value()
+    }
+
+    /// Length of the next step.
+    pub fn next_step(&self) -> f64 {
+        self.control.h
     }
 
     /// Slopes of the interpolating polynomial at a time of the last accepted step.

@@ -5,6 +5,7 @@
 
 use crate::dae_bdf::DaeBdf;
 use crate::error::{EvalError, StepError};
+use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 
 pub struct DaeMode {
@@ -14,12 +15,38 @@ pub struct DaeMode {
     /// All unknowns, and their slopes.
     values: Vec<f64>,
     slopes: Vec<f64>,
+    /// The Jacobian of the states alone, which tells whether errors last.
+    jacobian: Option<IterationMatrix>,
+    /// Iteration matrices made when it was looked at.
+    looked_at: u64,
 }
+
+/// How much smaller the errors of steps must be where nothing damps them, as in [`crate::bdf`].
+const STRICTNESS: f64 = 200.0;
+/// Iteration matrices after which the Jacobian of the states is looked at again.
+const LOOK_AGAIN: u64 = 10;
 
 impl DaeMode {
     pub fn new(size: usize, options: Options) -> Self {
         let method = DaeBdf::new(size, options.clone());
-        DaeMode { options, states: size, method, values: Vec::new(), slopes: Vec::new() }
+        DaeMode { options, states: size, method, values: Vec::new(), slopes: Vec::new(), jacobian: None, looked_at: 0 }
+    }
+
+    /// Finds out from time to time whether errors of steps last.
+    fn judge_errors(&mut self, problem: &mut dyn OdeProblem) {
+        let made = self.method.statistics().jacobians;
+        if self.jacobian.is_some() && made < self.looked_at + LOOK_AGAIN {
+            return;
+        }
+        self.looked_at = made;
+        let Some(mut matrix) = self.jacobian.take().or_else(|| IterationMatrix::new(problem).ok()) else { return };
+        let (t, h) = (self.method.time(), self.method.next_step());
+        let (x, slope) = (&self.method.state()[..self.states], &self.slopes[..self.states]);
+        let mut effort = Statistics::default();
+        if matrix.evaluate(problem, t, x, slope, h, &self.options, &mut effort).is_ok() {
+            self.method.set_strictness(if matrix.errors_last(h) { STRICTNESS } else { 1.0 });
+        }
+        self.jacobian = Some(matrix);
     }
 
     fn consistent(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
@@ -50,12 +77,14 @@ impl Integrator for DaeMode {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.consistent(problem, t, x)?;
         self.method = DaeBdf::new(self.values.len(), self.options.clone());
+        (self.jacobian, self.looked_at) = (None, 0);
         let implicit = problem.implicit().ok_or_else(|| not_implicit(t))?;
         self.method.start(implicit, t, &self.values, &self.slopes, h0)
     }
 
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
         let t = self.method.time();
+        self.judge_errors(problem);
         let implicit = problem.implicit().ok_or_else(|| not_implicit(t))?;
         self.method.step(implicit, t_limit)
     }

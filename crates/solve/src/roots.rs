@@ -227,6 +227,11 @@ impl RootFinder {
         &self.status
     }
 
+    /// Whether a function was zero, or so near to it that rounding decides, when its sign was frozen, and has not left since.
+    pub fn began_at_zero(&self, function: usize) -> bool {
+        self.status[function] == 0 || self.shift[function] != 0.0
+    }
+
     /// The functions that triggered at the event found last.
     pub fn crossings(&self) -> &[Crossing] {
         &self.crossings
