@@ -82,6 +82,7 @@ mod tangent;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use code::{Address, Rounding, StatementOrigin};
 pub use commons::Commons;

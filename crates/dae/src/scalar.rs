@@ -20,6 +20,11 @@ pub fn compare(op: CompareOp, order: Ordering) -> bool {
     }
 }
 
+/// The same of numbers; none of them holds for NaN but `<>`.
+pub fn compare_reals(op: CompareOp, a: f64, b: f64) -> bool {
+    a.partial_cmp(&b).map_or(op == CompareOp::NotEqual, |order| compare(op, order))
+}
+
 pub fn power(base: f64, exponent: f64) -> Option<f64> {
     let value = match exponent as i32 {
         // Small whole exponents by multiplication, as compiled code does it.
@@ -77,6 +82,27 @@ pub fn binary(op: Builtin, x: f64, y: f64) -> Option<f64> {
         Builtin::Rem | Builtin::RemEvent => x - (x / y).trunc() * y,
         _ => return None,
     })
+}
+
+/// Any function of up to three numbers; NaN where it has no value.
+pub fn builtin(op: Builtin, [x, y, z]: [f64; 3]) -> f64 {
+    let value = match op {
+        Builtin::Homotopy => Some(x),
+        Builtin::SemiLinear => Some(x * if x >= 0.0 { y } else { z }),
+        _ => unary(op, x).or_else(|| binary(op, x, y)),
+    };
+    value.unwrap_or(f64::NAN)
+}
+
+/// How fast such a function changes with one of its arguments, by differences.
+pub fn slope(op: Builtin, values: [f64; 3], place: usize) -> f64 {
+    let step = 1e-6 * values[place].abs().max(1.0);
+    let shifted = |by: f64| {
+        let mut moved = values;
+        moved[place] += by;
+        builtin(op, moved)
+    };
+    (shifted(step) - shifted(-step)) / (2.0 * step)
 }
 
 /// `div`, `mod`, `rem`: the functions that are of type Integer for two Integers.

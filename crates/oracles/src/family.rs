@@ -94,6 +94,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 20,
     },
     Family {
+        name: "scales",
+        about: "linear and cubic systems with units from 1e-15 to 1e15, made from a known solution",
+        case: crate::scales::case,
+        tested: 100,
+    },
+    Family {
         name: "smooth",
         about: "linear oscillators with damping, against their closed form",
         case: crate::smooth::case,

@@ -28,6 +28,7 @@ mod pencil;
 mod pendulums;
 mod pulses;
 mod roots;
+mod scales;
 mod schedules;
 mod signal;
 mod smooth;

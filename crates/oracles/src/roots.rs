@@ -34,7 +34,7 @@ pub fn case(random: &mut Rng) -> Case {
     let nodes = random.usize(1..6);
     let potential = 10f64.powi(random.i32(-12..7));
     let level: Vec<(f64, f64)> = (0..nodes).map(|_| (3.0 * (2.0 * random.f64() - 1.0), 0.5 * random.f64())).collect();
-    let elements = elements(random, nodes, potential);
+    let elements = elements(random, &level);
     let style = random.u32(0..3);
     let far = random.f64() < 0.3;
     let mut text = String::from("model M\n");
@@ -84,7 +84,8 @@ pub fn case(random: &mut Rng) -> Case {
 }
 
 /// A linear element from each node to ground makes the potentials well determined; others join any two nodes.
-fn elements(random: &mut Rng, nodes: usize, _potential: f64) -> Vec<Element> {
+fn elements(random: &mut Rng, level: &[(f64, f64)]) -> Vec<Element> {
+    let nodes = level.len();
     let size = 10f64.powi(random.i32(-12..7));
     let mut elements: Vec<Element> = (0..nodes)
         .map(|from| Element { law: Law::Linear, from, to: None, flow: size * (0.1 + random.f64()), width: 1.0 })
@@ -98,14 +99,31 @@ fn elements(random: &mut Rng, nodes: usize, _potential: f64) -> Vec<Element> {
             Law::Sinh => 0.2 + random.f64(),
             _ => 1.0,
         };
-        // Steep elements have small factors, as diodes have, so that rounding in the balances stays small.
-        let damping = match law {
+        // Steep elements have small factors, as diodes have, so that rounding in the balances stays small: a flow that is
+        // larger than all others by orders of magnitude would leave nothing of them.
+        let steepest = match law {
             Law::Diode | Law::Sinh => (-8.0 / width).exp().max(1e-14),
             _ => 1.0,
         };
+        let to_ends = [-1.0, 1.0].map(|sine| {
+            let at = |node: usize| level[node].0 + sine * level[node].1;
+            law.value((at(from) - to.map_or(0.0, at)) / width).abs()
+        });
+        let damping = steepest.min(100.0 / to_ends[0].max(to_ends[1]));
         elements.push(Element { law, from, to, flow: size * damping * (0.1 + random.f64()), width });
     }
     elements
+}
+
+impl Law {
+    fn value(self, x: f64) -> f64 {
+        match self {
+            Law::Linear => x,
+            Law::Cubic => x.powi(3),
+            Law::Sinh => x.sinh(),
+            Law::Diode => x.exp_m1(),
+        }
+    }
 }
 
 impl Element {

@@ -2,9 +2,13 @@
 //!
 //! Between events relations are frozen: a linear system is one solve with a factorisation that is kept as long as its
 //! matrix is, a nonlinear one a Newton iteration from the last solution. At an event relations and discrete unknowns
-//! are found together with the continuous ones (`configuration`).
+//! are found together with the continuous ones (`configuration`). A torn system whose residuals show that it loses digits
+//! (`digits`) is solved whole from then on (`whole`).
 
 mod configuration;
+mod digits;
+mod singular;
+mod whole;
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +22,9 @@ use transform::{Matrix, SystemKind};
 use crate::ambiguity::Ambiguity;
 use crate::machine::{Phase, Trouble, nominal};
 use crate::system_failure::{Reason, SystemFailure};
+use digits::Watch;
+use singular::{LeastNorm, least_norm, null_space};
+use whole::Whole;
 
 /// Steps of one linear solve: two, unless it starts from unknowns that are so much larger than what is found.
 const MOST_CORRECTIONS: usize = 30;
@@ -57,10 +64,17 @@ struct Workspace {
     /// The rounding errors in the residuals of a linear system, relative to its unknowns.
     noise: f64,
     matrix: Vec<f64>,
+    /// Residuals of a linear system have sizes that are orders of magnitude apart, so that they are not compared.
+    is_uneven: bool,
+    /// Of rows and columns.
+    sizes: Vec<f64>,
     /// The factorisation for tangents of the right-hand side.
     tangent: Option<LinearSolver>,
     tangent_factored: bool,
     effort: Effort,
+    watch: Watch,
+    /// The system as it is solved once the torn form has lost digits.
+    whole: Option<Box<Whole>>,
     /// A configuration that was called for had no solution, and another one was taken.
     missed: bool,
     /// Two configurations that agree with themselves at the same instant, the first time that there were.
@@ -122,11 +136,8 @@ impl Systems {
     /// Matrices that change at events only have to be factorised anew.
     pub fn forget_factors(&mut self, program: &Program) {
         for (system, workspace) in self.workspaces.iter_mut() {
-            let constant = program.systems[system].kind.matrix() == Some(Matrix::Constant);
-            match workspace.as_deref_mut().map(|workspace| &mut workspace.method) {
-                Some(Method::Linear { factored, .. }) if !constant => *factored = false,
-                Some(Method::Newton(newton)) => newton.forget(),
-                _ => {}
+            if let Some(workspace) = workspace {
+                workspace.drop_factors(program.systems[system].kind);
             }
         }
     }
@@ -135,12 +146,21 @@ impl Systems {
     pub fn forget_section(&mut self, section: &[compile::Step]) {
         for step in section {
             let compile::Step::Solve(system) = *step else { continue };
-            match self.workspaces[system].as_deref_mut().map(|workspace| &mut workspace.method) {
-                Some(Method::Linear { factored, .. }) => *factored = false,
-                Some(Method::Newton(newton)) => newton.forget(),
-                None => {}
+            if let Some(workspace) = &mut self.workspaces[system] {
+                workspace.forget();
             }
         }
+    }
+
+    /// Looks at a system that was solved by straight code: whether it has to be solved whole from now on.
+    pub fn goes_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<bool, Trouble> {
+        let workspace = self.workspace(program, system, memory)?;
+        memory.set_live(false);
+        if workspace.watch.is_over || !program.try_residuals(system, memory, &mut workspace.residuals) {
+            return Ok(false);
+        }
+        let loses_digits = workspace.watch.inspect(program, system, memory, &workspace.residuals);
+        Ok(loses_digits && workspace.go_whole(program, system, memory))
     }
 
     /// After parameters changed nothing of the factorisations holds.
@@ -153,8 +173,13 @@ impl Systems {
         for step in &program.sections.dynamics {
             let compile::Step::Solve(system) = *step else { continue };
             let workspace = self.workspace(program, system, memory)?;
+            // What the torn form computes is less exact than what is there.
+            let inner = workspace.whole.as_ref().map(|_| read(memory, &workspace.inner));
             program.residuals(system, memory, &mut workspace.residuals)?;
             program.jacobian(system, memory, &mut workspace.matrix)?;
+            if let Some(inner) = inner {
+                write(memory, &workspace.inner, &inner);
+            }
             if workspace.tangent.is_none() {
                 let size = workspace.x.len();
                 workspace.tangent = LinearSolver::new(size, Some(&workspace.pattern)).ok();
@@ -178,7 +203,8 @@ impl Systems {
             Some(solver) if workspace.tangent_factored => solver.solve(rhs),
             _ => {
                 let found = &program.systems[system];
-                let solution = least_norm(&workspace.pattern, &workspace.matrix, rhs).map_err(|column| {
+                let zeros = vec![0.0; rhs.len()];
+                let solution = least_norm(&workspace.pattern, &workspace.matrix, rhs, &zeros).map_err(|column| {
                     Trouble::System(Box::new(SystemFailure {
                         unknowns: found.unknowns.clone(),
                         equations: found.equations.clone(),
@@ -187,7 +213,7 @@ impl Systems {
                         time: memory.time(),
                     }))
                 })?;
-                rhs.copy_from_slice(&solution);
+                rhs.copy_from_slice(&solution.x);
             }
         }
         Ok(())
@@ -226,7 +252,7 @@ impl Systems {
         let workspace = self.workspace(program, system, memory)?;
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
-            Phase::Live => workspace.solve_configuration(program, system, memory),
+            Phase::Live => workspace.solve_live(program, system, memory),
         };
         workspace.effort.calls += 1;
         workspace.effort.time += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
@@ -303,9 +329,13 @@ impl Workspace {
             residuals: vec![0.0; size],
             noise: 0.0,
             matrix: vec![0.0; entries],
+            is_uneven: false,
+            sizes: Vec::new(),
             tangent: None,
             tangent_factored: false,
             effort: Effort::default(),
+            watch: Watch::default(),
+            whole: None,
             missed: false,
             ambiguity: None,
             comparisons: 0,
@@ -334,6 +364,65 @@ impl Workspace {
     /// Relations and discrete unknowns stay as they are.
     fn solve_frozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         memory.set_live(false);
+        if let Some(whole) = &mut self.whole {
+            return whole.solve(system, memory);
+        }
+        let solved = self.solve_torn(program, system, memory)?;
+        if !self.inner.is_empty() && solved == Solved::Uniquely && self.loses_digits(program, system, memory) {
+            self.go_whole(program, system, memory);
+        }
+        Ok(solved)
+    }
+
+    /// At an event. Where the torn form leads nowhere, the whole one may.
+    fn solve_live(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        let is_torn = !self.inner.is_empty() && self.whole.is_none() && !self.watch.is_over;
+        if !is_torn || matches!(self.method, Method::Linear { .. }) {
+            return self.solve_configuration(program, system, memory);
+        }
+        let places = || self.places.iter().map(|place| place.address);
+        let slots: Vec<usize> =
+            program.systems[system].unknowns.iter().map(|&v| program.layout.slot(v) as usize).chain(places()).collect();
+        let before: Vec<f64> = slots.iter().map(|&slot| memory.values[slot]).collect();
+        let outcome = self.solve_configuration(program, system, memory);
+        let Err(Reason::NoConvergence(_) | Reason::Evaluation(_)) = &outcome else { return outcome };
+        let restore = |memory: &mut Memory| slots.iter().zip(&before).for_each(|(&slot, &x)| memory.values[slot] = x);
+        let after: Vec<f64> = slots.iter().map(|&slot| memory.values[slot]).collect();
+        restore(memory);
+        self.whole = Whole::new(program, system, memory).map(Box::new);
+        if self.whole.is_some()
+            && let Ok(solved) = self.solve_configuration(program, system, memory)
+        {
+            return Ok(solved);
+        }
+        // The torn form has the better message.
+        self.whole = None;
+        self.watch.is_over = true;
+        slots.iter().zip(&after).for_each(|(&slot, &x)| memory.values[slot] = x);
+        outcome
+    }
+
+    /// Whether the solution that is in memory shows that the torn form loses digits.
+    fn loses_digits(&mut self, program: &Program, system: SystemId, memory: &Memory) -> bool {
+        let residuals = match &self.method {
+            Method::Linear { .. } => &self.residuals,
+            Method::Newton(newton) => newton.residuals(),
+        };
+        self.watch.sees_loss(program, system, memory, residuals)
+    }
+
+    /// Solves the system whole, from the solution of the torn form, now and from now on. False where that is not possible.
+    fn go_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> bool {
+        let whole = Whole::new(program, system, memory).and_then(|mut whole| {
+            let solved = whole.solve(system, memory);
+            solved.is_ok_and(|solved| solved == Solved::Uniquely).then_some(whole)
+        });
+        self.whole = whole.map(Box::new);
+        self.watch.is_over = self.whole.is_none();
+        self.whole.is_some()
+    }
+
+    fn solve_torn(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         let found = &program.systems[system];
         for (x, &slot) in self.x.iter_mut().zip(&found.slots) {
             *x = memory.values[slot as usize];
@@ -365,6 +454,7 @@ impl Workspace {
         if !*factored || found.kind.matrix() == Some(Matrix::Varying) {
             program.jacobian(system, memory, &mut self.matrix).map_err(Reason::Evaluation)?;
             *factored = solver.factor(&self.matrix).is_ok();
+            self.is_uneven = singular::is_uneven(&self.pattern, &self.matrix, &mut self.sizes);
             self.effort.factorisations += 1;
         }
         let scale = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
@@ -374,9 +464,10 @@ impl Workspace {
             if *factored {
                 solver.solve(&mut self.residuals);
             } else {
-                self.residuals = least_norm(&self.pattern, &self.matrix, &self.residuals)
+                let LeastNorm { x, is_unique } = least_norm(&self.pattern, &self.matrix, &self.residuals, &self.x)
                     .map_err(|column| Reason::Singular(found.iteration[column]))?;
-                solved = Solved::ByLeastNorm;
+                self.residuals = x;
+                solved = if is_unique { Solved::Uniquely } else { Solved::ByLeastNorm };
             }
             self.x.iter_mut().zip(&self.residuals).for_each(|(x, step)| *x -= step);
             write(memory, &found.slots, &self.x);
@@ -392,14 +483,29 @@ impl Workspace {
             if round > 0 {
                 self.noise = left / size.max(f64::MIN_POSITIVE);
                 break;
-            } else if left <= 1e-12 * before || left <= 2.0 * self.noise * size {
+            } else if !self.is_uneven && (left <= 1e-12 * before || left <= 2.0 * self.noise * size) {
                 break;
             }
         }
         Ok(solved)
     }
 
+    /// Nothing of the factorisations holds.
+    fn forget(&mut self) {
+        if let Some(whole) = &mut self.whole {
+            whole.forget();
+        }
+        match &mut self.method {
+            Method::Linear { factored, .. } => *factored = false,
+            Method::Newton(newton) => newton.forget(),
+        }
+    }
+
+    /// After an event only matrices that never change are what they were.
     fn drop_factors(&mut self, kind: SystemKind) {
+        if let Some(whole) = &mut self.whole {
+            whole.drop_factors(kind);
+        }
         match &mut self.method {
             Method::Linear { factored, .. } => {
                 *factored &= kind.matrix() == Some(Matrix::Constant);
@@ -411,6 +517,10 @@ impl Workspace {
 
 fn write(memory: &mut Memory, slots: &[compile::Address], x: &[f64]) {
     slots.iter().zip(x).for_each(|(&slot, &value)| memory.values[slot as usize] = value);
+}
+
+fn read(memory: &Memory, slots: &[compile::Address]) -> Vec<f64> {
+    slots.iter().map(|&slot| memory.values[slot as usize]).collect()
 }
 
 /// How far rounding reaches in the residues of a system's relations.
@@ -444,73 +554,6 @@ pub fn pattern(found: &compile::Pattern) -> Pattern {
     let entries =
         (0..found.columns()).flat_map(|column| found.column(column).iter().map(move |&row| (row as usize, column)));
     Pattern::from_entries(found.rows as usize, found.columns(), entries)
-}
-
-/// The solution of least norm of a singular system, or the column without a pivot if there is none.
-fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64]) -> Result<Vec<f64>, usize> {
-    let size = b.len();
-    let mut matrix = solve::dense::DenseMatrix::zeros(size, size);
-    let mut position = 0;
-    for column in 0..size {
-        for &row in pattern.column(column) {
-            matrix.set(row as usize, column, values[position]);
-            position += 1;
-        }
-    }
-    let mut x = vec![0.0; size];
-    solve::dense::least_squares(&matrix, b, 1e-12, &mut x);
-    let mut product = vec![0.0; size];
-    matrix.multiply(&x, &mut product);
-    let scale = b.iter().chain(values).fold(0.0f64, |most, value| most.max(value.abs()));
-    let off = product.iter().zip(b).fold(0.0f64, |most, (p, b)| most.max((p - b).abs()));
-    if off <= 1e-9 * scale {
-        return Ok(x);
-    }
-    let mut solver = solve::dense::DenseLu::new(size);
-    let flat: Vec<f64> = (0..size).flat_map(|column| matrix.column(column).to_vec()).collect();
-    Err(solver.factor(&flat).err().map_or(0, |singular| singular.column))
-}
-
-/// Vectors that span what a matrix maps to zero, by elimination with full pivoting.
-fn null_space(pattern: &Pattern, values: &[f64]) -> Vec<Vec<f64>> {
-    const ROUNDING: f64 = 1e-11;
-    let size = pattern.columns;
-    let mut matrix = vec![vec![0.0; size]; size];
-    let entries = (0..size).flat_map(|column| pattern.column(column).iter().map(move |&row| (row as usize, column)));
-    for ((row, column), &value) in entries.zip(values) {
-        matrix[row][column] = value;
-    }
-    let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-    let mut pivots: Vec<usize> = Vec::new();
-    while pivots.len() < size {
-        let done = pivots.len();
-        let mut best = (ROUNDING * largest, None);
-        for (row, entries) in matrix.iter().enumerate().skip(done) {
-            for (column, entry) in entries.iter().enumerate().filter(|(column, _)| !pivots.contains(column)) {
-                if entry.abs() > best.0 {
-                    best = (entry.abs(), Some((row, column)));
-                }
-            }
-        }
-        let Some((row, column)) = best.1 else { break };
-        matrix.swap(row, done);
-        let pivot = matrix[done][column];
-        matrix[done].iter_mut().for_each(|x| *x /= pivot);
-        let own = matrix[done].clone();
-        for (_, others) in matrix.iter_mut().enumerate().filter(|(other, _)| *other != done) {
-            let factor = others[column];
-            others.iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
-        }
-        pivots.push(column);
-    }
-    let free = (0..size).filter(|column| !pivots.contains(column));
-    free.map(|column| {
-        let mut vector = vec![0.0; size];
-        vector[column] = 1.0;
-        pivots.iter().enumerate().for_each(|(row, &pivot)| vector[pivot] = -matrix[row][column]);
-        vector
-    })
-    .collect()
 }
 
 fn newton_reason(found: &compile::System, newton: &NewtonSolver, error: NewtonError) -> Reason {

@@ -1,10 +1,11 @@
-//! Dense linear algebra for small blocks: LU with partial pivoting and optional equilibration, and a rank-revealing
-//! minimum-norm least-squares solve for singular systems.
+//! Dense linear algebra for small blocks: LU with partial pivoting, after equilibration where sizes are uneven, and a
+//! rank-revealing minimum-norm least-squares solve for singular systems.
 //!
 //! LU is the column-oriented outer-product form of Golub and Van Loan, *Matrix Computations*, algorithm 3.4.1; the
 //! least-squares solve is QR with column pivoting followed by a second orthogonal transformation (complete
 //! orthogonal decomposition, section 5.5.2). Matrices are stored by columns.
 
+use crate::equilibrate::{equilibrate, sizes_are_uneven};
 use crate::error::Singular;
 
 /// A square matrix stored by columns: entry (row, column) is `values[column * size + row]`.
@@ -60,12 +61,16 @@ impl DenseMatrix {
 }
 
 /// LU factors of a square matrix with row exchanges; scratch is kept from one factorisation to the next.
+///
+/// Where the sizes of rows or columns are orders of magnitude apart, both are scaled by powers of two first. That makes the
+/// choice of pivots, and what counts as singular, independent of the units of equations and unknowns.
 #[derive(Clone, Debug, Default)]
 pub struct DenseLu {
     size: usize,
     factors: Vec<f64>,
     pivots: Vec<usize>,
-    equilibrate: bool,
+    /// Whether the factors are those of the scaled matrix.
+    is_scaled: bool,
     row_scale: Vec<f64>,
     column_scale: Vec<f64>,
     row_size: Vec<f64>,
@@ -77,12 +82,6 @@ impl DenseLu {
         DenseLu { size, factors: vec![0.0; size * size], pivots: vec![0; size], ..DenseLu::default() }
     }
 
-    /// Rows and columns are first scaled by powers of two to largest entries near one. This changes no digit of
-    /// well-scaled systems and makes the choice of pivots independent of the units of the unknowns.
-    pub fn with_equilibration(size: usize) -> Self {
-        DenseLu { equilibrate: true, row_scale: vec![1.0; size], column_scale: vec![1.0; size], ..DenseLu::new(size) }
-    }
-
     pub fn size(&self) -> usize {
         self.size
     }
@@ -92,10 +91,11 @@ impl DenseLu {
         self.factors.clear();
         self.factors.extend_from_slice(values);
         self.size = self.pivots.len();
-        if self.equilibrate {
-            self.scale();
-        }
         self.measure();
+        self.is_scaled = sizes_are_uneven(&self.row_size) || sizes_are_uneven(&self.column_size);
+        if self.is_scaled {
+            self.scale(values);
+        }
         self.eliminate()
     }
 
@@ -115,23 +115,37 @@ impl DenseLu {
         }
     }
 
-    fn scale(&mut self) {
-        let n = self.size;
-        for i in 0..n {
-            let largest = (0..n).fold(0.0_f64, |a, j| a.max(self.factors[j * n + i].abs()));
-            self.row_scale[i] = power_of_two_inverse(largest);
-        }
-        for j in 0..n {
-            let column = &mut self.factors[j * n..(j + 1) * n];
-            let mut largest = 0.0_f64;
-            for (a, s) in column.iter_mut().zip(&self.row_scale) {
-                *a *= s;
-                largest = largest.max(a.abs());
+    /// Scales the matrix: as the last one, where that serves.
+    fn scale(&mut self, values: &[f64]) {
+        /// Sizes that need no other scales.
+        const NEAR_ONE: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
+        if !self.row_scale.is_empty() {
+            self.apply_scales(values);
+            let mut sizes = self.row_size.iter().chain(&self.column_size);
+            if sizes.all(|size| *size == 0.0 || NEAR_ONE.contains(size)) {
+                return;
             }
-            let scale = power_of_two_inverse(largest);
-            column.iter_mut().for_each(|a| *a *= scale);
-            self.column_scale[j] = scale;
         }
+        let n = self.size;
+        self.row_scale.resize(n, 1.0);
+        self.column_scale.resize(n, 1.0);
+        equilibrate(&mut self.row_scale, &mut self.column_scale, |visit| {
+            for (j, column) in values.chunks_exact(n.max(1)).enumerate() {
+                column.iter().enumerate().for_each(|(i, &value)| visit(i, j, value));
+            }
+        });
+        self.apply_scales(values);
+    }
+
+    fn apply_scales(&mut self, values: &[f64]) {
+        let n = self.size.max(1);
+        let columns = self.factors.chunks_exact_mut(n).zip(values.chunks_exact(n));
+        for ((scaled, given), factor) in columns.zip(&self.column_scale) {
+            for ((a, value), row) in scaled.iter_mut().zip(given).zip(&self.row_scale) {
+                *a = value * row * factor;
+            }
+        }
+        self.measure();
     }
 
     fn eliminate(&mut self) -> Result<(), Singular> {
@@ -177,7 +191,7 @@ impl DenseLu {
     /// Overwrites `b` by the solution of `A x = b`.
     pub fn solve(&self, b: &mut [f64]) {
         let n = self.size;
-        if self.equilibrate {
+        if self.is_scaled {
             b.iter_mut().zip(&self.row_scale).for_each(|(b, s)| *b *= s);
         }
         for k in 0..n {
@@ -202,7 +216,7 @@ impl DenseLu {
                 }
             }
         }
-        if self.equilibrate {
+        if self.is_scaled {
             b.iter_mut().zip(&self.column_scale).for_each(|(b, s)| *b *= s);
         }
     }
@@ -210,7 +224,7 @@ impl DenseLu {
     /// Overwrites `b` by the solution of `Aᵀ x = b`.
     pub fn solve_transposed(&self, b: &mut [f64]) {
         let n = self.size;
-        if self.equilibrate {
+        if self.is_scaled {
             b.iter_mut().zip(&self.column_scale).for_each(|(b, s)| *b *= s);
         }
         for k in 0..n {
@@ -226,7 +240,7 @@ impl DenseLu {
         for k in (0..n).rev() {
             b.swap(k, self.pivots[k]);
         }
-        if self.equilibrate {
+        if self.is_scaled {
             b.iter_mut().zip(&self.row_scale).for_each(|(b, s)| *b *= s);
         }
     }
@@ -238,16 +252,12 @@ impl DenseLu {
         for k in 0..n {
             let sign = if self.pivots[k] == k { 1.0 } else { -1.0 };
             product *= sign * self.factors[k * n + k];
-            if self.equilibrate {
+            if self.is_scaled {
                 product /= self.row_scale[k] * self.column_scale[k];
             }
         }
         product
     }
-}
-
-fn power_of_two_inverse(size: f64) -> f64 {
-    if size > 0.0 && size.is_finite() { (-size.log2().round()).exp2() } else { 1.0 }
 }
 
 /// What [`least_squares`] found out about the system.
@@ -406,7 +416,7 @@ mod tests {
     fn equilibration_makes_units_irrelevant() {
         // The same system with the second unknown in nano-units and the first equation in giga-units.
         let matrix = DenseMatrix::from_rows(&[&[1e9, 1e18], &[1.0, -1e9]]);
-        let mut lu = DenseLu::with_equilibration(2);
+        let mut lu = DenseLu::new(2);
         lu.factor(&matrix.values).unwrap();
         let mut b = [3e9, -1.0];
         lu.solve(&mut b);
@@ -450,7 +460,8 @@ mod tests {
             let x = &seed[144..144 + n];
             let mut b = vec![0.0; n];
             matrix.multiply(x, &mut b);
-            for mut lu in [DenseLu::new(n), DenseLu::with_equilibration(n)] {
+            {
+                let mut lu = DenseLu::new(n);
                 lu.factor(&matrix.values).unwrap();
                 let mut y = b.clone();
                 lu.solve(&mut y);

@@ -16,6 +16,7 @@ pub mod dae_mode;
 pub mod dense;
 mod dissipation;
 pub mod dop853;
+pub mod equilibrate;
 pub mod error;
 pub mod esdirk;
 pub mod finite_differences;

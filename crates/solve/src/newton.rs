@@ -207,6 +207,11 @@ impl NewtonSolver {
         &self.worst
     }
 
+    /// The residuals at the solution found last.
+    pub fn residuals(&self) -> &[f64] {
+        &self.r
+    }
+
     /// Drops the factorisation kept for warm starts.
     pub fn forget(&mut self) {
         self.has_factors = false;

@@ -3,10 +3,12 @@
 //!
 //! The elimination is that of Gilbert and Peierls, *Sparse partial pivoting in time proportional to arithmetic
 //! operations*, SIAM J. Sci. Stat. Comput. 9 (1988). Pivots are compared after implicit scaling by the largest entry
-//! of each row, and the structural diagonal is preferred. A refactorisation whose multipliers grow far beyond those
+//! of each row, in units that make columns alike where they differ by orders of magnitude, and the structural diagonal is
+//! preferred. A refactorisation whose multipliers grow far beyond those
 //! of the pivoted factorisation is given up, and pivots are chosen anew.
 
 use crate::block_triangular::BlockTriangular;
+use crate::equilibrate::{equilibrate, sizes_are_uneven};
 use crate::error::Singular;
 use crate::minimum_degree::minimum_degree;
 use crate::sparse::Pattern;
@@ -80,6 +82,14 @@ pub struct SparseLu {
     /// For each column of L, where the search for its reach may stop.
     search_end: Vec<usize>,
     pivoted_factorisations: u64,
+}
+
+fn for_each_entry(pattern: &Pattern, values: &[f64], visit: &mut dyn FnMut(usize, usize, f64)) {
+    for column in 0..pattern.columns {
+        for position in pattern.starts[column]..pattern.starts[column + 1] {
+            visit(pattern.indices[position] as usize, column, values[position]);
+        }
+    }
 }
 
 impl SparseLu {
@@ -198,6 +208,13 @@ impl SparseLu {
         }
         for size in &mut self.row_scale {
             *size = if *size > 0.0 && size.is_finite() { 1.0 / *size } else { 1.0 };
+        }
+        let mut column_sizes = vec![0.0f64; self.pattern.columns];
+        for_each_entry(&self.pattern, values, &mut |row, column, value| {
+            column_sizes[column] = column_sizes[column].max((value * self.row_scale[row]).abs());
+        });
+        if sizes_are_uneven(&column_sizes) {
+            equilibrate(&mut self.row_scale, &mut column_sizes, |visit| for_each_entry(&self.pattern, values, visit));
         }
     }
 

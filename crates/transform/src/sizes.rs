@@ -8,7 +8,7 @@
 //! Coefficients are slopes of the equations at two points: near the start values, and some way from them with the other
 //! branches of conditions. One that differs much between the points says nothing about sizes.
 
-use dae::{Builtin, CompareOp, ExprId, Exprs, Node, VarId};
+use dae::{ExprId, Exprs, Node, VarId, scalar};
 
 use crate::work::{Sides, Work};
 
@@ -281,14 +281,14 @@ impl Slopes {
             Node::Not(a) => logical(self.of(a) == 0.0),
             Node::And(a, b) => logical(self.of(a) != 0.0 && self.of(b) != 0.0),
             Node::Or(a, b) => logical(self.of(a) != 0.0 || self.of(b) != 0.0),
-            Node::Compare { op, left, right, .. } => logical(compare(op, self.of(left), self.of(right))),
+            Node::Compare { op, left, right, .. } => logical(scalar::compare_reals(op, self.of(left), self.of(right))),
             Node::If { condition, then, otherwise } => {
                 self.of(if self.takes(condition, point) { then } else { otherwise })
             }
             Node::Builtin(op, args) => {
                 let args = exprs.arguments(args);
                 let at = |place: usize| args.get(place).map_or(f64::NAN, |&arg| self.of(arg));
-                builtin(op, [at(0), at(1), at(2)])
+                scalar::builtin(op, [at(0), at(1), at(2)])
             }
             _ => f64::NAN,
         }
@@ -340,13 +340,7 @@ impl Slopes {
                 let at = |place: usize| args.get(place).map_or(f64::NAN, |&arg| self.of(arg));
                 let values = [at(0), at(1), at(2)];
                 for (place, &arg) in args.iter().enumerate().take(3) {
-                    let step = 1e-6 * values[place].abs().max(1.0);
-                    let shifted = |by: f64| {
-                        let mut moved = values;
-                        moved[place] += by;
-                        builtin(op, moved)
-                    };
-                    add(self, arg, (shifted(step) - shifted(-step)) / (2.0 * step));
+                    add(self, arg, scalar::slope(op, values, place));
                 }
             }
             _ => exprs.for_each_child(id, |child| self.adjoint[base::Id::index(child)] = f64::NAN),
@@ -375,41 +369,4 @@ fn variable(work: &Work, variable: VarId, point: Point) -> f64 {
 /// Between 0.5 and 1.5, always the same.
 fn arbitrary(index: usize) -> f64 {
     0.5 + Signs(index as u64).next().abs()
-}
-
-fn compare(op: CompareOp, a: f64, b: f64) -> bool {
-    match op {
-        CompareOp::Less => a < b,
-        CompareOp::LessEqual => a <= b,
-        CompareOp::Greater => a > b,
-        CompareOp::GreaterEqual => a >= b,
-        CompareOp::Equal => a == b,
-        CompareOp::NotEqual => a != b,
-    }
-}
-
-fn builtin(op: Builtin, [x, y, z]: [f64; 3]) -> f64 {
-    match op {
-        Builtin::Sin => x.sin(),
-        Builtin::Cos => x.cos(),
-        Builtin::Tan => x.tan(),
-        Builtin::Asin => x.asin(),
-        Builtin::Acos => x.acos(),
-        Builtin::Atan => x.atan(),
-        Builtin::Sinh => x.sinh(),
-        Builtin::Cosh => x.cosh(),
-        Builtin::Tanh => x.tanh(),
-        Builtin::Exp => x.exp(),
-        Builtin::Log => x.ln(),
-        Builtin::Log10 => x.log10(),
-        Builtin::Sqrt => x.sqrt(),
-        Builtin::Sign => x.signum(),
-        Builtin::Abs => x.abs(),
-        Builtin::Atan2 => x.atan2(y),
-        Builtin::Min => x.min(y),
-        Builtin::Max => x.max(y),
-        Builtin::Homotopy => x,
-        Builtin::SemiLinear => x * if x >= 0.0 { y } else { z },
-        _ => f64::NAN,
-    }
 }

@@ -1,0 +1,65 @@
+//! A simultaneous system that is not torn: every unknown is an iteration variable, and what an inner assignment says is a
+//! residual like the others.
+//!
+//! It is made when a torn form turns out to lose digits during the run. Its program is another one of the same model, in which
+//! everything fixed lies at the same addresses, so that values go from one memory to the other as they are.
+
+use transform::{Block, EquationSystem, Schedule};
+
+use crate::memory::Memory;
+use crate::program::{Program, SystemId};
+
+impl Program {
+    /// A system as it stands in the schedule.
+    pub fn equation_system(&self, system: SystemId) -> Option<&EquationSystem> {
+        let schedule = &self.schedule;
+        let inline = schedule.inline.iter().flat_map(|inline| &inline.blocks);
+        let blocks = schedule.initial.iter().chain(&schedule.blocks).chain(inline);
+        let mut systems = blocks.filter_map(|block| match block {
+            Block::System { system, .. } => Some(&**system),
+            Block::Assign { .. } => None,
+        });
+        systems.nth(base::Id::index(system)).filter(|found| found.unknowns == self.systems[system].unknowns)
+    }
+
+    /// A program in which this system is solved whole and has the same number. `None` where it cannot share addresses.
+    pub fn with_whole_system(&self, system: SystemId) -> Option<Program> {
+        self.equation_system(system)?;
+        let mut schedule = self.schedule.clone();
+        schedule.modes = None;
+        make_whole(&mut schedule, base::Id::index(system));
+        let whole = Program::new(schedule).ok()?;
+        let state = |program: &Program| -> Vec<_> {
+            program.layout.relations.values().map(|relation| (relation.expression, relation.state)).collect()
+        };
+        let is_alike = whole.layout.fixed == self.layout.fixed
+            && whole.layout.delays.len() == self.layout.delays.len()
+            && whole.systems.len() == self.systems.len()
+            && state(&whole) == state(self);
+        is_alike.then_some(whole)
+    }
+
+    /// Gives a program made by `with_whole_system` the values of the other one.
+    pub fn copy_values(&self, from: &Memory, to: &mut Memory) {
+        let fixed = self.layout.fixed as usize;
+        to.values[..fixed].copy_from_slice(&from.values[..fixed]);
+    }
+}
+
+fn make_whole(schedule: &mut Schedule, index: usize) {
+    let Schedule { model, initial, blocks, inline, .. } = schedule;
+    let inline = inline.iter_mut().flat_map(|inline| &mut inline.blocks);
+    let mut systems = initial.iter_mut().chain(blocks).chain(inline).filter_map(|block| match block {
+        Block::System { system, .. } => Some(&mut **system),
+        Block::Assign { .. } => None,
+    });
+    let Some(system) = systems.nth(index) else { return };
+    let inner = std::mem::take(&mut system.inner);
+    let Some(spare) = system.equations.first().copied() else { return };
+    for (place, assignment) in inner.into_iter().enumerate() {
+        let variable = model.exprs.var(assignment.variable);
+        system.iteration.insert(place, assignment.variable);
+        system.residuals.insert(place, model.exprs.sub(variable, assignment.value));
+        system.residual_equations.insert(place, assignment.equation.unwrap_or(spare));
+    }
+}

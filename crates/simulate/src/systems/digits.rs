@@ -1,0 +1,166 @@
+//! Whether the solution of a torn system fulfils its equations as well as their own rounding errors allow.
+//!
+//! Inner unknowns of a torn system fulfil their equations by the way they are computed, so the residuals carry all errors that
+//! grew on that way. The size of the terms of a residual, as they are at the solution, says how small it could be: a
+//! solution of the whole system with pivoting leaves no more than the rounding errors of these terms.
+
+use compile::{Memory, Program, SystemId};
+use dae::{Builtin, ExprId, Exprs, Node, scalar};
+use rustc_hash::FxHashMap;
+
+/// Residuals up to this fraction of their terms are no loss.
+const MOST_LOSS: f64 = 1e-9;
+/// Where all terms nearly vanish for an instant, they count as this fraction of what they have been.
+const VANISHING: f64 = 1e-6;
+
+/// When to look at the residuals of a system, and how large they may be.
+#[derive(Default)]
+pub(super) struct Watch {
+    solves: u64,
+    /// The number of solves at which terms are looked at next.
+    next: u64,
+    /// How large the residuals may be.
+    limits: Vec<f64>,
+    /// How large their terms have been.
+    largest: Vec<f64>,
+    /// A form that is not torn does not help.
+    pub is_over: bool,
+}
+
+impl Watch {
+    /// Whether residuals that a solution left, which is in memory, show that the torn form loses digits.
+    pub fn sees_loss(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
+        if self.is_over {
+            return false;
+        }
+        self.solves += 1;
+        let is_due = self.solves > self.next;
+        let is_within = |limits: &[f64]| residuals.iter().zip(limits).all(|(r, limit)| r.abs() <= *limit);
+        if !is_due && is_within(&self.limits) {
+            return false;
+        }
+        self.look(program, system, memory, residuals.len(), is_due);
+        !is_within(&self.limits)
+    }
+
+    /// The same of residuals that are asked about now and then only.
+    pub fn inspect(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
+        self.look(program, system, memory, residuals.len(), true);
+        residuals.iter().zip(&self.limits).any(|(r, limit)| r.abs() > *limit)
+    }
+
+    fn look(&mut self, program: &Program, system: SystemId, memory: &Memory, count: usize, is_due: bool) {
+        if is_due {
+            self.next = 2 * self.solves;
+        }
+        self.limits.resize(count, 0.0);
+        self.largest.resize(count, 0.0);
+        let sizes = term_sizes(program, system, memory);
+        for (place, (limit, largest)) in self.limits.iter_mut().zip(&mut self.largest).enumerate() {
+            // Of what cannot be followed nothing is said.
+            let size = sizes.get(place).copied().filter(|size| !size.is_nan()).unwrap_or(f64::INFINITY);
+            if size.is_finite() {
+                *largest = largest.max(size);
+            }
+            let allowed = MOST_LOSS * size.max(VANISHING * *largest);
+            *limit = if is_due { allowed } else { limit.max(allowed) };
+        }
+    }
+}
+
+/// For each residual of a system the sum of the sizes of its terms.
+fn term_sizes(program: &Program, system: SystemId, memory: &Memory) -> Vec<f64> {
+    let Some(found) = program.equation_system(system) else { return Vec::new() };
+    let exprs = &program.model().exprs;
+    let mut sizes = Sizes { program, memory, exprs, known: FxHashMap::default() };
+    for id in exprs.postorder(&found.residuals) {
+        let number = sizes.number(id);
+        sizes.known.insert(id, number);
+    }
+    found.residuals.iter().map(|&residual| sizes.of(residual).size).collect()
+}
+
+/// A value and how much it changes, at most, when every number it is computed from changes by its own size: what a rounding
+/// error is multiplied by.
+#[derive(Clone, Copy)]
+struct Number {
+    value: f64,
+    size: f64,
+}
+
+const UNKNOWN: Number = Number { value: f64::NAN, size: f64::NAN };
+
+struct Sizes<'a> {
+    program: &'a Program,
+    memory: &'a Memory,
+    exprs: &'a Exprs,
+    known: FxHashMap<ExprId, Number>,
+}
+
+impl Sizes<'_> {
+    fn of(&self, id: ExprId) -> Number {
+        self.known.get(&id).copied().unwrap_or(UNKNOWN)
+    }
+
+    fn number(&self, id: ExprId) -> Number {
+        let exact = |value: f64| Number { value, size: value.abs() };
+        let logical = |truth: bool| Number { value: f64::from(u8::from(truth)), size: 0.0 };
+        match self.exprs.node(id) {
+            Node::Var(v) => exact(self.program.value(self.memory, v)),
+            Node::Time => exact(self.memory.time()),
+            Node::Real(value) => exact(value),
+            Node::Integer(value) => exact(value as f64),
+            Node::Boolean(value) => logical(value),
+            Node::Neg(a) => {
+                let a = self.of(a);
+                Number { value: -a.value, ..a }
+            }
+            Node::Add(a, b) => {
+                let (a, b) = (self.of(a), self.of(b));
+                Number { value: a.value + b.value, size: a.size + b.size }
+            }
+            Node::Sub(a, b) => {
+                let (a, b) = (self.of(a), self.of(b));
+                Number { value: a.value - b.value, size: a.size + b.size }
+            }
+            Node::Mul(a, b) => {
+                let (a, b) = (self.of(a), self.of(b));
+                Number { value: a.value * b.value, size: a.value.abs() * b.size + b.value.abs() * a.size }
+            }
+            Node::Div(a, b) => {
+                let (a, b) = (self.of(a), self.of(b));
+                let value = a.value / b.value;
+                Number { value, size: (a.size + value.abs() * b.size) / b.value.abs() }
+            }
+            Node::Pow(a, b) => {
+                let (a, b) = (self.of(a), self.of(b));
+                let value = scalar::power(a.value, b.value).unwrap_or(f64::NAN);
+                let by_base = if value == 0.0 { 0.0 } else { (b.value * value / a.value).abs() * a.size };
+                let by_exponent = if a.value > 0.0 { (value * a.value.ln()).abs() * b.size } else { 0.0 };
+                Number { value, size: value.abs() + by_base + by_exponent }
+            }
+            Node::Not(a) => logical(self.of(a).value == 0.0),
+            Node::And(a, b) => logical(self.of(a).value != 0.0 && self.of(b).value != 0.0),
+            Node::Or(a, b) => logical(self.of(a).value != 0.0 || self.of(b).value != 0.0),
+            Node::Compare { op, left, right, .. } => {
+                logical(scalar::compare_reals(op, self.of(left).value, self.of(right).value))
+            }
+            Node::If { condition, then, otherwise } => {
+                self.of(if self.of(condition).value != 0.0 { then } else { otherwise })
+            }
+            Node::Builtin(op, args) => self.builtin(op, self.exprs.arguments(args)),
+            _ => UNKNOWN,
+        }
+    }
+
+    fn builtin(&self, op: Builtin, args: &[ExprId]) -> Number {
+        let at = |place: usize| args.get(place).map_or(f64::NAN, |&arg| self.of(arg).value);
+        let values = [at(0), at(1), at(2)];
+        let value = scalar::builtin(op, values);
+        let mut size = value.abs();
+        for (place, &arg) in args.iter().enumerate().take(values.len()) {
+            size += scalar::slope(op, values, place).abs() * self.of(arg).size;
+        }
+        Number { value, size }
+    }
+}

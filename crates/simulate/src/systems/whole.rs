@@ -1,0 +1,48 @@
+//! A system whose torn form loses digits, solved whole and with pivoting from then on.
+
+use compile::{Memory, Program, SystemId};
+use transform::SystemKind;
+
+use super::{Solved, Workspace};
+use crate::system_failure::Reason;
+
+/// The system in a program and a memory of its own.
+pub(super) struct Whole {
+    program: Program,
+    memory: Memory,
+    workspace: Box<Workspace>,
+}
+
+impl Whole {
+    pub fn new(program: &Program, system: SystemId, memory: &Memory) -> Option<Self> {
+        let whole = program.with_whole_system(system)?;
+        let mut own = whole.memory();
+        own.native = memory.native.clone();
+        whole.copy_values(memory, &mut own);
+        let workspace = Box::new(Workspace::new(&whole, system, &own).ok()?);
+        whole.compile_in_background();
+        Some(Self { program: whole, memory: own, workspace })
+    }
+
+    /// Solves it from the values in memory, which holds the solution afterwards, if there is one.
+    pub fn solve(&mut self, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        self.program.copy_values(memory, &mut self.memory);
+        std::mem::swap(&mut self.memory.delays, &mut memory.delays);
+        let outcome = self.workspace.solve_frozen(&self.program, system, &mut self.memory);
+        std::mem::swap(&mut self.memory.delays, &mut memory.delays);
+        if outcome.is_ok() {
+            for &slot in &self.program.systems[system].slots {
+                memory.values[slot as usize] = self.memory.values[slot as usize];
+            }
+        }
+        outcome
+    }
+
+    pub fn forget(&mut self) {
+        self.workspace.forget();
+    }
+
+    pub fn drop_factors(&mut self, kind: SystemKind) {
+        self.workspace.drop_factors(kind);
+    }
+}
