@@ -108,6 +108,8 @@ impl std::error::Error for NewtonError {}
 const LARGEST_DENSE: usize = 400;
 /// A correction that is so much shorter than the one before shows that the solution is near.
 const VERIFIED: f64 = 0.25;
+/// An iteration whose residual shrinks by a factor only may take so many times as long.
+const SLOWEST: usize = 10;
 /// Corrections of this size relative to an unknown are rounding errors.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What is smaller than this in units of the nominal value is zero.
@@ -129,6 +131,8 @@ pub struct NewtonSolver {
     trial_r: Vec<f64>,
     next_step: Vec<f64>,
     scale: Vec<f64>,
+    /// The sizes of the unknowns at the start, or of their first corrections.
+    reach: Vec<f64>,
     /// Steps are not measured in nominal values.
     in_own_units: bool,
     /// One by the scale; zero for unknowns that are settled and not to be looked at.
@@ -174,6 +178,7 @@ impl NewtonSolver {
             trial_r: zeros(),
             next_step: zeros(),
             scale: zeros(),
+            reach: zeros(),
             in_own_units: false,
             weight: zeros(),
             floor: zeros(),
@@ -452,7 +457,9 @@ impl NewtonSolver {
         };
         // The ends reached so far to the left and to the right, and the residuals there.
         let mut ends = [(start, at_start); 2];
-        let mut distance = FIRST;
+        // Nominal values may be far too large for the unknown; its first correction is not.
+        let first = self.reach[0] / scale;
+        let mut distance = if first > 0.0 { FIRST.min(first) } else { FIRST };
         let mut found = None;
         while found.is_none() && distance <= FARTHEST {
             for (end, direction) in ends.iter_mut().zip([-1.0, 1.0]) {
@@ -608,7 +615,14 @@ impl NewtonSolver {
         let mut verified = false;
         let mut shrinks = false;
         let mut previous_residual = f64::INFINITY;
-        for iteration in 0..self.options.max_iterations {
+        // From the steep side of an exponential function each step takes its argument back by one or so: that is slow, but no
+        // failure.
+        let mut reduces = false;
+        let most = SLOWEST * self.options.max_iterations;
+        for iteration in 0..most {
+            if iteration >= self.options.max_iterations && !reduces {
+                break;
+            }
             self.statistics.iterations += 1;
             self.set_scale(x);
             if self.evaluated != *x {
@@ -625,6 +639,9 @@ impl NewtonSolver {
             };
             if settled && self.is_consistent() {
                 return Ok(());
+            }
+            if iteration == 0 {
+                self.note_reach(x);
             }
             self.set_weight(x);
             let size = self.weighted_norm(&self.step);
@@ -653,12 +670,13 @@ impl NewtonSolver {
             {
                 return Ok(());
             }
+            reduces = residual_size <= 0.8 * previous_residual;
             previous_residual = residual_size;
             shrinks = size <= 0.7 * previous_size;
             verified = damping == 1.0 && self.weighted_norm(&self.next_step) <= VERIFIED * size;
             previous_size = size;
         }
-        if self.is_multiple_root(shrinks) || (self.is_short() && self.is_noise(system, x)) {
+        if self.is_multiple_root(x, shrinks) || (self.is_short() && self.is_noise(system, x)) {
             return Ok(());
         }
         Err(self.no_convergence(self.options.max_iterations))
@@ -688,13 +706,22 @@ impl NewtonSolver {
     /// Whether corrections and residuals are rounding errors of nominal values: what part of a sum is quantised, as that of
     /// `exp(x) - 1` near zero, another part need not be.
     fn is_below_nominal_rounding(&self) -> bool {
-        let is_tiny = |(d, scale): (&f64, &f64)| d.abs() <= 1e-15 * scale;
-        self.step.iter().zip(&self.scale).all(is_tiny) && self.residual_is_within(0.0)
+        let is_tiny = |((d, scale), reach): ((&f64, &f64), &f64)| d.abs() <= 1e-15 * scale.min(*reach);
+        self.step.iter().zip(&self.scale).zip(&self.reach).all(is_tiny) && self.residual_is_within(0.0)
     }
 
-    /// At a multiple root corrections shrink by a factor only, to the end.
-    fn is_multiple_root(&self, shrinks: bool) -> bool {
-        shrinks && self.scaled_norm(&self.step) <= 1e-12 && self.residual_is_within(1e-13)
+    /// At a multiple root corrections shrink by a factor only, to the end: they are short beside the unknowns, or these have
+    /// become zero beside what they were.
+    fn is_multiple_root(&self, x: &[f64], shrinks: bool) -> bool {
+        let is_short = |((d, x), reach): ((&f64, &f64), &f64)| d.abs() <= (1e-7 * x.abs()).max(1e-12 * reach);
+        shrinks && self.step.iter().zip(x).zip(&self.reach).all(is_short) && self.residual_is_within(1e-13)
+    }
+
+    /// How far the iteration reaches out from its start, unknown by unknown.
+    fn note_reach(&mut self, x: &[f64]) {
+        for ((reach, x), step) in self.reach.iter_mut().zip(x).zip(&self.step) {
+            *reach = x.abs().max(step.abs());
+        }
     }
 
     /// Whether each residual is small beside the terms that the unknowns make, which are smaller than with nominal values.

@@ -23,6 +23,7 @@ pub(super) struct Watch {
     limits: Vec<f64>,
     /// How large their terms have been.
     largest: Vec<f64>,
+    terms: Terms,
     /// A form that is not torn does not help.
     pub is_over: bool,
 }
@@ -55,10 +56,10 @@ impl Watch {
         }
         self.limits.resize(count, 0.0);
         self.largest.resize(count, 0.0);
-        let sizes = term_sizes(program, system, memory);
+        self.terms.evaluate(program, system, memory);
         for (place, (limit, largest)) in self.limits.iter_mut().zip(&mut self.largest).enumerate() {
             // Of what cannot be followed nothing is said.
-            let size = sizes.get(place).copied().filter(|size| !size.is_nan()).unwrap_or(f64::INFINITY);
+            let size = Some(self.terms.size(place)).filter(|size| !size.is_nan()).unwrap_or(f64::INFINITY);
             if size.is_finite() {
                 *largest = largest.max(size);
             }
@@ -68,16 +69,39 @@ impl Watch {
     }
 }
 
-/// For each residual of a system the sum of the sizes of its terms.
-fn term_sizes(program: &Program, system: SystemId, memory: &Memory) -> Vec<f64> {
-    let Some(found) = program.equation_system(system) else { return Vec::new() };
-    let exprs = &program.model().exprs;
-    let mut sizes = Sizes { program, memory, exprs, known: FxHashMap::default() };
-    for id in exprs.postorder(&found.residuals) {
-        let number = sizes.number(id);
-        sizes.known.insert(id, number);
+/// The expressions of a system's residuals and the sizes of their terms.
+#[derive(Default)]
+struct Terms {
+    /// Operands before what they are in.
+    order: Vec<ExprId>,
+    place: FxHashMap<ExprId, u32>,
+    numbers: Vec<Number>,
+    /// The places of the residuals.
+    residuals: Vec<u32>,
+}
+
+impl Terms {
+    fn evaluate(&mut self, program: &Program, system: SystemId, memory: &Memory) {
+        let exprs = &program.model().exprs;
+        if self.order.is_empty()
+            && let Some(found) = program.equation_system(system)
+        {
+            self.order = exprs.postorder(&found.residuals);
+            self.place = self.order.iter().copied().zip(0..).collect();
+            self.residuals = found.residuals.iter().filter_map(|residual| self.place.get(residual).copied()).collect();
+        }
+        self.numbers.clear();
+        for &id in &self.order {
+            let number = Sizes { program, memory, exprs, terms: self }.number(id);
+            self.numbers.push(number);
+        }
     }
-    found.residuals.iter().map(|&residual| sizes.of(residual).size).collect()
+
+    /// The sum of the sizes of the terms of a residual; NaN where it is not known.
+    fn size(&self, residual: usize) -> f64 {
+        let number = self.residuals.get(residual).and_then(|&place| self.numbers.get(place as usize));
+        number.map_or(f64::NAN, |number| number.size)
+    }
 }
 
 /// A value and how much it changes, at most, when every number it is computed from changes by its own size: what a rounding
@@ -94,12 +118,13 @@ struct Sizes<'a> {
     program: &'a Program,
     memory: &'a Memory,
     exprs: &'a Exprs,
-    known: FxHashMap<ExprId, Number>,
+    terms: &'a Terms,
 }
 
 impl Sizes<'_> {
     fn of(&self, id: ExprId) -> Number {
-        self.known.get(&id).copied().unwrap_or(UNKNOWN)
+        let place = self.terms.place.get(&id);
+        place.and_then(|&place| self.terms.numbers.get(place as usize)).copied().unwrap_or(UNKNOWN)
     }
 
     fn number(&self, id: ExprId) -> Number {
