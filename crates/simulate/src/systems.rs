@@ -22,7 +22,7 @@ use transform::{Matrix, SystemKind};
 use crate::ambiguity::Ambiguity;
 use crate::machine::{Phase, Trouble, nominal};
 use crate::system_failure::{Reason, SystemFailure};
-use digits::Watch;
+use digits::{Loss, Watch};
 use singular::{LeastNorm, least_norm, null_space};
 use whole::Whole;
 
@@ -72,6 +72,8 @@ struct Workspace {
     tangent: Option<LinearSolver>,
     tangent_factored: bool,
     effort: Effort,
+    /// It is torn. In a whole step derivatives of a stiff model lose digits whatever is guessed, so that says nothing there.
+    is_watched: bool,
     watch: Watch,
     /// The system as it is solved once the torn form has lost digits.
     whole: Option<Box<Whole>>,
@@ -159,8 +161,8 @@ impl Systems {
         if workspace.watch.is_over || !program.try_residuals(system, memory, &mut workspace.residuals) {
             return Ok(false);
         }
-        let loses_digits = workspace.watch.inspect(program, system, memory, &workspace.residuals);
-        Ok(loses_digits && workspace.go_whole(program, system, memory))
+        let loss = workspace.watch.inspect(program, system, memory, &workspace.residuals);
+        Ok(loss != Loss::None && workspace.go_whole(program, system, memory))
     }
 
     /// After parameters changed nothing of the factorisations holds.
@@ -310,6 +312,7 @@ impl Workspace {
             Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
         };
         let entries = pattern.entries();
+        let takes_step = program.sections.inline.iter().any(|step| *step == compile::Step::Solve(system));
         let state = |&id: &compile::RelationId| {
             let relation = &program.layout.relations[id];
             let is_comparison = matches!(relation.kind, RelationKind::Compare { .. });
@@ -318,6 +321,7 @@ impl Workspace {
         let unknown =
             |&variable: &dae::VarId| Place { address: program.layout.slot(variable) as usize, is_comparison: false };
         let places = found.relations.iter().map(state).chain(found.discrete.iter().map(unknown)).collect();
+        let is_watched = !inner.is_empty() && !takes_step;
         Ok(Self {
             method,
             pattern,
@@ -334,6 +338,7 @@ impl Workspace {
             tangent: None,
             tangent_factored: false,
             effort: Effort::default(),
+            is_watched,
             watch: Watch::default(),
             whole: None,
             missed: false,
@@ -365,18 +370,32 @@ impl Workspace {
     fn solve_frozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         memory.set_live(false);
         if let Some(whole) = &mut self.whole {
-            return whole.solve(system, memory);
+            if let Ok(solved) = whole.solve(system, memory) {
+                return Ok(solved);
+            }
+            // Few guesses are sometimes better ones.
+            self.stay_torn();
         }
         let solved = self.solve_torn(program, system, memory)?;
-        if !self.inner.is_empty() && solved == Solved::Uniquely && self.loses_digits(program, system, memory) {
-            self.go_whole(program, system, memory);
+        if !self.is_watched || solved != Solved::Uniquely {
+            return Ok(solved);
         }
-        Ok(solved)
+        let loss = self.loss(program, system, memory);
+        if loss == Loss::None || !self.watch.is_over && self.go_whole(program, system, memory) || loss == Loss::Digits {
+            return Ok(solved);
+        }
+        let equations = &program.systems[system].equations;
+        Err(Reason::NoConvergence(equations.iter().copied().zip(self.last_residuals().iter().copied()).collect()))
+    }
+
+    fn stay_torn(&mut self) {
+        self.whole = None;
+        self.watch.is_over = true;
     }
 
     /// At an event. Where the torn form leads nowhere, the whole one may.
     fn solve_live(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
-        let is_torn = !self.inner.is_empty() && self.whole.is_none() && !self.watch.is_over;
+        let is_torn = self.is_watched && self.whole.is_none() && !self.watch.is_over;
         if !is_torn || matches!(self.method, Method::Linear { .. }) {
             return self.solve_configuration(program, system, memory);
         }
@@ -396,19 +415,26 @@ impl Workspace {
             return Ok(solved);
         }
         // The torn form has the better message.
-        self.whole = None;
-        self.watch.is_over = true;
+        self.stay_torn();
         slots.iter().zip(&after).for_each(|(&slot, &x)| memory.values[slot] = x);
         outcome
     }
 
-    /// Whether the solution that is in memory shows that the torn form loses digits.
-    fn loses_digits(&mut self, program: &Program, system: SystemId, memory: &Memory) -> bool {
+    /// What the solution that is in memory shows of the torn form.
+    fn loss(&mut self, program: &Program, system: SystemId, memory: &Memory) -> Loss {
+        // The fields apart: the solvers lend what the watch looks at.
         let residuals = match &self.method {
             Method::Linear { .. } => &self.residuals,
             Method::Newton(newton) => newton.residuals(),
         };
-        self.watch.sees_loss(program, system, memory, residuals)
+        self.watch.judge(program, system, memory, residuals)
+    }
+
+    fn last_residuals(&self) -> &[f64] {
+        match &self.method {
+            Method::Linear { .. } => &self.residuals,
+            Method::Newton(newton) => newton.residuals(),
+        }
     }
 
     /// Solves the system whole, from the solution of the torn form, now and from now on. False where that is not possible.

@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 
 /// Residuals up to this fraction of their terms are no loss.
 const MOST_LOSS: f64 = 1e-9;
+/// With residuals beyond this fraction of their terms a point is no solution.
+const ALL: f64 = 1e-4;
 /// Where all terms nearly vanish for an instant, they count as this fraction of what they have been.
 const VANISHING: f64 = 1e-6;
 
@@ -28,26 +30,43 @@ pub(super) struct Watch {
     pub is_over: bool,
 }
 
+/// What the residuals of a solution say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Loss {
+    None,
+    /// Digits are lost that the whole system would have.
+    Digits,
+    /// It is no solution.
+    Solution,
+}
+
 impl Watch {
-    /// Whether residuals that a solution left, which is in memory, show that the torn form loses digits.
-    pub fn sees_loss(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
-        if self.is_over {
-            return false;
-        }
+    /// Looks at residuals that a solution left, which is in memory.
+    pub fn judge(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> Loss {
         self.solves += 1;
         let is_due = self.solves > self.next;
-        let is_within = |limits: &[f64]| residuals.iter().zip(limits).all(|(r, limit)| r.abs() <= *limit);
-        if !is_due && is_within(&self.limits) {
-            return false;
+        if !is_due && self.loss(residuals) == Loss::None {
+            return Loss::None;
         }
         self.look(program, system, memory, residuals.len(), is_due);
-        !is_within(&self.limits)
+        self.loss(residuals)
     }
 
     /// The same of residuals that are asked about now and then only.
-    pub fn inspect(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
+    pub fn inspect(&mut self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> Loss {
         self.look(program, system, memory, residuals.len(), true);
-        residuals.iter().zip(&self.limits).any(|(r, limit)| r.abs() > *limit)
+        self.loss(residuals)
+    }
+
+    fn loss(&self, residuals: &[f64]) -> Loss {
+        let is_within = |factor: f64| residuals.iter().zip(&self.limits).all(|(r, limit)| !(r.abs() > factor * *limit));
+        if is_within(1.0) {
+            Loss::None
+        } else if is_within(ALL / MOST_LOSS) {
+            Loss::Digits
+        } else {
+            Loss::Solution
+        }
     }
 
     fn look(&mut self, program: &Program, system: SystemId, memory: &Memory, count: usize, is_due: bool) {
