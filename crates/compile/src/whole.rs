@@ -4,6 +4,7 @@
 //! It is made when a torn form turns out to lose digits during the run. Its program is another one of the same model, in which
 //! everything fixed lies at the same addresses, so that values go from one memory to the other as they are.
 
+use dae::{Builtin, ExprId, Node};
 use transform::{Block, EquationSystem, Schedule};
 
 use crate::memory::Memory;
@@ -37,6 +38,17 @@ impl Program {
             && whole.systems.len() == self.systems.len()
             && state(&whole) == state(self);
         is_alike.then_some(whole)
+    }
+
+    /// What a relation, or a rounding that makes events, is by its frozen state. `None` for anything else.
+    pub fn frozen_value(&self, memory: &Memory, expression: ExprId) -> Option<f64> {
+        let relation = &self.layout.relations[*self.layout.relation_of.get(&expression)?];
+        let state = memory.values[relation.state as usize];
+        match self.model().exprs.node(expression) {
+            Node::Compare { op, .. } => Some(f64::from(u8::from(dae::scalar::compare_reals(op, state, 0.0)))),
+            Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent, _) => Some(state),
+            _ => Some(f64::NAN),
+        }
     }
 
     /// Gives a program made by `with_whole_system` the values of the other one.

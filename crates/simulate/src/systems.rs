@@ -381,7 +381,8 @@ impl Workspace {
             return Ok(solved);
         }
         let loss = self.loss(program, system, memory);
-        if loss == Loss::None || !self.watch.is_over && self.go_whole(program, system, memory) || loss == Loss::Digits {
+        let is_kept = loss == Loss::None || !self.watch.is_over && self.go_whole(program, system, memory);
+        if is_kept || loss == Loss::Digits || matches!(self.method, Method::Linear { .. }) {
             return Ok(solved);
         }
         let equations = &program.systems[system].equations;

@@ -149,6 +149,10 @@ impl Sizes<'_> {
     fn number(&self, id: ExprId) -> Number {
         let exact = |value: f64| Number { value, size: value.abs() };
         let logical = |truth: bool| Number { value: f64::from(u8::from(truth)), size: 0.0 };
+        // Between events, and for each configuration that is tried at one, relations are what they were taken for.
+        if let Some(value) = self.program.frozen_value(self.memory, id) {
+            return Number { value, size: 0.0 };
+        }
         match self.exprs.node(id) {
             Node::Var(v) => exact(self.program.value(self.memory, v)),
             Node::Time => exact(self.memory.time()),
