@@ -67,3 +67,44 @@ fn assertions_in_when_clauses_and_at_the_start_warn_too() {
     assert!(run.said.contains("p is large") && run.said.contains("fails at time 0)"), "{}", run.said);
     assert!(run.said.contains("x is large") && run.said.contains("fails at time 0.5)"), "{}", run.said);
 }
+
+#[test]
+fn a_boolean_loop_with_several_solutions_is_reported() {
+    // Two cross-coupled gates without memory; set and reset decide, between them nothing does.
+    let gates = |s: &str| {
+        run(
+            &format!(
+                "model M
+  Boolean s = {s};
+  Boolean r = time > 0.6;
+  Boolean q, qn;
+equation
+  q = not (r or qn);
+  qn = not (s or q);
+end M;
+"
+            ),
+            1.0,
+        )
+    };
+    let said = gates("time > 0.2 and time < 0.4").said;
+    assert!(said.contains("warning[ambiguous-loop]: `qn`, `q` depend on each other"), "{said}");
+    assert!(said.contains("at time 0; the first one found was taken"), "{said}");
+    assert!(
+        said.contains("taken: qn = true, q = false") && said.contains("as consistent: qn = false, q = true"),
+        "{said}"
+    );
+    assert!(said.contains("case.mo:6:3") && said.contains("case.mo:7:3") && said.contains("`pre(…)`"), "{said}");
+    assert_eq!(said.matches("ambiguous-loop").count(), 1, "{said}");
+    // From 0.4 on neither is asked for.
+    let said = gates("time < 0.4").said;
+    assert!(said.contains("at time 0.4; the first one found was taken"), "{said}");
+    // One of them always is.
+    assert_eq!(gates("time < 0.7").said, "");
+    // With memory there is nothing to decide.
+    let memory =
+        run("model M Boolean a(start = false, fixed = true), b; equation a = not b; b = not pre(a); end M;", 1.0);
+    assert_eq!(memory.said, "");
+    let said = run("model M Boolean a, b; equation a = not b; b = not a; end M;", 1.0).said;
+    assert!(said.contains("warning[ambiguous-loop]: `a` depends on itself"), "{said}");
+}

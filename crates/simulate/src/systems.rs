@@ -7,6 +7,7 @@
 
 mod configuration;
 mod digits;
+mod discrete_loop;
 mod singular;
 mod whole;
 

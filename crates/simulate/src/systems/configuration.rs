@@ -12,7 +12,7 @@ use compile::{Memory, Program, RelationKind, SystemId};
 use rustc_hash::FxHashSet;
 
 use super::{Method, Place, SMALLEST_NOISE, Solved, Workspace, largest, noise, write};
-use crate::ambiguity::Ambiguity;
+use crate::ambiguity::{Ambiguity, Difference};
 use crate::system_failure::Reason;
 
 /// Configurations tried before an event is given up.
@@ -35,6 +35,12 @@ impl Workspace {
             self.drop_factors(found.kind);
             return self.solve_frozen(program, system, memory);
         }
+        let solved = self.settle(program, system, memory)?;
+        self.look_for_other_solutions(program, system, memory);
+        Ok(solved)
+    }
+
+    fn settle(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         self.decide_by_start_values(program, system, memory);
         let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
         match asked_for {
@@ -223,7 +229,8 @@ impl Workspace {
             if agrees && key(&other) != key(taken) && own.iter().zip(&values(memory)).any(differs) {
                 let signs = found.relations.iter().zip(taken).zip(&other);
                 let relations = signs.filter(|((_, a), b)| a != b).map(|((&id, &a), &b)| (id, a, b)).collect();
-                self.ambiguity = Some(Ambiguity { system, time: memory.time(), relations });
+                let difference = Difference::Relations(relations);
+                self.ambiguity = Some(Ambiguity { system, time: memory.time(), difference });
                 break;
             }
         }
