@@ -70,6 +70,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "initial",
+        about: "initial value problems, determined or not, against Newton's method on all unknowns",
+        case: crate::initial::case,
+        tested: 200,
+    },
+    Family {
         name: "mechanics",
         about: "linear mechanics of any index, against their descriptor system",
         case: crate::mechanics::case,

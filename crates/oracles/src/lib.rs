@@ -22,6 +22,7 @@ mod delays;
 mod descriptor;
 mod discrete;
 mod gears;
+mod initial;
 mod linear;
 mod mechanics;
 mod pencil;

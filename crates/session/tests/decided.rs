@@ -108,3 +108,31 @@ end M;
     let said = run("model M Boolean a, b; equation a = not b; b = not a; end M;", 1.0).said;
     assert!(said.contains("warning[ambiguous-loop]: `a` depends on itself"), "{said}");
 }
+
+#[test]
+fn a_parameter_that_initial_equations_leave_open_is_reported() {
+    let said = |text: &str| run(text, 1.0).said;
+    let open = said(
+        "model M parameter Real k(fixed = false, start = 2); Real x(start = 1, fixed = true); equation der(x) = -k*x; end M;",
+    );
+    assert!(
+        open.contains("warning[parameter-without-value]: the parameter `k` has no value; its start value 2"),
+        "{open}"
+    );
+    assert!(open.contains("no initial equation is left for it"), "{open}");
+    // The fixed start value determines the discrete variable, not the parameter in it.
+    let run = run(
+        "model M parameter Real k(fixed = false, start = 3); discrete Real e(start = 2*k, fixed = true);
+           Real x(start = 1, fixed = true);
+         equation der(x) = -e; when time > 10 then e = 0; end when; end M;",
+        1.0,
+    );
+    assert!(run.said.contains("the parameter `k` has no value; its start value 3"), "{}", run.said);
+    assert_eq!((run.at("k", 0.5), run.at("e", 0.5)), (3.0, 6.0));
+    // One that is determined is not.
+    let determined = said(
+        "model M parameter Real k(fixed = false); Real x(start = 1, fixed = true);
+         initial equation der(x) = -2; equation der(x) = -k*x; end M;",
+    );
+    assert_eq!(determined, "");
+}

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::blocks;
 use crate::linearity::Level;
 use crate::output;
-use crate::parameters::start_value;
+use crate::parameters::{self, start_value};
 use crate::schedule::{Assignment, Block, InitialCheck, Role, StateSet, Timing};
 use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
@@ -157,6 +157,10 @@ impl Rows {
         let first = begin_with(work, sets);
         let mut candidates = Vec::new();
         for variable in work.model.variables.ids() {
+            // A fixed start value is a condition already; twice, it would seem to determine a parameter that it depends on.
+            if is_fixed(work, variable) && has_own_start(work, form, variable).is_some() {
+                continue;
+            }
             let attributes = &work.model.variables[variable].attributes;
             let kind = match work.roles[variable] {
                 Role::Discrete if form.held.contains(&variable) => 0,
@@ -365,20 +369,21 @@ fn match_rows(system: &System, first_condition: usize, conditions: usize) -> (Ma
     (matching, redundant, used)
 }
 
+/// Says which start values stand in for conditions that are missing: of states it is usual, of parameters that initial equations
+/// were to determine it is not.
 fn note_completions(work: &mut Work, system: &System, used: &[bool]) {
     let first = system.rows.len() - used.len();
-    let names: Vec<String> = used
-        .iter()
-        .enumerate()
-        .filter(|&(_, &is_used)| is_used)
-        .filter_map(|(index, _)| match work.model.equations[system.rows[first + index]].origin.kind {
-            OriginKind::StartValue(v) if work.model.variables[v].ty == VariableType::Real && !work.is_discrete(v) => {
-                Some(v)
-            }
-            _ => None,
-        })
-        .map(|v| format!("`{}`", work.model.variable_name(v)))
-        .collect();
+    let taken = used.iter().enumerate().filter(|&(_, &is_used)| is_used);
+    let variable = |(index, _): (usize, &bool)| match work.model.equations[system.rows[first + index]].origin.kind {
+        OriginKind::StartValue(v) if work.model.variables[v].ty == VariableType::Real && !work.is_discrete(v) => {
+            Some(v)
+        }
+        _ => None,
+    };
+    let (open, states): (Vec<VarId>, Vec<VarId>) = taken.filter_map(variable).partition(|&v| work.free[v]);
+    let warnings = parameters::without_condition(work, &open);
+    work.summary.notices.extend(warnings);
+    let names: Vec<String> = states.iter().map(|&v| format!("`{}`", work.model.variable_name(v))).collect();
     if names.is_empty() {
         return;
     }

@@ -74,6 +74,22 @@ fn give_bindings(work: &mut Work) {
 
 /// Says which value parameters have that got none, as far as anything depends on them.
 fn without_value(work: &mut Work, without: &[VarId]) -> Vec<Diagnostic> {
+    told(work, without, no_value)
+}
+
+/// The same for parameters with `fixed = false` that no condition of the initial problem determines.
+pub fn without_condition(work: &mut Work, open: &[VarId]) -> Vec<Diagnostic> {
+    told(work, open, |work, variable| {
+        let warning = no_value(work, variable);
+        let hint = "write an initial equation that determines it, or give it a value without `fixed = false`";
+        Diagnostic { hint: None, ..warning }
+            .note("it is `fixed = false`, and no initial equation is left for it")
+            .hint(hint)
+    })
+}
+
+/// Messages about those of some parameters that something depends on.
+fn told(work: &mut Work, without: &[VarId], say: impl Fn(&mut Work, VarId) -> Diagnostic) -> Vec<Diagnostic> {
     /// More messages than these nobody reads.
     const MOST: usize = 10;
     if without.is_empty() {
@@ -83,7 +99,7 @@ fn without_value(work: &mut Work, without: &[VarId]) -> Vec<Diagnostic> {
     let mut told: Vec<VarId> = without.iter().copied().filter(|variable| used.contains(variable)).collect();
     // Hidden ones are made by the translation.
     told.retain(|&variable| !work.model.variables[variable].hidden);
-    let mut notices: Vec<Diagnostic> = told.iter().take(MOST).map(|&variable| no_value(work, variable)).collect();
+    let mut notices: Vec<Diagnostic> = told.iter().take(MOST).map(|&variable| say(work, variable)).collect();
     let more = told.len().saturating_sub(MOST);
     if let Some(last) = notices.last_mut().filter(|_| more > 0) {
         last.notes.push(format!("{more} more parameters have no value"));
