@@ -155,6 +155,8 @@ impl Differentiator {
                 e.div(numerator, b)
             }
             Node::Pow(a, b) => self.power(e, id, a, b, d(a), d(b)),
+            // Where nothing changes, the condition does not matter.
+            Node::If { then, otherwise, .. } if e.is_zero(d(then)) && e.is_zero(d(otherwise)) => e.int(0),
             Node::If { condition, then, otherwise } => e.if_(condition, d(then), d(otherwise)),
             Node::Builtin(op, args) => {
                 let arguments = e.arguments(args).to_vec();

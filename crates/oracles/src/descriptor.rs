@@ -105,7 +105,7 @@ impl Descriptor {
     }
 
     /// Solves `M·z = f + Aᵀ·λ`, `A·z = g`.
-    fn saddle(&self, force: &[f64], rows: &[Vec<f64>], right: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub fn saddle(&self, force: &[f64], rows: &[Vec<f64>], right: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (size, count) = (force.len(), rows.len());
         let mut matrix = vec![vec![0.0; size + count + 1]; size + count];
         for (k, row) in self.mass.iter().enumerate() {

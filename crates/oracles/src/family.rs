@@ -112,6 +112,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 50,
     },
     Family {
+        name: "storage",
+        about: "nonlinear storage with constraints that come and go, against the minimum of a convex function",
+        case: crate::storage::case,
+        tested: 60,
+    },
+    Family {
         name: "switching",
         about: "networks with ideal switches and diodes, against implicit Euler steps with small and large resistances",
         case: crate::switching::case,

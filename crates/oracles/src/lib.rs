@@ -33,6 +33,7 @@ mod scales;
 mod schedules;
 mod signal;
 mod smooth;
+mod storage;
 mod switching;
 mod transport;
 mod undefined;

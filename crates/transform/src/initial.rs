@@ -179,6 +179,12 @@ impl Rows {
             let wish =
                 std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), attributes.start.is_some()));
             candidates.push((kind, is_open, wish, is_derivative, variable));
+            // The user knows what is in a differentiated expression, not the variable made for it.
+            for known in known_parts(work, variable) {
+                let attributes = &work.model.variables[known].attributes;
+                let wish = std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), true));
+                candidates.push((kind, is_open, wish, is_derivative, known));
+            }
         }
         for &(limit, variable) in &form.unknown_limits {
             let start = start_value(work, variable);
@@ -190,6 +196,23 @@ impl Rows {
             self.completions.push(condition(work, variable, start, OriginKind::StartValue(variable)));
         }
     }
+}
+
+/// The variables with start values in the expression that a hidden state stands for.
+fn known_parts(work: &Work, state: VarId) -> Vec<VarId> {
+    let declared = &work.model.variables[state];
+    if !declared.hidden || declared.derivative_of.is_some() || declared.attributes.start.is_some() {
+        return Vec::new();
+    }
+    let defines = |equation: &&Equation| {
+        matches!(equation.origin.kind, OriginKind::Auxiliary)
+            && matches!(work.model.exprs.node(equation.left), Node::Var(own) if own == state)
+    };
+    let Some(equation) = work.model.equations.values().find(defines) else { return Vec::new() };
+    let is_known = |variable: &VarId| {
+        matches!(work.roles[*variable], Role::Algebraic) && work.model.variables[*variable].attributes.start.is_some()
+    };
+    work.model.exprs.dependencies(&[equation.right]).variables.into_iter().filter(is_known).collect()
 }
 
 /// What a continuous variable, or one that is equal to its left limit, is called in the equations, unless another one has

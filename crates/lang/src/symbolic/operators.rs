@@ -193,13 +193,18 @@ impl Expander<'_> {
         self.elaborator.flat.model.variables[variable].variability
     }
 
-    /// The time derivative of a scalar; an expression without a derivative rule gets a variable of its own.
+    /// The time derivative of a scalar; an expression without a derivative rule gets a variable of its own. So does one that
+    /// steps at events: what is differentiated does not jump, so that its parts do, which a rule would not know.
     fn derivative(&mut self, id: ExprId, span: Span) -> Outcome<ExprId> {
         if let Node::Var(variable) = self.exprs().node(id) {
             return Ok(match self.variability(variable) {
                 Variability::Continuous => self.exprs().der(variable),
                 _ => self.exprs().real(0.0),
             });
+        }
+        if self.steps_at_events(id) {
+            let variable = self.elaborator.auxiliary_real(id, span, self.path);
+            return Ok(self.exprs().der(variable));
         }
         let elaborator = &mut *self.elaborator;
         let model = &mut elaborator.flat.model;
@@ -212,6 +217,20 @@ impl Expander<'_> {
                 self.exprs().der(variable)
             }
         })
+    }
+
+    /// Whether something continuous is put together with what changes at events only: discrete variables, relations on time.
+    fn steps_at_events(&self, id: ExprId) -> bool {
+        let model = &self.elaborator.flat.model;
+        let is_a = |variability: Variability| move |node: Node| matches!(node, Node::Var(v) if model.variables[v].variability == variability);
+        let steps = |part: ExprId| match model.exprs.node(part) {
+            Node::Compare { event: true, .. } => {
+                model.exprs.any(part, |node| matches!(node, Node::Time))
+                    && !model.exprs.any(part, is_a(Variability::Continuous))
+            }
+            node => is_a(Variability::Discrete)(node),
+        };
+        model.exprs.any(id, is_a(Variability::Continuous)) && model.exprs.postorder(&[id]).into_iter().any(steps)
     }
 
     fn left_limit(&mut self, operator: Operator, id: ExprId, span: Span) -> Outcome<ExprId> {

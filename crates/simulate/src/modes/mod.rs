@@ -7,6 +7,7 @@
 mod instant;
 mod left;
 mod limits;
+mod path;
 mod quiet;
 mod restart;
 mod search;
@@ -881,5 +882,13 @@ fn no_jump(program: &Program, reason: &NoJump) -> String {
         NoJump::Singular(variable) => format!("the equations of the transition do not determine {}", name(variable)),
         NoJump::NoConvergence => "the equations of the transition have no solution near the values before".into(),
         NoJump::NotFinite(variable) => format!("the transition gives {} no finite value", name(variable)),
+        NoJump::Ambiguous(variable) => format!(
+            "where {} jumps to depends on the order in which constraints come to hold within the instant",
+            name(variable)
+        ),
+        NoJump::Unbounded(variable) => format!(
+            "the equations of the transition multiply something unbounded by {}, which has no value in the instant",
+            name(variable)
+        ),
     }
 }

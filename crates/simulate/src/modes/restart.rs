@@ -9,7 +9,8 @@
 //! - an equation that is not differentiated: its row of the matrix times the unknowns is zero;
 //! - one that is: its next lower derivative holds on the right.
 //!
-//! So charge, flux and momentum are conserved to rounding. A constraint that is violated further down (a position that
+//! So charge, flux and momentum are conserved to rounding. Where the row of an equation that is not differentiated changes
+//! with what jumps, the integral is taken along the way (`path`). A constraint that is violated further down (a position that
 //! has to jump, or one that index reduction differentiated more often than necessary) is met first, in the same way. What
 //! lies above then has impulses, which the equations that are not differentiated pass on to others.
 
@@ -20,6 +21,7 @@ use solve::{LinearSolver, Pattern};
 use transform::modes::chains::Chains;
 
 use super::left::Sizes;
+use super::path::{Leg, Path};
 
 /// A constraint that is off by less, relative to its terms, holds.
 const HOLDS: f64 = 1e-9;
@@ -59,23 +61,30 @@ pub enum NoJump {
     Singular(VarId),
     NoConvergence,
     NotFinite(VarId),
+    /// Where this one jumps to depends on the order in which constraints come to hold.
+    Ambiguous(VarId),
+    /// Something unbounded is multiplied by this one, which follows from derivatives itself.
+    Unbounded(VarId),
 }
 
 /// The equations of one mode, prepared.
 pub struct Restart {
-    chains: Chains,
+    pub(super) chains: Chains,
     /// Level l at place l − 1: the rows that are differentiated at least l times, and their residuals l levels below the
     /// highest.
-    levels: Vec<(Vec<usize>, Probe)>,
+    pub(super) levels: Vec<(Vec<usize>, Probe)>,
     /// The rows that are not differentiated; made when something below the highest derivatives jumps.
     plain: Option<(Vec<usize>, Probe)>,
     /// The entries of the chains' matrix; made when a constraint is not met to the last bit.
     jacobian: Option<Jacobian>,
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     evaluated: bool,
     /// Made when something jumps.
     solver: Option<Solver>,
+    path: Option<Path>,
     residuals: Vec<f64>,
+    /// The rows of a level that do not hold, and by how much.
+    violated: Vec<(usize, f64)>,
     scales: Vec<f64>,
     noise: Vec<f64>,
 }
@@ -99,7 +108,7 @@ impl Jacobian {
     }
 }
 
-struct Solver {
+pub(super) struct Solver {
     solver: Option<LinearSolver>,
     /// Where each entry of the chains' matrix goes.
     places: Vec<usize>,
@@ -108,9 +117,7 @@ struct Solver {
 }
 
 impl Solver {
-    fn new(chains: &Chains) -> Self {
-        let size = chains.columns.len();
-        let at = chains.jacobian.iter().map(|&(row, column, _)| (row as usize, column as usize));
+    pub fn new(size: usize, at: impl Iterator<Item = (usize, usize)> + Clone) -> Self {
         let pattern = Pattern::from_entries(size, size, at.clone());
         let mut starts = vec![0; size + 1];
         for column in 0..size {
@@ -125,7 +132,7 @@ impl Solver {
     }
 
     /// Solves with the matrix of these entries; the column at which it is singular, where it is.
-    fn solve(&mut self, values: &[f64], right: &mut [f64]) -> Result<(), usize> {
+    pub fn solve(&mut self, values: &[f64], right: &mut [f64]) -> Result<(), usize> {
         let solver = self.solver.as_mut().ok_or(0usize)?;
         if !self.factored {
             self.entries.fill(0.0);
@@ -135,6 +142,11 @@ impl Solver {
         }
         solver.solve(right);
         Ok(())
+    }
+
+    /// The entries have changed.
+    pub fn forget(&mut self) {
+        self.factored = false;
     }
 }
 
@@ -160,7 +172,9 @@ impl Restart {
             values: Vec::new(),
             evaluated: false,
             solver: None,
+            path: None,
             residuals: Vec::new(),
+            violated: Vec::new(),
             scales: vec![0.0; chains.rows.len()],
             noise: vec![0.0; chains.rows.len()],
             chains,
@@ -176,13 +190,46 @@ impl Restart {
     pub fn pass(&mut self, program: &Program, memory: &mut Memory, sizes: &Sizes, drift: f64) -> Result<Jump, NoJump> {
         let mut jump = Jump::default();
         for level in (1..=self.levels.len()).rev() {
-            let violation = self.violation(program, memory, level, sizes)?;
+            let mut violation = self.violation(program, memory, level, sizes)?;
             let passed_on = if level == 1 { self.passed_on(program, memory, &jump.pulses)? } else { Vec::new() };
             if violation <= HOLDS && passed_on.is_empty() {
                 continue;
             }
-            let moved = self.meet(program, memory, level, &passed_on, &mut jump.shared)?;
+            let (mut path, mut signals) = (None, Vec::new());
             if violation > drift || !passed_on.is_empty() {
+                path = self.path_at_left(program, memory, level)?;
+                if let Some(path) = &mut path {
+                    violation = self.violation(program, memory, level, sizes)?;
+                    if violation > drift {
+                        signals = path.set_signals(self, program, memory, level)?;
+                        path.settle(self, program, memory)?;
+                        self.violation(program, memory, level, sizes)?;
+                    }
+                }
+            }
+            if violation <= HOLDS && passed_on.is_empty() {
+                self.path = path;
+                continue;
+            }
+            let jumps = violation > drift || !passed_on.is_empty();
+            let walked = match &mut path {
+                Some(path) if jumps => {
+                    let violated = std::mem::take(&mut self.violated);
+                    Some(path.walk(
+                        self,
+                        program,
+                        memory,
+                        &Leg { level, violated: &violated, passed_on: &passed_on, signals: &signals, sizes },
+                    )?)
+                }
+                _ => None,
+            };
+            self.path = path.or(self.path.take());
+            let moved = self.meet(program, memory, level, &passed_on, walked, &mut jump.shared)?;
+            if jumps {
+                if let Some(open) = self.path.as_ref().and_then(|path| path.open(&moved)) {
+                    return Err(NoJump::Unbounded(open));
+                }
                 jump.depth = jump.depth.max(level);
                 self.note(program, level, &moved, &mut jump);
             }
@@ -246,6 +293,7 @@ impl Restart {
         level: usize,
         sizes: &Sizes,
     ) -> Result<f64, NoJump> {
+        self.violated.clear();
         self.levels[level - 1].1.run(program, memory, &mut self.residuals);
         if self.residuals.iter().all(|&residual| residual == 0.0) {
             return Ok(0.0);
@@ -265,33 +313,64 @@ impl Restart {
             }
             self.scales[row as usize] += entry.abs() * size;
         }
-        let relative = |(&row, residual): (&usize, &f64)| match residual.abs() / self.scales[row] {
+        let relative = |row: usize, residual: f64| match residual.abs() / self.scales[row] {
             _ if residual.abs() <= self.noise[row] => 0.0,
             ratio if ratio.is_finite() => ratio,
-            _ if *residual == 0.0 => 0.0,
+            _ if residual == 0.0 => 0.0,
             _ => 1.0,
         };
-        Ok(self.levels[level - 1].0.iter().zip(&self.residuals).map(relative).fold(0.0, f64::max))
+        let mut largest = 0.0f64;
+        for (&row, &residual) in self.levels[level - 1].0.iter().zip(&self.residuals) {
+            let ratio = relative(row, residual);
+            largest = largest.max(ratio);
+            if ratio > HOLDS {
+                self.violated.push((row, residual));
+            }
+        }
+        Ok(largest)
     }
 
-    /// Solves the system of a level by Newton's method; the jumps, by column. Memory has the new values.
+    /// The way of the values, where coefficients change on it; what follows from the values in memory is up to date then.
+    fn path_at_left(&mut self, program: &Program, memory: &mut Memory, level: usize) -> Result<Option<Path>, NoJump> {
+        let mut path = match self.path.take() {
+            Some(path) => path,
+            None => Path::new(program, &self.chains, memory)?,
+        };
+        if path.varies(level) {
+            path.settle(self, program, memory)?;
+            return Ok(Some(path));
+        }
+        // Discrete variables may have changed coefficients.
+        let values = memory.values.clone();
+        if path.refresh(self, program, memory).is_err() {
+            memory.values = values;
+        }
+        self.path = Some(path);
+        Ok(None)
+    }
+
+    /// Solves the system of a level by Newton's method, from the values `walked` to where there are any; the jumps, by
+    /// column. Memory has the new values.
     fn meet(
         &mut self,
         program: &Program,
         memory: &mut Memory,
         level: usize,
         passed_on: &[(usize, f64)],
+        walked: Option<Vec<f64>>,
         shared: &mut bool,
     ) -> Result<Vec<f64>, NoJump> {
         let count = self.chains.columns.len();
-        let mut jumps = vec![0.0; count];
+        let passed_on = if walked.is_some() { &[] } else { passed_on };
+        let base = walked.unwrap_or_else(|| vec![0.0; count]);
+        let mut jumps = base.clone();
         let mut residuals = Vec::new();
         let mut last = f64::INFINITY;
         for _ in 0..MOST_ITERATIONS {
             let mut right = vec![0.0; count];
             self.evaluate_jacobian(program, memory)?;
             for (&(row, column, _), &entry) in self.chains.jacobian.iter().zip(&self.values) {
-                right[row as usize] -= entry * jumps[column as usize];
+                right[row as usize] -= entry * (jumps[column as usize] - base[column as usize]);
             }
             passed_on.iter().for_each(|&(row, sum)| right[row] -= sum);
             let (rows, probe) = &self.levels[level - 1];
@@ -327,7 +406,7 @@ impl Restart {
         Err(NoJump::NoConvergence)
     }
 
-    fn evaluate_jacobian(&mut self, program: &Program, memory: &mut Memory) -> Result<(), NoJump> {
+    pub(super) fn evaluate_jacobian(&mut self, program: &Program, memory: &mut Memory) -> Result<(), NoJump> {
         let jacobian = match &mut self.jacobian {
             Some(jacobian) => jacobian,
             none => none.insert(Jacobian::new(program, &self.chains, memory)?),
@@ -347,9 +426,10 @@ impl Restart {
         Ok(())
     }
 
-    fn solve(&mut self, right: &mut [f64], shared: &mut bool) -> Result<(), NoJump> {
+    pub(super) fn solve(&mut self, right: &mut [f64], shared: &mut bool) -> Result<(), NoJump> {
         let size = right.len();
-        let solver = self.solver.get_or_insert_with(|| Solver::new(&self.chains));
+        let at = self.chains.jacobian.iter().map(|&(row, column, _)| (row as usize, column as usize));
+        let solver = self.solver.get_or_insert_with(|| Solver::new(size, at));
         let Err(failed) = solver.solve(&self.values, right) else { return Ok(()) };
         let Some(open) = self.chains.columns.get(failed.min(size.saturating_sub(1))) else { return Ok(()) };
         let open = NoJump::Singular(open[0]);

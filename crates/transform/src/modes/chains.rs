@@ -16,6 +16,8 @@ pub struct Chains {
     pub columns: Vec<Vec<VarId>>,
     /// Row, column, and the derivative of the row's last residual by the column's last variable.
     pub jacobian: Vec<(u32, u32, ExprId)>,
+    /// The row that each column is matched with.
+    pub row_of_column: Vec<u32>,
 }
 
 /// An equation, and what has to vanish of it and of each of its derivatives.
@@ -45,12 +47,12 @@ pub fn collect(work: &mut Work, reduced: &Reduced) -> Result<Chains, Vec<Diagnos
             chains.columns.push(chain.clone());
         }
     }
+    chains.row_of_column = vec![0; chains.columns.len()];
     for (row, equations) in reduced.equations.iter().enumerate() {
         let matched = reduced.offsets.matching.column_of_row[row] as usize;
-        if number.get(matched).copied().flatten().is_none() {
-            continue;
-        }
+        let Some(matched) = number.get(matched).copied().flatten() else { continue };
         let place = chains.rows.len() as u32;
+        chains.row_of_column[matched as usize] = place;
         let sides: Vec<_> = equations.iter().map(|&eq| work.dynamic[eq]).collect();
         let residuals = sides.into_iter().map(|sides| residual(work, sides)).collect();
         chains.rows.push(ChainRow { equation: equations[0], residuals });

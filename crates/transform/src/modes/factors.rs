@@ -35,6 +35,8 @@ fn switching_factors(model: &Model) -> FxHashMap<VarId, ExprId> {
                 && matches!(equation.role, EquationRole::Plain)
                 && matches!(model.variables[variable].ty, VariableType::Real | VariableType::Integer)
                 && model.variables[variable].variability > Variability::Parameter
+                // What is differentiated jumps with an impulse, so that its values on the way matter.
+                && model.exprs.find(Node::Der(variable)).is_none()
                 && chooses_zero(&model.exprs, other)
             {
                 factors.insert(variable, other);
