@@ -146,6 +146,7 @@ impl Bdf {
         let c = self.history.prepare(h, self.control.order);
         self.history.predict(&mut self.predicted, &mut self.predicted_slope);
         self.correct(problem, t_new, h, c)?;
+        self.hold_still(problem, t_new);
         let estimates = self.history.estimates(&self.correction, &self.weights);
         if estimates.test > 1.0 || estimates.test.is_nan() {
             self.control.rejected(h, &estimates);
@@ -261,6 +262,36 @@ impl Bdf {
             evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics)?;
         }
         Err(Failure::NoConvergence { component: worst_component(&self.delta, &self.weights) })
+    }
+
+    /// What has no slope, predicted or found, does not move. An iteration with a Jacobian from before an event, when it did
+    /// move, may shift it by a fraction of the tolerance: a mass that is stuck would creep, and leave a stop.
+    fn hold_still(&mut self, problem: &mut dyn OdeProblem, t: f64) {
+        /// A position follows its velocity.
+        const ROUNDS: u32 = 3;
+        for round in 0..ROUNDS {
+            let (slope, f) = (&self.predicted_slope, &self.f);
+            let rests = |i: usize| f[i] == 0.0 && slope[i] == 0.0;
+            if !(0..f.len()).any(|i| self.correction[i] != 0.0 && rests(i)) {
+                return;
+            }
+            if round == 0 {
+                self.delta.copy_from_slice(&self.correction);
+            }
+            (0..f.len()).filter(|&i| rests(i)).for_each(|i| self.correction[i] = 0.0);
+            self.x.iter_mut().zip(&self.predicted).zip(&self.correction).for_each(|((x, p), e)| *x = p + e);
+            // The slopes at hand were those before the last correction.
+            let found = evaluate(problem, t, &self.x, &mut self.f, &mut self.statistics);
+            for i in 0..self.f.len() {
+                if found.is_err() || self.f[i] != 0.0 {
+                    self.correction[i] = self.delta[i];
+                    self.x[i] = self.predicted[i] + self.delta[i];
+                }
+            }
+            if found.is_err() {
+                return;
+            }
+        }
     }
 
     /// Whether the state and slope after an event, which are in `x` and `f`, continue the solution so far.

@@ -265,12 +265,41 @@ impl Esdirk {
             self.predict_stage(s, h);
             let time = if s == STAGES - 1 { t_new } else { self.t + NODES[s] * h };
             self.solve_stage(problem, time, h)?;
+            self.hold_still(problem, time, s);
             let inverse = 1.0 / (h * GAMMA);
             for ((k, y), b) in self.slopes[s].iter_mut().zip(&self.stage).zip(&self.base) {
                 *k = (y - b) * inverse;
             }
         }
         Ok(())
+    }
+
+    /// What has no slope in a stage nor in those before it does not move. An iteration with a Jacobian from before an event, when
+    /// it did move, may shift it by a fraction of the tolerance: a mass that is stuck would creep, and leave a stop.
+    fn hold_still(&mut self, problem: &mut dyn OdeProblem, t: f64, s: usize) {
+        /// A position follows its velocity.
+        const ROUNDS: u32 = 3;
+        for round in 0..ROUNDS {
+            let (slopes, f, base) = (&self.slopes[..s], &self.f, &self.base);
+            let rests = |i: usize| f[i] == 0.0 && slopes.iter().all(|slope| slope[i] == 0.0);
+            if !(0..f.len()).any(|i| self.stage[i] != base[i] && rests(i)) {
+                return;
+            }
+            if round == 0 {
+                self.delta.copy_from_slice(&self.stage);
+            }
+            (0..f.len()).filter(|&i| rests(i)).for_each(|i| self.stage[i] = base[i]);
+            // The slopes at hand were those before the last correction.
+            let found = evaluate(problem, t, &self.stage, &mut self.f, &mut self.statistics);
+            for ((y, moved), f) in self.stage.iter_mut().zip(&self.delta).zip(&self.f) {
+                if found.is_err() || *f != 0.0 {
+                    *y = *moved;
+                }
+            }
+            if found.is_err() {
+                return;
+            }
+        }
     }
 
     /// First guess of a stage: its slope extrapolated from the nearest slopes of this step and the last one.

@@ -571,3 +571,40 @@ fn a_restart_without_jump_keeps_the_history() {
     assert!(with.rhs < without.rhs * 13 / 10, "{with:?} {without:?}");
     assert!(problem.error(bdf.state()) < 2e-3);
 }
+
+/// A body that stops in the middle: its velocity acts on a nonlinear rest of the model until then, and has no slope afterwards.
+struct Stopping {
+    is_stuck: bool,
+}
+
+impl OdeProblem for Stopping {
+    fn size(&self) -> usize {
+        3
+    }
+
+    fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        let force = 40.0 * (x[2] - x[0]).powi(3) + 300.0 * (x[2] - x[0]);
+        dx[0] = x[1];
+        dx[1] = if self.is_stuck { 0.0 } else { force - 90.0 * x[1] };
+        dx[2] = (3.0 * t).cos() - 0.01 * force * x[2];
+        Ok(())
+    }
+}
+
+#[test]
+fn what_has_no_slope_does_not_move() {
+    for mut integrator in integrators(3, &Options::with_nominals(1e-6, &[1.0; 3])) {
+        let mut problem = Stopping { is_stuck: false };
+        integrator.start(&mut problem, 0.0, &[0.0, 0.0, 0.3], None).unwrap();
+        while integrator.time() < 1.0 {
+            integrator.step(&mut problem, 1.0).unwrap();
+        }
+        problem.is_stuck = true;
+        let stuck = [integrator.state()[0], 0.0, integrator.state()[2]];
+        integrator.restart(&mut problem, 1.0, &stuck).unwrap();
+        while integrator.time() < 2.0 {
+            integrator.step(&mut problem, 2.0).unwrap();
+            assert_eq!(integrator.state()[..2], stuck[..2], "{} at {}", integrator.name(), integrator.time());
+        }
+    }
+}
