@@ -1,0 +1,182 @@
+//! Corrections: the Jacobian, its factorisation, which a warm start uses again, and the correction of least norm where it is
+//! singular.
+
+use super::{LARGEST_DENSE, NewtonError, NewtonSolver, NonlinearSystem, Target};
+use crate::dense::{DenseMatrix, least_squares};
+use crate::error::Singular;
+use crate::finite_differences::FiniteDifferences;
+use crate::weights::all_finite;
+
+impl NewtonSolver {
+    /// Iterates with the factors at hand while the corrections shrink fast. False puts `x` back to its start.
+    pub(super) fn simplified(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<bool, NewtonError> {
+        self.step.copy_from_slice(&self.r);
+        self.solver.solve(&mut self.step);
+        if self.is_settled_at_start(x) {
+            return Ok(true);
+        }
+        self.set_relative_weight(x);
+        let mut size = self.weighted_norm(&self.step);
+        // How far the slopes may have changed on the way.
+        let moved = size.min(0.9);
+        for round in 0..8 {
+            self.statistics.iterations += 1;
+            x.iter_mut().zip(&self.step).for_each(|(x, d)| *x -= d);
+            self.clamp(x);
+            if !size.is_finite() || self.evaluate(system, x, Target::Own).is_err() || !all_finite(&self.r) {
+                break;
+            }
+            std::mem::swap(&mut self.step, &mut self.next_step);
+            self.step.copy_from_slice(&self.r);
+            self.solver.solve(&mut self.step);
+            let next = self.weighted_norm(&self.step);
+            let contraction = if size > 0.0 { next / size } else { 0.0 };
+            // After one correction nothing is known of the contraction but what the length of the step tells: a long one may
+            // land near the solution by chance, and with factors of a steeper place corrections are too short.
+            let rate = if round == 0 { contraction.max(moved) } else { contraction };
+            let tolerance = (1.0 - rate) * self.options.tolerance;
+            if rate < 1.0
+                && self.corrections_are_within(x, &self.step, tolerance)
+                && self.dependents_are_settled(x, &self.next_step, &self.step)
+            {
+                return Ok(true);
+            }
+            if contraction > 0.2 || contraction.is_nan() {
+                break;
+            }
+            size = next;
+        }
+        x.copy_from_slice(&self.start);
+        self.evaluate_start(system, x)?;
+        Ok(false)
+    }
+
+    pub(super) fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        match &self.pattern {
+            Some(pattern) => {
+                for column in 0..self.size {
+                    for p in pattern.starts[column]..pattern.starts[column + 1] {
+                        visit(pattern.indices[p] as usize, column, self.values[p]);
+                    }
+                }
+            }
+            None => {
+                for (column, values) in self.values.chunks_exact(self.size).enumerate() {
+                    values.iter().enumerate().for_each(|(row, &value)| visit(row, column, value));
+                }
+            }
+        }
+    }
+
+    pub(super) fn evaluate_jacobian(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
+        self.statistics.jacobians += 1;
+        let mut analytic = false;
+        if self.differences.is_none() {
+            analytic = system.jacobian(x, &mut self.values).map_err(NewtonError::Evaluation)?;
+        }
+        if !analytic {
+            let differences =
+                self.differences.get_or_insert_with(|| FiniteDifferences::new(self.size, self.pattern.as_ref()));
+            let residuals = &mut self.statistics.residuals;
+            differences
+                .jacobian(self.pattern.as_ref(), x, &self.r, &self.scale, &mut self.values, |x, r| {
+                    *residuals += 1;
+                    system.residual(x, r)
+                })
+                .map_err(NewtonError::Evaluation)?;
+            self.evaluated.fill(f64::NAN);
+        }
+        self.set_row_scale();
+        Ok(())
+    }
+
+    /// `step = J⁻¹ r`, or the correction of least norm where J is singular.
+    pub(super) fn correction(&mut self) -> Result<(), NewtonError> {
+        self.statistics.factorisations += 1;
+        self.has_factors = false;
+        self.deficient = None;
+        self.step.copy_from_slice(&self.r);
+        match self.solver.factor(&self.values) {
+            Ok(()) => {
+                self.has_factors = true;
+                self.solver.solve(&mut self.step);
+                Ok(())
+            }
+            Err(Singular { column }) => self.least_norm_correction(column),
+        }
+    }
+
+    pub(super) fn least_norm_correction(&mut self, column: usize) -> Result<(), NewtonError> {
+        if self.size > LARGEST_DENSE || !all_finite(&self.values) {
+            return Err(NewtonError::Singular { column });
+        }
+        let n = self.size;
+        let mut full = DenseMatrix::zeros(n, n);
+        self.write_dense(&mut full);
+        for j in 0..n {
+            for i in 0..n {
+                full.set(i, j, full.get(i, j) * self.scale[j] / self.row_scale[i]);
+            }
+        }
+        let scaled: Vec<f64> = self.r.iter().zip(&self.row_scale).map(|(r, s)| r / s).collect();
+        let found = least_squares(&full, &scaled, 1e-12, &mut self.step);
+        self.step.iter_mut().zip(&self.scale).for_each(|(d, s)| *d *= s);
+        let size = scaled.iter().map(|r| r * r).sum::<f64>().sqrt();
+        if found.residual > 1e-8 * size.max(self.options.tolerance) && found.residual > self.options.tolerance {
+            return Err(NewtonError::Singular { column });
+        }
+        self.deficient = Some(Box::new(full));
+        Ok(())
+    }
+
+    /// Replaces the residual in `next_step` by its correction with the Jacobian of the last one.
+    pub(super) fn correct_next_step(&mut self) {
+        let Some(full) = &self.deficient else {
+            self.solver.solve(&mut self.next_step);
+            return;
+        };
+        let scaled: Vec<f64> = self.next_step.iter().zip(&self.row_scale).map(|(r, s)| r / s).collect();
+        least_squares(full, &scaled, 1e-12, &mut self.next_step);
+        self.next_step.iter_mut().zip(&self.scale).for_each(|(d, s)| *d *= s);
+    }
+
+    pub(super) fn write_dense(&self, full: &mut DenseMatrix) {
+        match &self.pattern {
+            Some(pattern) => {
+                full.values.fill(0.0);
+                for j in 0..self.size {
+                    for p in pattern.starts[j]..pattern.starts[j + 1] {
+                        full.set(pattern.indices[p] as usize, j, self.values[p]);
+                    }
+                }
+            }
+            None => full.values.copy_from_slice(&self.values),
+        }
+    }
+
+    /// The size of a residual is what it changes by when the unknowns change by their own size.
+    pub(super) fn set_row_scale(&mut self) {
+        self.row_scale.fill(0.0);
+        match &self.pattern {
+            Some(pattern) => {
+                for j in 0..self.size {
+                    for p in pattern.starts[j]..pattern.starts[j + 1] {
+                        self.row_scale[pattern.indices[p] as usize] += (self.values[p] * self.scale[j]).abs();
+                    }
+                }
+            }
+            None => {
+                for (column, scale) in self.values.chunks_exact(self.size).zip(&self.scale) {
+                    for (row, value) in self.row_scale.iter_mut().zip(column) {
+                        *row += (value * scale).abs();
+                    }
+                }
+            }
+        }
+        for scale in &mut self.row_scale {
+            if !(*scale > 0.0) || !scale.is_finite() {
+                *scale = 1.0;
+            }
+        }
+    }
+}
