@@ -313,7 +313,7 @@ impl Workspace {
             Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
         };
         let entries = pattern.entries();
-        let takes_step = program.sections.inline.iter().any(|step| *step == compile::Step::Solve(system));
+        let takes_step = program.sections.inline.contains(&compile::Step::Solve(system));
         let state = |&id: &compile::RelationId| {
             let relation = &program.layout.relations[id];
             let is_comparison = matches!(relation.kind, RelationKind::Compare { .. });

@@ -59,13 +59,14 @@ impl Watch {
     }
 
     fn loss(&self, residuals: &[f64]) -> Loss {
-        let is_within = |factor: f64| residuals.iter().zip(&self.limits).all(|(r, limit)| !(r.abs() > factor * *limit));
-        if is_within(1.0) {
-            Loss::None
-        } else if is_within(ALL / MOST_LOSS) {
+        // A residual that is not a number says nothing here.
+        let is_beyond = |factor: f64| residuals.iter().zip(&self.limits).any(|(r, limit)| r.abs() > factor * *limit);
+        if is_beyond(ALL / MOST_LOSS) {
+            Loss::Solution
+        } else if is_beyond(1.0) {
             Loss::Digits
         } else {
-            Loss::Solution
+            Loss::None
         }
     }
 

@@ -99,24 +99,24 @@ pub(super) fn is_uneven(pattern: &Pattern, values: &[f64], sizes: &mut Vec<f64>)
     sizes.clear();
     sizes.resize(pattern.rows + pattern.columns, 0.0);
     let (rows, columns) = sizes.split_at_mut(pattern.rows);
-    for column in 0..pattern.columns {
-        for position in pattern.starts[column]..pattern.starts[column + 1] {
-            let (row, size) = (pattern.indices[position] as usize, values[position].abs());
-            rows[row] = rows[row].max(size);
-            columns[column] = columns[column].max(size);
-        }
+    for ((row, column), value) in places(pattern).zip(values) {
+        rows[row] = rows[row].max(value.abs());
+        columns[column] = columns[column].max(value.abs());
     }
     sizes_are_uneven(rows) || sizes_are_uneven(columns)
 }
 
 fn dense(pattern: &Pattern, values: &[f64]) -> DenseMatrix {
     let mut matrix = DenseMatrix::zeros(pattern.rows, pattern.columns);
-    for column in 0..pattern.columns {
-        for position in pattern.starts[column]..pattern.starts[column + 1] {
-            matrix.set(pattern.indices[position] as usize, column, values[position]);
-        }
+    for ((row, column), &value) in places(pattern).zip(values) {
+        matrix.set(row, column, value);
     }
     matrix
+}
+
+/// The row and the column of each entry of a pattern.
+fn places(pattern: &Pattern) -> impl Iterator<Item = (usize, usize)> {
+    (0..pattern.columns).flat_map(|column| pattern.column(column).iter().map(move |&row| (row as usize, column)))
 }
 
 /// Factors of rows and columns that make their entries alike.
