@@ -28,7 +28,7 @@ fn joined(balance: &str, more: &str, equations: &str) -> String {
 }
 
 /// `v + v^3 + 2*v = 10`.
-const SHARED: f64 = 1.698885489846330;
+const SHARED: f64 = 1.698_885_489_846_33;
 
 #[test]
 fn charge_is_conserved_however_it_is_written() {
