@@ -12,11 +12,16 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     if exponent < -4 || exponent >= digits as i32 {
         let (mantissa, _) = scientific.split_once('e').unwrap_or((&scientific, ""));
         let mantissa = if keep_zeros { mantissa } else { without_zeros(mantissa) };
-        format!("{mantissa}e{}{:02}", sign_of(exponent), exponent.abs())
+        let point = if keep_zeros && !mantissa.contains('.') { "." } else { "" };
+        format!("{mantissa}{point}e{}{:02}", sign_of(exponent), exponent.abs())
     } else {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         let fixed = format!("{value:.decimals$}");
-        if keep_zeros { fixed } else { without_zeros(&fixed).to_owned() }
+        match keep_zeros {
+            true if fixed.contains('.') => fixed,
+            true => fixed + ".",
+            false => without_zeros(&fixed).to_owned(),
+        }
     }
 }
 
@@ -68,7 +73,6 @@ pub struct Format {
 
 impl Format {
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
         let mut rest = text.strip_prefix('%').unwrap_or(text);
         let mut format = Format {
             left: false,
@@ -115,10 +119,14 @@ impl Format {
     pub fn real(&self, value: f64) -> String {
         let digits = self.precision.unwrap_or(6);
         let text = match self.conversion {
-            'f' | 'F' if value.is_finite() => format!("{value:.digits$}"),
-            'e' | 'E' => exponential(value, digits),
+            'f' | 'F' if value.is_finite() => self.with_point(format!("{value:.digits$}")),
+            'e' | 'E' if value.is_finite() => {
+                let text = exponential(value, digits);
+                let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "+00"));
+                self.with_point(mantissa.to_owned()) + "e" + exponent
+            }
             'g' | 'G' => general(value, digits, self.alternative),
-            'f' | 'F' => not_finite(value),
+            'f' | 'F' | 'e' | 'E' => not_finite(value),
             _ => return self.integer(value as i64),
         };
         let text = if self.conversion.is_ascii_uppercase() { text.to_uppercase() } else { text };
@@ -128,16 +136,41 @@ impl Format {
     pub fn integer(&self, value: i64) -> String {
         let text = match self.conversion {
             'f' | 'F' | 'e' | 'E' | 'g' | 'G' => return self.real(value as f64),
-            'o' => format!("{value:o}"),
-            'x' => format!("{value:x}"),
-            'X' => format!("{value:X}"),
+            'o' | 'x' | 'X' | 'u' => self.unsigned(value),
             'c' => u32::try_from(value).ok().and_then(char::from_u32).map(String::from).unwrap_or_default(),
             _ => {
-                let digits = format!("{:0>1$}", value.unsigned_abs(), self.precision.unwrap_or(0));
+                let digits = match (value, self.precision) {
+                    (0, Some(0)) => String::new(),
+                    _ => format!("{:0>1$}", value.unsigned_abs(), self.precision.unwrap_or(0)),
+                };
                 self.signed(if value < 0 { format!("-{digits}") } else { digits })
             }
         };
         self.fill(text, self.zeros && self.precision.is_none())
+    }
+
+    /// As C prints an `int`: negative numbers by their two's complement.
+    fn unsigned(&self, value: i64) -> String {
+        let value = i32::try_from(value).map_or(value as u64, |value| u64::from(value as u32));
+        let digits = match (self.conversion, value, self.precision) {
+            (_, 0, Some(0)) => String::new(),
+            ('o', ..) => format!("{value:o}"),
+            ('x', ..) => format!("{value:x}"),
+            ('X', ..) => format!("{value:X}"),
+            _ => value.to_string(),
+        };
+        let width = self.precision.unwrap_or(0);
+        let digits = format!("{digits:0>width$}");
+        match self.conversion {
+            'o' if self.alternative && !digits.starts_with('0') => format!("0{digits}"),
+            'x' | 'X' if self.alternative && value != 0 => format!("0{}{digits}", self.conversion),
+            _ => digits,
+        }
+    }
+
+    /// The flag `#` keeps the point behind which nothing comes.
+    fn with_point(&self, text: String) -> String {
+        if self.alternative && !text.contains('.') { text + "." } else { text }
     }
 
     pub fn text(&self, value: &str) -> String {
@@ -155,7 +188,9 @@ impl Format {
 
     fn fill(&self, text: String, zeros: bool) -> String {
         if zeros && !self.left {
-            let (sign, digits) = text.split_at(text.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0));
+            let sign = text.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0);
+            let base = if text[sign..].starts_with("0x") || text[sign..].starts_with("0X") { 2 } else { 0 };
+            let (sign, digits) = text.split_at(sign + base);
             let missing = self.width.saturating_sub(text.chars().count());
             return format!("{sign}{}{digits}", "0".repeat(missing));
         }
@@ -198,6 +233,28 @@ mod tests {
         assert_eq!(Format::parse("05d").unwrap().integer(-42), "-0042");
         assert_eq!(Format::parse("x").unwrap().integer(255), "ff");
         assert_eq!(Format::parse("-6s").unwrap().text("ab"), "ab    ");
+        assert_eq!(real(" .3f", std::f64::consts::PI), " 3.142");
+        assert_eq!(real("% 8.2f", -1.5), "   -1.50");
+        assert_eq!(real("#3.0E", 1e5), "1.E+05");
+        assert_eq!(real("#.0f", 2.0), "2.");
+        assert_eq!(real("#.3g", 2.0), "2.00");
+        assert_eq!(real("#.1g", 2.0), "2.");
+        assert_eq!(real("#.1g", 2e9), "2.e+09");
+        assert_eq!(real("+f", f64::INFINITY), "+inf");
+        assert_eq!(real("08E", f64::NAN), "     NAN");
+        let integer = |format: &str, value| Format::parse(format).unwrap().integer(value);
+        assert_eq!(integer(" d", 1), " 1");
+        assert_eq!(integer("+d", 0), "+0");
+        assert_eq!(integer(".0d", 0), "");
+        assert_eq!(integer("+5.3d", 7), " +007");
+        assert_eq!(integer("-+5d", 7), "+7   ");
+        assert_eq!(integer("#x", 255), "0xff");
+        assert_eq!(integer("#08X", 255), "0X0000FF");
+        assert_eq!(integer("#x", 0), "0");
+        assert_eq!(integer("#o", 8), "010");
+        assert_eq!(integer(".4x", 255), "00ff");
+        assert_eq!(integer("x", -1), "ffffffff");
+        assert_eq!(integer("u", -1), "4294967295");
         assert_eq!(Format::parse("5.2q"), None);
         assert_eq!(Format::parse(""), None);
     }
