@@ -3,9 +3,13 @@
 //! The matrices, in this order: `Aclass` (the kind of file), `name`, `description`, `dataInfo` (where the values of a
 //! variable stand, negative for the opposite sign), `data_1` (what is constant over the run: two columns, start and
 //! end) and `data_2` (the trajectories). In the transposed variant (`binTrans`) a row of the run is a contiguous
-//! column of `data_2`, the last matrix, so rows are appended and only the number of columns in its header is
-//! overwritten after them: the file is complete whenever the run stops. Level 4 format: MATLAB MAT-File Format,
-//! chapter 2.
+//! column of `data_2`, the last matrix, so rows are appended and the number of columns in its header is overwritten.
+//! Level 4 format: MATLAB MAT-File Format, chapter 2.
+//!
+//! Readers take what follows `data_2` for a further matrix. So that the file can be read at every moment of the run,
+//! there is one: `spare`, bytes without meaning. New rows are written into it, and at their end the head of the next
+//! `spare`; then the number of columns makes them part of `data_2`, and what the old head of `spare` still covers of
+//! them is put in its place. The end of the run cuts `spare` off.
 
 use std::path::Path;
 
@@ -15,7 +19,14 @@ use crate::{Column, Kind, ResultError, ResultSink, Trajectories, Trajectory};
 
 const PIECE: usize = 1 << 18;
 
+/// Zeros that readers take for heads of empty matrices come in this size.
+const HEAD: u64 = 20;
+const SPARE: &str = "spare";
+/// The size of the head of `spare`.
+const SPARE_HEAD: usize = HEAD as usize + SPARE.len() + 1;
+
 const DOUBLE: i32 = 0;
+const BYTE: i32 = 50;
 const INTEGER: i32 = 20;
 const TEXT: i32 = 51;
 
@@ -36,6 +47,8 @@ pub struct MatSink {
 struct Places {
     row_count: u64,
     end_time: u64,
+    /// The end of `data_2`, where `spare` begins.
+    end: u64,
 }
 
 impl MatSink {
@@ -92,20 +105,45 @@ impl MatSink {
         push_doubles(&mut head, &constants);
         let row_count = head.len() as u64 + 8;
         push_header(&mut head, "data_2", DOUBLE, variables as usize, 0);
+        let end = head.len() as u64;
+        push_header(&mut head, SPARE, BYTE, 0, 1);
         self.output.append(&head)?;
-        self.places = Some(Places { row_count, end_time });
+        self.places = Some(Places { row_count, end_time, end });
         Ok(())
     }
 
+    /// Writes the rows that were kept back. Those that the head of `spare` would not fit into stay until there are more.
     fn flush(&mut self) -> Result<(), ResultError> {
-        let Some(places) = &self.places else { return Ok(()) };
-        let written = self.output.append(&self.pending);
+        let Some(places) = self.places.as_mut().filter(|_| self.pending.len() >= SPARE_HEAD) else { return Ok(()) };
+        let rows = self.rows.saturating_add(self.pending_rows);
+        let written = insert(&mut self.output, places, rows, &self.pending);
+        if written.is_ok() {
+            places.end += self.pending.len() as u64;
+            self.rows = rows;
+        } else {
+            let _ = self.output.set_length(places.end);
+        }
         self.pending.clear();
-        let rows = std::mem::take(&mut self.pending_rows);
+        self.pending_rows = 0;
         written?;
-        self.rows = self.rows.saturating_add(rows);
-        self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
         self.output.patch(places.end_time, &self.last_time.to_le_bytes())
+    }
+
+    /// The file without `spare`, with all rows.
+    fn complete(&mut self) -> Result<(), ResultError> {
+        self.flush()?;
+        let Some(places) = &mut self.places else { return Ok(()) };
+        self.output.set_length(places.end)?;
+        if self.pending_rows > 0 {
+            // Less than the head of `spare`: a row or two of a small model.
+            self.output.append(&self.pending)?;
+            places.end = self.output.length();
+            self.pending.clear();
+            self.rows = self.rows.saturating_add(std::mem::take(&mut self.pending_rows));
+            self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
+            self.output.patch(places.end_time, &self.last_time.to_le_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -141,14 +179,33 @@ impl ResultSink for MatSink {
             let unknown = vec![f64::NAN; self.expansion.width];
             self.write_head(0.0, &unknown)?;
         }
-        self.flush()
+        self.complete()
     }
 }
 
 impl Drop for MatSink {
     fn drop(&mut self) {
-        let _ = self.flush();
+        let _ = self.complete();
     }
+}
+
+/// Puts rows between `data_2` and `spare`. Each write leaves a file that can be read.
+fn insert(output: &mut OutputFile, places: &Places, rows: i32, bytes: &[u8]) -> Result<(), ResultError> {
+    let spare = |length: u64| {
+        let mut head = Vec::with_capacity(SPARE_HEAD);
+        push_header(&mut head, SPARE, BYTE, length as usize, 1);
+        head
+    };
+    let (begin, end) = (places.end, places.end + bytes.len() as u64);
+    let missing = (end + SPARE_HEAD as u64).saturating_sub(output.length());
+    let length = output.length() + missing.next_multiple_of(HEAD);
+    output.set_length(length)?;
+    output.patch(begin, &spare(length - begin - SPARE_HEAD as u64))?;
+    let (covered, free) = bytes.split_at(SPARE_HEAD);
+    output.patch(begin + SPARE_HEAD as u64, free)?;
+    output.patch(end, &spare(length - end - SPARE_HEAD as u64))?;
+    output.patch(places.row_count, &rows.to_le_bytes())?;
+    output.patch(begin, covered)
 }
 
 fn push_header(out: &mut Vec<u8>, name: &str, kind: i32, rows: usize, columns: usize) {
@@ -414,5 +471,37 @@ mod tests {
         sink.begin(&columns()).unwrap();
         sink.finish().unwrap();
         assert!(crate::read(&path.0).unwrap().time.is_empty());
+    }
+    #[test]
+    fn every_state_of_a_growing_file_is_readable() {
+        let path = TemporaryPath::new("growing.mat");
+        let mut sink = written(&path);
+        for _ in 0..3 {
+            sink.flush().unwrap();
+            let bytes = std::fs::read(&path.0).unwrap();
+            let names: Vec<String> = matrices(&path.0, &bytes).unwrap().into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names, ["Aclass", "name", "description", "dataInfo", "data_1", "data_2", "spare"]);
+            check(&crate::read(&path.0).unwrap());
+        }
+        sink.finish().unwrap();
+        let bytes = std::fs::read(&path.0).unwrap();
+        assert_eq!(matrices(&path.0, &bytes).unwrap().last().unwrap().0, "data_2");
+    }
+
+    #[test]
+    fn a_row_that_is_shorter_than_the_head_of_spare() {
+        let path = TemporaryPath::new("short.mat");
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&[Column::new("x")]).unwrap();
+        for row in 0..7 {
+            sink.row(f64::from(row), &[f64::from(-row)]).unwrap();
+            sink.flush().unwrap();
+            let result = crate::read(&path.0).unwrap();
+            assert!(result.time.iter().zip(0..).all(|(&time, row)| time == f64::from(row)));
+            assert!(result.time.len() as i32 >= row);
+        }
+        sink.finish().unwrap();
+        let result = crate::read(&path.0).unwrap();
+        assert_eq!(result.get("x").unwrap().values, [0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
     }
 }

@@ -1,10 +1,13 @@
-//! A result file that is readable at every moment.
+//! A result file that is readable at every moment, and that one run writes.
 //!
-//! What is appended is always a number of complete rows. When the disk fills up in the middle of an append, the file
-//! is cut back to what it held before, so that no half row stays.
+//! The file appears with its first content in it: that is written beside it and moved to its name, so an older result stays
+//! until there is a new one. What is appended is always a number of complete rows. When the disk fills up in the middle of
+//! an append, the file is cut back to what it held before, so that no half row stays.
+//!
+//! A lock on the file, which ends with the process, keeps a second run from writing it.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,16 +18,33 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct OutputFile {
-    file: File,
+    state: State,
+    /// As the caller named it.
     path: PathBuf,
     length: u64,
     last_append: Instant,
 }
 
+#[derive(Debug)]
+enum State {
+    /// Nothing was written yet. The file that will be replaced is locked already.
+    Waiting { target: PathBuf, old: Option<File> },
+    /// With the lock of the file that was replaced, for those who opened that one.
+    Open { file: File, _old: Option<File> },
+}
+
 impl OutputFile {
     pub fn create(path: &Path) -> Result<Self, ResultError> {
-        let file = File::create(path).map_err(|error| ResultError::io(path, "create", error))?;
-        Ok(Self { file, path: path.to_owned(), length: 0, last_append: Instant::now() })
+        let state = claim(path).map_err(|error| ResultError::io(path, "create", error))?;
+        Ok(Self { state, path: path.to_owned(), length: 0, last_append: Instant::now() })
+    }
+
+    /// The file, once it has content.
+    fn file(&mut self) -> io::Result<&mut File> {
+        match &mut self.state {
+            State::Open { file, .. } => Ok(file),
+            State::Waiting { .. } => Err(io::Error::other("nothing was written yet")),
+        }
     }
 
     /// Whether rows have been kept back long enough.
@@ -39,24 +59,46 @@ impl OutputFile {
 
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), ResultError> {
         self.last_append = Instant::now();
-        if let Err(error) = self.file.write_all(bytes) {
-            // A pipe cannot be cut, and then there is nothing left to save.
-            let _ = self.file.set_len(self.length);
-            let _ = self.file.seek(SeekFrom::Start(self.length));
-            return Err(ResultError::io(&self.path, "write", error));
-        }
+        let length = self.length;
+        let written = match &mut self.state {
+            State::Open { file, .. } => file.write_all(bytes).inspect_err(|_| {
+                // A pipe cannot be cut, and then there is nothing left to save.
+                let _ = file.set_len(length);
+                let _ = file.seek(SeekFrom::Start(length));
+            }),
+            State::Waiting { target, old } => match publish(target, old, bytes) {
+                Ok(file) => {
+                    self.state = State::Open { file, _old: old.take() };
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        written.map_err(|error| ResultError::io(&self.path, "write", error))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Overwrites bytes that are already there.
     pub fn patch(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ResultError> {
-        let write = |file: &mut File| {
-            file.seek(SeekFrom::Start(offset))?;
-            file.write_all(bytes)?;
-            file.seek(SeekFrom::Start(self.length))
-        };
-        write(&mut self.file).map(drop).map_err(|error| ResultError::io(&self.path, "write", error))
+        let written = self.file().and_then(|file| write_at(file, offset, bytes));
+        written.map_err(|error| ResultError::io(&self.path, "write", error))
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Cuts the file, or makes it longer by zeros.
+    pub fn set_length(&mut self, length: u64) -> Result<(), ResultError> {
+        let done = self.file().and_then(|file| {
+            file.set_len(length)?;
+            file.seek(SeekFrom::Start(length))
+        });
+        done.map_err(|error| ResultError::io(&self.path, "write", error))?;
+        self.last_append = Instant::now();
+        self.length = length;
+        Ok(())
     }
 
     /// Replaces the end of the file, which begins at `at`, by data of the given size and a new end. The file has one of the
@@ -81,14 +123,118 @@ impl OutputFile {
             }
             file.write_all(new_end)
         };
-        if let Err(error) = write(&mut self.file) {
-            let _ = self.file.set_len(at);
-            let _ = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(old_end));
-            return Err(ResultError::io(&self.path, "write", error));
-        }
+        let written = self.file().and_then(|file| {
+            write(file).inspect_err(|_| {
+                let _ = file.set_len(at);
+                let _ = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(old_end));
+            })
+        });
+        written.map_err(|error| ResultError::io(&self.path, "write", error))?;
         self.length = length;
         Ok(())
     }
+}
+
+/// Makes sure that the file can be written, by this run alone.
+fn claim(path: &Path) -> io::Result<State> {
+    // A link stays, and the file that it leads to is written.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match OpenOptions::new().write(true).open(&target) {
+        Ok(file) if !file.metadata()?.is_file() => Ok(State::Open { file, _old: None }),
+        Ok(file) => {
+            lock(&file)?;
+            Ok(State::Waiting { target, old: Some(file) })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A folder that takes no files is known before the run.
+            let beside = beside(&target);
+            OpenOptions::new().write(true).create_new(true).open(&beside)?;
+            std::fs::remove_file(&beside)?;
+            Ok(State::Waiting { target, old: None })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives the file its first content.
+fn publish(target: &Path, old: &mut Option<File>, bytes: &[u8]) -> io::Result<File> {
+    let beside = beside(target);
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(&beside) {
+        Ok(file) => file,
+        // A file that may be written, in a folder that takes none.
+        Err(error) => match old.take() {
+            Some(mut file) => {
+                file.set_len(0)?;
+                return file.write_all(bytes).map(|()| file);
+            }
+            None => return Err(error),
+        },
+    };
+    let moved = fill(&mut file, bytes, old.as_ref()).and_then(|()| move_to(&beside, target, old));
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    moved.map(|()| file)
+}
+
+fn fill(file: &mut File, bytes: &[u8], old: Option<&File>) -> io::Result<()> {
+    lock(file)?;
+    if let Some(permissions) = old.and_then(|old| old.metadata().ok()).map(|data| data.permissions()) {
+        let _ = file.set_permissions(permissions);
+    }
+    file.write_all(bytes)
+}
+
+/// Gives a file its name. Where another run has taken the name in the meantime, that one must be over.
+fn move_to(beside: &Path, target: &Path, old: &mut Option<File>) -> io::Result<()> {
+    if old.is_none() {
+        match std::fs::hard_link(beside, target) {
+            Ok(()) => return std::fs::remove_file(beside),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let other = OpenOptions::new().write(true).open(target)?;
+                lock(&other)?;
+                *old = Some(other);
+            }
+            // Not every file system has links.
+            Err(_) => {}
+        }
+    }
+    std::fs::rename(beside, target)
+}
+
+/// The name under which a new file is prepared, in the same folder.
+fn beside(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+/// Elsewhere a lock would keep readers out.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::other("another run is writing it")),
+        // Not every file system has locks.
+        Ok(()) | Err(std::fs::TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes with one call of the system, where it has such calls.
+#[cfg(unix)]
+fn write_at(file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn write_at(file: &mut File, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    let position = file.stream_position()?;
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)?;
+    file.seek(SeekFrom::Start(position)).map(drop)
 }
 
 #[cfg(test)]
@@ -118,5 +264,40 @@ pub(crate) mod tests {
         }
         let error = OutputFile::create(full).unwrap().append(b"x").unwrap_err();
         assert_eq!(error.to_string(), "cannot write `/dev/full`: the disk is full");
+    }
+    #[test]
+    fn a_file_appears_with_content_and_replaces_the_old_one() {
+        let path = TemporaryPath::new("appears.csv");
+        let read = || std::fs::read_to_string(&path.0).ok();
+        let mut file = OutputFile::create(&path.0).unwrap();
+        assert_eq!(read(), None);
+        file.append(b"one\n").unwrap();
+        file.append(b"two\n").unwrap();
+        drop(file);
+        let mut file = OutputFile::create(&path.0).unwrap();
+        assert_eq!(read().as_deref(), Some("one\ntwo\n"));
+        file.append(b"three\n").unwrap();
+        assert_eq!(read().as_deref(), Some("three\n"));
+        assert!(!beside(&path.0).exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_run_writes_a_file() {
+        let path = TemporaryPath::new("locked.csv");
+        let expected = format!("cannot create `{}`: another run is writing it", path.0.display());
+        let refused = || OutputFile::create(&path.0).map_err(|error| error.to_string()).err();
+        let mut first = OutputFile::create(&path.0).unwrap();
+        let mut second = OutputFile::create(&path.0).unwrap();
+        first.append(b"first\n").unwrap();
+        assert_eq!(refused().as_deref(), Some(&*expected));
+        assert!(second.append(b"second\n").unwrap_err().to_string().contains("another run is writing it"));
+        drop(first);
+        assert_eq!(std::fs::read_to_string(&path.0).unwrap(), "first\n");
+        // The lock on the old file counts until there is a new one, and after that.
+        let third = OutputFile::create(&path.0).unwrap();
+        assert_eq!(refused().as_deref(), Some(&*expected));
+        drop(third);
+        assert_eq!(refused(), None);
     }
 }

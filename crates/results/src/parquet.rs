@@ -161,9 +161,8 @@ impl ResultSink for ParquetSink {
         self.columns = columns.to_vec();
         self.expansion = Expansion::new(columns)?;
         self.rows_per_group = (GROUP_BYTES / 8 / (columns.len() + 1)).max(1);
-        self.output.append(MAGIC)?;
         self.footer = self.footer(&[]);
-        self.output.append(&self.footer)
+        self.output.append(&[MAGIC.as_slice(), &self.footer].concat())
     }
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
