@@ -124,7 +124,15 @@ impl Diagnostic {
         };
         let mut out = format!("{severity}[{}]: {}\n", self.code, self.message);
         for (index, label) in self.labels.iter().enumerate() {
-            self.render_label(&mut out, sources, label, index == 0);
+            let before = index.checked_sub(1).map(|before| &self.labels[before]);
+            let same_line = before.is_some_and(|before| {
+                let line = |label: &Label| sources.file(label.span.file).position(label.span.start).line;
+                before.span.file == label.span.file && line(before) == line(label)
+            });
+            let says_nothing_new = before.is_some_and(|before| before.span == label.span && label.text.is_empty());
+            if !says_nothing_new {
+                self.render_label(&mut out, sources, label, index == 0, same_line);
+            }
         }
         if self.labels.is_empty()
             && let Some(component) = &self.component
@@ -143,7 +151,8 @@ impl Diagnostic {
         out
     }
 
-    fn render_label(&self, out: &mut String, sources: &SourceMap, label: &Label, primary: bool) {
+    /// A label on the line of the one before is a further mark below that line.
+    fn render_label(&self, out: &mut String, sources: &SourceMap, label: &Label, primary: bool, same_line: bool) {
         let file = sources.file(label.span.file);
         let start = file.position(label.span.start);
         let end = file.position(label.span.end);
@@ -160,14 +169,15 @@ impl Diagnostic {
         let indent: String =
             line.chars().take(start.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mark = if primary { "^" } else { "-" }.repeat(width);
-        let _ = writeln!(
-            out,
-            " {margin}{arrow} {}:{}:{}{component}\n {margin} |\n {number} | {line}\n {margin} | {indent}{mark} {}",
-            file.path.display(),
-            start.line,
-            start.column,
-            label.text
-        );
+        if !same_line {
+            let path = file.path.display();
+            let _ = writeln!(
+                out,
+                " {margin}{arrow} {path}:{}:{}{component}\n {margin} |\n {number} | {line}",
+                start.line, start.column
+            );
+        }
+        let _ = writeln!(out, " {margin} | {indent}{mark} {}", label.text);
         while out.ends_with(" \n") {
             out.truncate(out.len() - 2);
             out.push('\n');

@@ -266,7 +266,10 @@ impl<'t> Lexer<'t> {
                     self.position += 2;
                 }
                 Some(b'\n') | None => {
-                    let diagnostic = Diagnostic::error("unterminated-name", "this quoted name has no closing `'`");
+                    let mut diagnostic = Diagnostic::error("unterminated-name", "this quoted name has no closing `'`");
+                    if let Some(name) = name_before(&self.text[..start]) {
+                        diagnostic = diagnostic.hint(format!("a derivative is written `der({name})`"));
+                    }
                     self.report(start, start + 1, diagnostic, "it begins here");
                     break;
                 }
@@ -376,6 +379,12 @@ impl<'t> Lexer<'t> {
         }
         None
     }
+}
+
+/// The name that a text ends with.
+pub(crate) fn name_before(text: &str) -> Option<&str> {
+    let before = text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    Some(&text[before.len()..]).filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
 #[cfg(test)]

@@ -261,8 +261,10 @@ impl<'t> Parser<'t> {
 
     /// A mistake that does not confuse the parser.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        // A character that is no part of the language was reported by the lexer.
-        let said = self.recovering || self.silenced || self.at(Unknown);
+        // A character that is no part of the language and a name without end were reported by the lexer.
+        let text = self.current_text();
+        let is_open = self.at(QuotedIdent) && (text.len() < 2 || !text.ends_with('\''));
+        let said = self.recovering || self.silenced || self.at(Unknown) || is_open;
         if self.diagnostics.len() < DIAGNOSTIC_LIMIT && !said {
             self.diagnostics.push(diagnostic);
             self.silenced = self.at_end();

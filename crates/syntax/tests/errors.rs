@@ -115,9 +115,6 @@ end M;
                |
              2 |   Real x(start = 1;
                |                   ^ expected `)` here
-              ::: a.mo:2:9
-               |
-             2 |   Real x(start = 1;
                |         - this `(` is not closed
 
             error[unclosed-delimiter]: missing `)`
@@ -125,9 +122,6 @@ end M;
                |
              3 |   Real y = (1 + 2*(3 + 4);
                |                          ^ expected `)` here
-              ::: a.mo:3:12
-               |
-             3 |   Real y = (1 + 2*(3 + 4);
                |            - this `(` is not closed
 
             error[unclosed-delimiter]: missing `}`
@@ -135,9 +129,6 @@ end M;
                |
              4 |   Real z[3] = {1, 2, 3;
                |                       ^ expected `}` here
-              ::: a.mo:4:15
-               |
-             4 |   Real z[3] = {1, 2, 3;
                |               - this `{` is not closed
 
             error[unclosed-delimiter]: missing `]`
@@ -145,9 +136,6 @@ end M;
                |
              5 |   Real a = z[1;
                |               ^ expected `]` here
-              ::: a.mo:5:13
-               |
-             5 |   Real a = z[1;
                |             - this `[` is not closed
 
             error[unclosed-delimiter]: missing `)`
@@ -155,9 +143,6 @@ end M;
                |
              7 |   connect(a, b;
                |               ^ expected `)` here
-              ::: a.mo:7:10
-               |
-             7 |   connect(a, b;
                |          - this `(` is not closed
 
             error[unclosed-delimiter]: missing `)`
@@ -165,9 +150,6 @@ end M;
                |
              8 |   x = f(1, 2;
                |             ^ expected `)` here
-              ::: a.mo:8:8
-               |
-             8 |   x = f(1, 2;
                |        - this `(` is not closed
         "#]],
     );
@@ -1087,9 +1069,6 @@ end M;
                |
              4 |   x[1 = 2;
                |      ^ expected `]` here
-              ::: a.mo:4:4
-               |
-             4 |   x[1 = 2;
                |    - this `[` is not closed
 
             error[expected-expression]: expected an expression, found `]`
@@ -1142,9 +1121,6 @@ end M;
                |
              2 |   extends A(x = 1, y = 2 z = 3);
                |                          ^
-              ::: a.mo:2:12
-               |
-             2 |   extends A(x = 1, y = 2 z = 3);
                |            - inside of this `(`
 
             error[unexpected-token]: an extends clause has no description
@@ -1165,9 +1141,6 @@ end M;
                |
              5 |   import A.{b c};
                |               ^
-              ::: a.mo:5:12
-               |
-             5 |   import A.{b c};
                |            - inside of this `{`
 
             error[unexpected-token]: expected the name of a component, found `)`
@@ -1201,9 +1174,6 @@ end M;
                 |
              10 |   type E = enumeration(a, b c);
                 |                             ^
-               ::: a.mo:10:23
-                |
-             10 |   type E = enumeration(a, b c);
                 |                       - inside of this `(`
 
             error[unclosed-delimiter]: missing `}`
@@ -1211,9 +1181,6 @@ end M;
                 |
              11 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
                 |                                                              ^ expected `}` here
-               ::: a.mo:11:30
-                |
-             11 |   annotation(Icon(graphics = {Line(points = {{1, 2}, {3, 4}})));
                 |                              - this `{` is not closed
         "#]],
     );

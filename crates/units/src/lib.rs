@@ -4,10 +4,12 @@
 mod convert;
 mod dimension;
 mod parse;
+mod suggest;
 mod symbols;
 mod unit;
 
 pub use convert::{Conversion, display};
 pub use dimension::Dimension;
 pub use parse::UnitError;
+pub use suggest::suggestion;
 pub use unit::Unit;

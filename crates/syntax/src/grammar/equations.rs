@@ -94,6 +94,8 @@ fn declares(p: &Parser) -> bool {
     if p.at_name() {
         return p.nth_is_name(1)
             && !p.line_break_before(p.position() + 1)
+            // `x' = 1; y' = 2;` holds derivatives as others write them.
+            && p.span_at(p.position() + 1).start != p.current_span().end
             && matches!(p.nth(2), Semicolon | Equals | LeftParen | Comma | LeftBracket | String);
     }
     kind != PureKw && kind != Dot && starts_element(p)
@@ -249,7 +251,13 @@ fn incomplete(p: &mut Parser, message: &str, hint: &str) {
         p.error(Diagnostic::error("incomplete-equation", message).at(span, "").hint(hint));
     } else {
         let message = format!("{message}: unexpected {} behind it", p.found());
-        p.error(Diagnostic::error("unexpected-token", message).at(p.current_span(), "").hint(hint));
+        let mut diagnostic = Diagnostic::error("unexpected-token", message).at(p.current_span(), "").hint(hint);
+        // `x' = …; y' = …;` looks like a name in quotes.
+        if p.at(QuotedIdent) && p.current_span().start == span.end {
+            let name = p.text_at(p.position() - 1);
+            diagnostic = diagnostic.hint(format!("a derivative is written `der({name})`"));
+        }
+        p.error(diagnostic);
     }
 }
 

@@ -239,6 +239,9 @@ fn missing_expression(p: &mut Parser) {
             diagnostic = diagnostic.hint("`end` as an index stands inside of `[ ]`");
         }
         Assign | Equals => diagnostic = diagnostic.hint("is something missing before it?"),
+        Star if p.position() > 0 && p.text_at(p.position() - 1) == "*" => {
+            diagnostic = diagnostic.hint("a power is written `^`, as in `x^2`");
+        }
         _ => {}
     }
     p.error(diagnostic);
