@@ -108,6 +108,18 @@ pub struct Subject {
     #[arg(long, value_name = "LIBRARY")]
     pub allow_external: Vec<PathBuf>,
 
+    /// A folder in which the model may read files without a warning (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub allow_read: Vec<PathBuf>,
+
+    /// A folder in which the model may write, remove and read files (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub allow_write: Vec<PathBuf>,
+
+    /// Let the model read environment variables
+    #[arg(long)]
+    pub allow_env: bool,
+
     /// Refuse what would be decided with a warning, such as how redundant ideal switches share a current
     #[arg(long)]
     pub strict: bool,
@@ -164,7 +176,7 @@ pub struct Equations {
     pub format: EquationsFormat,
 
     /// Show also what an inline method with this step evaluates
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub inline: Option<f64>,
 }
 
@@ -194,15 +206,15 @@ pub struct Simulate {
     pub stop_time: Option<f64>,
 
     /// The distance of output points
-    #[arg(long, value_name = "SECONDS", conflicts_with = "intervals")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "intervals", allow_negative_numbers = true)]
     pub interval: Option<f64>,
 
     /// The number of output intervals; 500 when nothing else is said
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = intervals)]
     pub intervals: Option<usize>,
 
     /// The relative tolerance; without it the experiment annotation, else 1e-6
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
 
     /// The integration method
@@ -221,11 +233,11 @@ pub struct Simulate {
     pub switching: Switching,
 
     /// The step of fixed-step methods; without it the output interval
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub step: Option<f64>,
 
     /// The longest step of the other methods, which choose their steps by the tolerance
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub max_step: Option<f64>,
 
     /// The result file: .csv, .mat or .parquet; without it the name of the model with .csv
@@ -259,6 +271,11 @@ pub enum Switching {
     Modes,
     /// Derivatives become difference formulas, so that one structure serves all modes
     Difference,
+}
+
+fn intervals(text: &str) -> Result<usize, String> {
+    let number: Option<usize> = text.trim().parse().ok();
+    number.filter(|&number| number > 0).ok_or_else(|| "write a whole number greater than zero".to_owned())
 }
 
 /// Splits `R1.R=10`.

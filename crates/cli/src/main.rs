@@ -14,10 +14,15 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::style::Style;
+use crate::exit::Exit;
+use crate::style::{Style, tell};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    interrupt::install();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
     let style = Style::new(arguments.color);
     let done = match &arguments.command {
         Command::Check(check) => commands::check::run(check, style),
@@ -31,9 +36,18 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("{}", style.error_line(&failure.message));
+                tell(&format!("{}\n", style.error_line(&failure.message)));
             }
             failure.exit.into()
         }
+    }
+}
+
+/// Help, the version, or what is wrong with the call.
+fn refused(error: &clap::Error) -> ExitCode {
+    let printed = style::done(error.print());
+    match printed {
+        Ok(()) if !error.use_stderr() => ExitCode::SUCCESS,
+        _ => Exit::Call.into(),
     }
 }

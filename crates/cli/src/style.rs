@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use crate::arguments::Color;
+use crate::exit::Failure;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -13,9 +14,24 @@ pub struct Style {
 }
 
 /// Prints to standard output. Whoever closes it early (`| head`) has seen enough.
-pub fn print(text: &str) {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    done(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of writing to standard output.
+pub fn done(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::call(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something on standard error, if anybody listens.
+pub fn tell(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 const RED: &str = "\x1b[1;31m";

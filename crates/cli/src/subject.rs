@@ -6,7 +6,7 @@ use session::{Disk, Failed, Flat, Request, Session, Stage, Status, Structure, Su
 
 use crate::arguments::{IndexReduction, Subject};
 use crate::exit::{Exit, Failure};
-use crate::style::{Style, print};
+use crate::style::{Style, print, tell};
 
 /// One call: the way of the model and the voice of the program.
 pub struct Call<'a> {
@@ -53,7 +53,7 @@ impl<'a> Call<'a> {
             text.push_str(&self.style.message(&diagnostic.render(self.session.sources())));
         }
         self.told = self.session.diagnostics.len();
-        eprint!("{text}");
+        tell(&text);
     }
 
     pub fn first_error(&self) -> Option<&Diagnostic> {
@@ -91,8 +91,10 @@ impl<'a> Call<'a> {
         match failed {
             Failed::Call(message) => Failure::call(message),
             Failed::Model => {
-                if self.subject.json {
-                    print_json(&self.summary());
+                if self.subject.json
+                    && let Err(failure) = print_json(&self.summary())
+                {
+                    return failure;
                 }
                 Failure { exit: Exit::Model, message: String::new() }
             }
@@ -100,7 +102,9 @@ impl<'a> Call<'a> {
                 if self.subject.json {
                     let mut summary = self.summary();
                     summary.message.get_or_insert(error.to_string());
-                    print_json(&summary);
+                    if let Err(failure) = print_json(&summary) {
+                        return failure;
+                    }
                 }
                 Failure { exit: Exit::Stopped, message: error.to_string() }
             }
@@ -112,14 +116,14 @@ impl<'a> Call<'a> {
         if self.subject.verbose {
             let times =
                 self.session.seconds.iter().map(|(stage, seconds)| format!("{} {:.1} ms", stage.name(), seconds * 1e3));
-            eprintln!("{}", times.collect::<Vec<_>>().join(", "));
+            tell(&format!("{}\n", times.collect::<Vec<_>>().join(", ")));
         }
     }
 }
 
-pub fn print_json(summary: &Summary) {
+pub fn print_json(summary: &Summary) -> Result<(), Failure> {
     let value = serde_json::to_value(summary).unwrap_or_else(|error| json!({ "message": error.to_string() }));
-    print(&format!("{value:#}\n"));
+    print(&format!("{value:#}\n"))
 }
 
 fn request(subject: &Subject, target: &str) -> Request {
@@ -144,5 +148,11 @@ fn request(subject: &Subject, target: &str) -> Request {
         },
         no_unit_check: subject.no_unit_check,
         allow_external: subject.allow_external.clone(),
+        allow: dae::Allowed {
+            read: subject.allow_read.clone(),
+            write: subject.allow_write.clone(),
+            environment: subject.allow_env,
+            strict: subject.strict,
+        },
     }
 }

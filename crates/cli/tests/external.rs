@@ -176,4 +176,14 @@ fn a_shared_library_is_called_only_when_it_is_allowed() {
     assert_eq!(value("lots"), reals + 1000.0 * (1..=8).map(|k| f64::from(k * k)).sum::<f64>());
     assert_eq!(value("y"), 204.0);
     assert!((value("x") - (-4f64).exp()).abs() < 1e-4, "{}", value("x"));
+
+    // The library uses the C library, which is not allowed with it.
+    folder.write(
+        "system.mo",
+        "model System\n  function run\n    input String text;\n    output Integer result;\n  external \"C\" result = system(text);\n  end run;\n  parameter Integer n = run(\"echo > made.txt\");\nend System;\n",
+    );
+    let run = gyrator(&folder, &["simulate", "system.mo", "--allow-external", &path]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("`System.run` starts a program, which a model may not do"), "{}", run.stderr);
+    assert!(!folder.path("made.txt").exists());
 }

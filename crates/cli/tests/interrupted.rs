@@ -80,6 +80,90 @@ fn ended_by_the_user() {
     }
 }
 
+/// Also what terminates a program ends the run in order.
+#[test]
+fn terminated() {
+    let folder = folder("terminate");
+    let mut child = start(&folder, "out.mat");
+    wait_for(&folder, "out.mat", 300_000);
+    send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_readable(&folder, "out.mat", 3_000);
+}
+
+/// Outside of a run nothing is left to be done.
+#[test]
+fn translation_ends_at_once() {
+    let folder = Folder::new("translation");
+    folder.write("large.mo", "model Large\n  Real x[200000](each start = 1);\nequation\n  der(x) = -x;\nend Large;\n");
+    for signal in ["-INT", "-TERM"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
+            .args(["check", "-q", "large.mo"])
+            .current_dir(folder.path(""))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        send(signal, &child);
+        let begin = Instant::now();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    }
+}
+
+/// A single step that takes long is not waited for.
+#[test]
+fn a_run_that_does_not_look_up_is_ended() {
+    let folder = Folder::new("busy");
+    folder.write(
+        "busy.mo",
+        "model Busy
+  function work
+    input Real u;
+    output Real y;
+  algorithm
+    y := u;
+    for i in 1:2000000000 loop
+      y := y + sin(y);
+    end for;
+  end work;
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = if time > 0.5 then work(x) else 1;
+end Busy;
+",
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
+        .args(["simulate", "-q", "busy.mo"])
+        .current_dir(folder.path(""))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&folder, "Busy.csv", 1);
+    std::thread::sleep(Duration::from_millis(300));
+    send("-INT", &child);
+    let begin = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn two_runs_do_not_write_one_file() {
+    for output in FORMATS {
+        let folder = folder(&format!("two-{output}"));
+        let mut child = start(&folder, output);
+        wait_for(&folder, output, 1);
+        let second = gyrator(&folder, &["simulate", "circle.mo", "--output", output]);
+        assert_eq!(second.stderr, format!("error: cannot create `{output}`: another run is writing it\n"));
+        assert_eq!(second.status, 2);
+        send("-KILL", &child);
+        child.wait().unwrap();
+        // The lock ends with the process, however that ended.
+        let third = gyrator(&folder, &["simulate", "-q", "circle.mo", "--output", output]);
+        assert_eq!(third.status, 0, "{}", third.stderr);
+    }
+}
+
 #[test]
 fn killed() {
     for output in FORMATS {

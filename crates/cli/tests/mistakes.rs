@@ -112,9 +112,6 @@ end Tank;
                |
              2 |   parameter Real area = "large";
                |                         ^^^^^^^ this is `String`
-              ::: model.mo:2:18
-               |
-             2 |   parameter Real area = "large";
                |                  ---- declared here
                = see: Modelica specification, section 6.7
         "#]],
@@ -159,10 +156,6 @@ end P;
                |
              4 |     flow Real i;
                |               ^
-              ::: model.mo:4:15
-               |
-             4 |     flow Real i;
-               |               -
                ::: model.mo:11:5
                 |
              11 |     p.i + n.i = 0;
@@ -380,21 +373,18 @@ end Heater;
         model,
         0,
         expect![[r#"
-        warning[unit-mismatch]: units do not agree: `W` and `A`
-          --> model.mo:6:3
-           |
-         6 |   power = v/R;
-           |   ^^^^^ this is `W`
-          ::: model.mo:6:11
-           |
-         6 |   power = v/R;
-           |           --- this is `A`
-           = `power` is declared with the unit `W`
-           = `v` is declared with the unit `V`
-           = `R` is declared with the unit `Ohm`
-           = help: correct the equation or a declared unit; `--no-unit-check` switches this check off
-           = see: Modelica specification, section 19
-    "#]],
+            warning[unit-mismatch]: units do not agree: `W` and `A`
+              --> model.mo:6:3
+               |
+             6 |   power = v/R;
+               |   ^^^^^ this is `W`
+               |           --- this is `A`
+               = `power` is declared with the unit `W`
+               = `v` is declared with the unit `V`
+               = `R` is declared with the unit `Ohm`
+               = help: correct the equation or a declared unit; `--no-unit-check` switches this check off
+               = see: Modelica specification, section 19
+        "#]],
     );
     for silent in ["--no-unit-check", "--quiet"] {
         told("units-off", &["check", silent], model, 0, expect![""]);
@@ -485,4 +475,360 @@ end Melting;
             error: the run stopped at time 1.0625000105025038; `Melting.csv` holds what was computed until then
         "#]],
     );
+}
+
+#[test]
+fn a_derivative_with_a_prime() {
+    let model = "model Decay
+  Real x(start = 1, fixed = true);
+equation
+  x' = -x;
+end Decay;
+";
+    told(
+        "prime",
+        &["check"],
+        model,
+        1,
+        expect![[r#"
+            error[unterminated-name]: this quoted name has no closing `'`
+              --> model.mo:4:4
+               |
+             4 |   x' = -x;
+               |    ^ it begins here
+               = help: a derivative is written `der(x)`
+        "#]],
+    );
+    let model = "model Circle
+  Real x(start = 1, fixed = true), y(start = 0, fixed = true);
+equation
+  x' = -y; y' = x;
+end Circle;
+";
+    told(
+        "primes",
+        &["check"],
+        model,
+        1,
+        expect![[r#"
+            error[unexpected-token]: this is no equation: unexpected `' = -y; y'` behind it
+              --> model.mo:4:4
+               |
+             4 |   x' = -y; y' = x;
+               |    ^^^^^^^^^^
+               = help: a derivative is written `der(x)`
+        "#]],
+    );
+}
+
+#[test]
+fn a_power_with_two_stars() {
+    told(
+        "stars",
+        &["check"],
+        "model Square\n  Real x = time**2;\nend Square;\n",
+        1,
+        expect![[r#"
+        error[expected-expression]: expected an expression, found `*`
+          --> model.mo:2:17
+           |
+         2 |   Real x = time**2;
+           |                 ^
+           = help: a power is written `^`, as in `x^2`
+    "#]],
+    );
+}
+
+#[test]
+fn a_unit_without_its_point() {
+    let model = "model Torque\n  parameter Real tau(unit = \"Nm\") = 1;\nend Torque;\n";
+    told(
+        "torque",
+        &["check"],
+        model,
+        0,
+        expect![[r#"
+        warning[unknown-unit]: the unit `Nm` cannot be read: `Nm` is no known unit
+          --> model.mo:2:18
+           |
+         2 |   parameter Real tau(unit = "Nm") = 1;
+           |                  ^^^ declared with it
+           = help: did you mean `N.m`? Equations with it are not checked
+           = see: Modelica specification, section 19.1
+    "#]],
+    );
+}
+
+#[test]
+fn a_function_under_another_name() {
+    told(
+        "sinus",
+        &["check"],
+        "model Wave\n  Real x = sinus(time);\nend Wave;\n",
+        1,
+        expect![[r#"
+        error[unknown-name]: there is no name `sinus` in scope
+          --> model.mo:2:12
+           |
+         2 |   Real x = sinus(time);
+           |            ^^^^^ not found
+           = help: it is called `sin` in Modelica
+           = see: Modelica specification, section 5.3
+    "#]],
+    );
+}
+
+const COOLING: &str = "model Cooling
+  Real T(start = 300, fixed = true);
+equation
+  der(T) = 280 - T;
+end Cooling;
+";
+
+#[test]
+fn a_state_that_is_set() {
+    told(
+        "set-state",
+        &["check", "--set", "T=310"],
+        COOLING,
+        1,
+        expect![[r#"
+        error[over-determined]: 2 equations for the one unknown `T`; one equation too many (2 equations, 1 unknown)
+          --> --set T:1:1
+           |
+         1 | 310
+           | ^^^
+          ::: model.mo:4:3
+           |
+         4 |   der(T) = 280 - T;
+           |   ----------------
+           = T = 310
+           = der(T) = 280 - T
+           = help: to begin with another value, set `T.start`; `--set T=…` fixes it for all times
+    "#]],
+    );
+}
+
+#[test]
+fn a_name_that_is_set_twice() {
+    let call = ["check", "-q", "--set", "T.start=310", "--set", "T.start=320"];
+    told("set-twice", &call[..1], COOLING, 0, expect![[""]]);
+    told(
+        "set-twice",
+        &[&call[..1], &call[2..]].concat(),
+        COOLING,
+        0,
+        expect![[r#"
+        warning[set-twice]: `T.start` is set more than once; the last value counts
+    "#]],
+    );
+    let folder = Folder::new("set-last");
+    folder.write("model.mo", COOLING);
+    let run = gyrator(&folder, &["simulate", "-q", "model.mo", "--set", "T.start=310", "--set", "T.start=320"]);
+    assert_eq!(run.status, 0);
+    assert!(folder.read("Cooling.csv").lines().nth(1).unwrap().starts_with("0,320,"));
+}
+
+#[test]
+fn numbers_that_must_be_positive() {
+    told(
+        "interval",
+        &["simulate", "--interval", "-1"],
+        COOLING,
+        2,
+        expect![[r#"
+        error: the interval -1 must be greater than zero
+    "#]],
+    );
+    told(
+        "tolerance",
+        &["simulate", "--tolerance", "-1"],
+        COOLING,
+        2,
+        expect![[r#"
+        error: the tolerance -1 must be between 0 and 1
+    "#]],
+    );
+    told(
+        "step",
+        &["simulate", "--solver", "rk4", "--step", "-0.1"],
+        COOLING,
+        2,
+        expect![[r#"
+        error: the step -0.1 must be greater than zero
+    "#]],
+    );
+    told(
+        "intervals",
+        &["simulate", "--intervals", "-1"],
+        COOLING,
+        2,
+        expect![[r#"
+        error: invalid value '-1' for '--intervals <NUMBER>': write a whole number greater than zero
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn variables_that_nobody_has() {
+    told(
+        "variables",
+        &["simulate", "--variables", "temp.*"],
+        COOLING,
+        0,
+        expect![[r#"
+        warning[no-variables]: no variable matches `temp.*`; the result holds the time alone
+           = help: the regular expression has to match a whole name, as in `motor\..*`; `gyrator flatten` lists the names
+        Cooling.csv: 501 rows
+    "#]],
+    );
+}
+
+#[test]
+fn real_numbers_compared_for_equality() {
+    let model = "model Bang
+  parameter Real limit = 0.5;
+  Real x(start = 0, fixed = true);
+  discrete Real last(start = 0, fixed = true);
+  Boolean fresh = last == 0, limited = limit <> 0;
+equation
+  der(x) = if x == limit then 0 else 1;
+  when time > 0.5 then
+    last = time;
+  end when;
+end Bang;
+";
+    told(
+        "equality",
+        &["check", "--no-unit-check"],
+        model,
+        0,
+        expect![[r#"
+        warning[real-equality]: `==` compares Real numbers that change continuously: rounding errors decide
+          --> model.mo:7:15
+           |
+         7 |   der(x) = if x == limit then 0 else 1;
+           |               ^^^^^^^^^^
+           = help: compare with a tolerance, such as `abs(a - b) < 1e-6`, or with `<` or `>` for what happens from then on
+           = see: Modelica specification, section 3.5
+    "#]],
+    );
+}
+
+#[test]
+fn an_experiment_that_cannot_be() {
+    let model = "model Ramp
+  Real x = time;
+  annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+end Ramp;
+";
+    told(
+        "experiment",
+        &["simulate"],
+        model,
+        0,
+        expect![[r#"
+        warning[experiment-setting]: `Intervall` is no setting of an experiment and is left out
+          --> model.mo:3:54
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                                      ^^^^^^^^^
+           = help: the settings are StartTime, StopTime, Interval and Tolerance
+           = see: Modelica specification, section 18.4
+        warning[experiment-setting]: `Interval` of the experiment is 0 and must be greater than zero; the default is used
+          --> model.mo:3:71
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                                                       ^^^^^^^^
+        warning[experiment-setting]: `Tolerance` of the experiment is 2 and must be between 0 and 1; the default is used
+          --> model.mo:3:85
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                                                                     ^^^^^^^^^
+        warning[experiment-setting]: `StopTime` of the experiment is 1 and must be after StartTime; the default is used
+          --> model.mo:3:40
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                        ^^^^^^^^
+        Ramp.csv: 501 rows
+    "#]],
+    );
+    told(
+        "experiment-strict",
+        &["simulate", "--strict", "-q"],
+        model,
+        1,
+        expect![[r#"
+        error[experiment-setting]: `Interval` of the experiment is 0 and must be greater than zero; the default is used
+          --> model.mo:3:71
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                                                       ^^^^^^^^
+        error[experiment-setting]: `Tolerance` of the experiment is 2 and must be between 0 and 1; the default is used
+          --> model.mo:3:85
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                                                                     ^^^^^^^^^
+        error[experiment-setting]: `StopTime` of the experiment is 1 and must be after StartTime; the default is used
+          --> model.mo:3:40
+           |
+         3 |   annotation(experiment(StartTime = 2, StopTime = 1, Intervall = 0.1, Interval = 0, Tolerance = 2, __Tool_Plot = 1));
+           |                                        ^^^^^^^^
+    "#]],
+    );
+}
+
+/// Temperatures have a scale with a zero of its own, differences of them have none.
+#[test]
+fn a_difference_of_temperatures() {
+    let folder = Folder::new("difference");
+    folder.write(
+        "model.mo",
+        "model Wall
+  type Temperature = Real(final quantity = \"ThermodynamicTemperature\", final unit = \"K\", displayUnit = \"degC\")
+    annotation(absoluteValue = true);
+  type Difference = Real(final quantity = \"ThermodynamicTemperature\", final unit = \"K\", displayUnit = \"degC\")
+    annotation(absoluteValue = false);
+  type Drop = Difference(min = 0);
+  parameter Temperature T = 300;
+  parameter Drop dT = 5;
+  parameter Real step(unit = \"K\") = 1 annotation(absoluteValue = false);
+  Real x = T + dT + step;
+end Wall;
+",
+    );
+    let set = ["--set", "T=20 degC", "--set", "dT=18 degF", "--set", "step=2 degC"];
+    let run = gyrator(&folder, &[&["simulate", "-q", "model.mo"], &set[..]].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let text = folder.read("Wall.csv");
+    let values: Vec<f64> = text.lines().nth(1).unwrap().split(',').map(|value| value.parse().unwrap()).collect();
+    let expected = [0.0, 293.15, 10.0, 2.0, 305.15];
+    assert!(values.iter().zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-9), "{text}");
+    let flat = gyrator(&folder, &["flatten", "model.mo", "--format", "json"]);
+    assert_eq!(flat.stdout.matches("\"displayUnit\": \"degC\"").count(), 1, "{}", flat.stdout);
+}
+
+/// A file of a package is a class of that package, wherever the program is called.
+#[test]
+fn a_file_in_a_package() {
+    let folder = Folder::new("package");
+    std::fs::create_dir_all(folder.path("Lib/Parts")).unwrap();
+    folder.write("Lib/package.mo", "package Lib\n  constant Real k = 3;\nend Lib;\n");
+    folder.write("Lib/Parts/package.mo", "within Lib;\npackage Parts\n  constant Real two = 2;\nend Parts;\n");
+    folder.write("Lib/Parts/M.mo", "within Lib.Parts;\nmodel M\n  Real x = k*two*time;\nend M;\n");
+    for (place, file) in
+        [("", "Lib/Parts/M.mo"), ("Lib", "Parts/M.mo"), ("Lib/Parts", "M.mo"), ("Lib/Parts", "../Parts/M.mo")]
+    {
+        let run = gyrator(&Folder::within(&folder, place), &["check", file]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{place} {file}");
+        assert!(run.stdout.starts_with("Lib.Parts.M: "), "{}", run.stdout);
+    }
+    // The class that is asked for, and a file that does not belong to the package.
+    let run = gyrator(&folder, &["check", "Lib/package.mo", "-m", "Parts.M"]);
+    assert!(run.stdout.starts_with("Lib.Parts.M: "), "{} {}", run.stdout, run.stderr);
+    folder.write("Lib/other.mo", "model Other\n  Real x = time;\nend Other;\n");
+    let run = gyrator(&folder, &["check", "Lib/other.mo"]);
+    assert!(run.stdout.starts_with("Other: "), "{} {}", run.stdout, run.stderr);
 }

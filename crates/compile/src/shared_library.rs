@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Type as MachineType, types};
@@ -37,7 +37,7 @@ type Trampoline = unsafe extern "C" fn(*const (), *const u64, *mut u64);
 
 /// The shared libraries of one call of the program, in the order in which they are searched.
 pub struct SharedLibraries {
-    libraries: Vec<Library>,
+    libraries: Vec<(PathBuf, Library)>,
     trampolines: Mutex<FxHashMap<Signature, Trampoline>>,
 }
 
@@ -47,16 +47,17 @@ impl SharedLibraries {
         for path in paths {
             // SAFETY: the user allowed the library, and with it what it does when it is loaded.
             let library = unsafe { Library::new(path) };
-            libraries.push(library.map_err(|error| format!("`{}` cannot be loaded: {error}", path.display()))?);
+            let library = library.map_err(|error| format!("`{}` cannot be loaded: {error}", path.display()))?;
+            libraries.push((path.clone(), library));
         }
         Ok(Self { libraries, trampolines: Mutex::default() })
     }
 
     fn find(&self, symbol: &str) -> Option<*const ()> {
-        self.libraries.iter().find_map(|library| {
+        self.libraries.iter().find_map(|(path, library)| {
             // SAFETY: only the address is taken.
             let found = unsafe { library.get::<*const ()>(symbol.as_bytes()) };
-            found.ok().map(|found| *found)
+            found.ok().map(|found| *found).filter(|&function| is_of(path, function))
         })
     }
 
@@ -69,6 +70,37 @@ impl SharedLibraries {
         known.insert(signature.clone(), made);
         Some(made)
     }
+}
+
+/// Whether a function is of the library itself. The linker also finds those of the libraries that it uses, such as
+/// `system` of the C library, which the user did not allow.
+#[cfg(unix)]
+fn is_of(library: &Path, function: *const ()) -> bool {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: any address may be asked for; the structure is filled where the answer is not zero.
+    let name = unsafe {
+        match libc::dladdr(function.cast(), found.as_mut_ptr()) {
+            0 => return false,
+            _ => found.assume_init().dli_fname,
+        }
+    };
+    if name.is_null() {
+        return false;
+    }
+    // SAFETY: a text of the linker, which lives as long as the library.
+    let file = PathBuf::from(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
+    match library.parent().is_some_and(|folder| !folder.as_os_str().is_empty()) {
+        true => {
+            library.canonicalize().ok().is_some_and(|library| file.canonicalize().is_ok_and(|file| file == library))
+        }
+        // Found by the linker under its name alone.
+        false => file.file_name() == library.file_name(),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_of(_library: &Path, _function: *const ()) -> bool {
+    true
 }
 
 impl OutsideFunctions for SharedLibraries {

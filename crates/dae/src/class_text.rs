@@ -44,7 +44,11 @@ pub(crate) fn class_text(model: &Model) -> String {
 
 /// The functions that the model calls, and those that these use.
 pub fn used_functions(model: &Model) -> Vec<FunctionId> {
-    let mut open = called_functions(model);
+    reachable_functions(model, called_functions(model))
+}
+
+/// These functions, and those that they use.
+pub fn reachable_functions(model: &Model, mut open: Vec<FunctionId>) -> Vec<FunctionId> {
     let mut seen: FxHashSet<FunctionId> = open.iter().copied().collect();
     let mut found = Vec::new();
     while let Some(id) = open.pop() {
@@ -53,6 +57,12 @@ pub fn used_functions(model: &Model) -> Vec<FunctionId> {
         open.extend(functions_of(model, function).into_iter().filter(|&other| seen.insert(other)));
     }
     found
+}
+
+/// The calls in equations, actions and declarations.
+pub fn calls(model: &Model) -> Vec<ExprId> {
+    let nodes = model.exprs.postorder(&roots(model));
+    nodes.into_iter().filter(|&id| matches!(model.exprs.node(id), Node::Call { .. })).collect()
 }
 
 /// The functions that equations and variables call themselves.

@@ -1,6 +1,7 @@
 //! The flat hybrid DAE: scalar variables and equations over one arena of shared expressions, every entity with its
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
 
+pub mod access;
 pub mod arrays;
 mod class_text;
 pub mod differentiate;
@@ -28,7 +29,8 @@ pub mod testing;
 pub mod value;
 pub mod verify;
 
-pub use class_text::used_functions;
+pub use access::{Access, Allowed};
+pub use class_text::{calls, reachable_functions, used_functions};
 pub use differentiate::{Differentiator, NotDifferentiable};
 pub use evaluate::{EvalError, Evaluator, Externals, NoExternals, OutsideFunctions};
 pub use evaluate_expr::ExprValues;

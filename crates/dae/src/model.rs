@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::{IdVec, Name, Span};
 use smallvec::SmallVec;
 
+use crate::access::Access;
 use crate::evaluate::OutsideFunctions;
 use crate::expr::{Builtin, ExprId, Exprs, Node};
 use crate::function::Functions;
@@ -229,6 +230,8 @@ pub struct Model {
     pub outside: Option<Arc<dyn OutsideFunctions>>,
     /// The folders of top-level packages, where `modelica://Package/…` addresses lead at run time.
     pub package_folders: Vec<(Name, PathBuf)>,
+    /// What the functions that the model calls may touch.
+    pub access: Arc<Access>,
 }
 
 impl Model {

@@ -28,6 +28,18 @@ pub fn text(class: &ast::ClassDef, name: &str) -> Option<Arc<str>> {
     elements(annotation).find(|(known, ..)| *known == *name).and_then(|(_, modification, _)| string(modification))
 }
 
+/// `annotation(name = true)`.
+pub fn boolean(annotation: Option<&ast::ClassModification>, name: &str) -> Option<bool> {
+    let (_, modification, _) = elements(annotation?).find(|(known, ..)| *known == *name)?;
+    match &modification.value {
+        Some(ast::ModificationValue::Expr(expr)) => match expr.kind {
+            ast::ExprKind::Boolean(value) => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// All of `annotation(outer(inner = "…", inner = "…"))`.
 pub fn texts(class: &ast::ClassDef, outer: &str, inner: &str) -> Vec<Arc<str>> {
     let Some(annotation) = &class.annotation else { return Vec::new() };

@@ -15,6 +15,7 @@ use crate::functions::{FunctionEntry, Identity, Signature};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::library::DefId;
 use crate::lookup::Resolved;
+use crate::overrides::Overrides;
 use crate::state_machines::Machines;
 use crate::symbolic::{Mode, Symbolic};
 use crate::typed::{Base, EnumerationType, Expr, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
@@ -102,9 +103,10 @@ pub(crate) enum ValueState {
 }
 
 impl Elaborator {
-    pub fn new(instances: Instances, outside: Option<Arc<dyn dae::OutsideFunctions>>) -> Self {
+    pub fn new(instances: Instances, overrides: &Overrides) -> Self {
         let mut flat = Flat::default();
-        flat.model.outside = outside;
+        flat.model.outside = overrides.outside.clone();
+        flat.model.access = overrides.access.clone();
         flat.model.package_folders = instances.libraries.package_folders();
         Self {
             instances,

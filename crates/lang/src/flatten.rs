@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::{Diagnostic, Name};
-use dae::{Experiment, PathId};
+use dae::PathId;
 use rustc_hash::FxHashSet;
 use syntax::ast;
 
@@ -15,7 +15,7 @@ use crate::elaborate::Elaborator;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::interfaces;
-use crate::library::{DefId, Libraries};
+use crate::library::{DefId, Libraries, name_parts};
 use crate::overrides::Overrides;
 use crate::parts::{self, Part};
 use crate::restrictions;
@@ -89,7 +89,7 @@ fn elaborate(
 ) -> Elaborator {
     let start = Instant::now();
     let instances = Instances::new(std::mem::replace(libraries, Libraries::empty()));
-    let mut elaborator = Elaborator::new(instances, overrides.outside.clone());
+    let mut elaborator = Elaborator::new(instances, overrides);
     elaborator.flat.model.exprs.keep_operands(keep_operands);
     run(&mut elaborator, class, overrides, start, result);
     elaborator
@@ -109,7 +109,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     let model = &mut elaborator.flat.model;
     model.name = class.to_owned();
     model.description = instances.definition(top).description.clone();
-    let (experiment, unreadable) = experiment(instances.definition(top));
+    let (experiment, unreadable) = crate::experiment::read(instances.definition(top));
     model.experiment = experiment;
     model.is_from_flat_text = is_flat_text(instances.definition(top));
     unreadable.into_iter().for_each(|diagnostic| instances.report(Box::new(diagnostic)));
@@ -139,6 +139,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
         class_balance::check(elaborator, &parts, &paths);
     }
     refuse_externals(elaborator);
+    crate::effects::refuse(elaborator);
     if !overrides.no_unit_check && !failed(&elaborator.instances) {
         units::check(elaborator);
     }
@@ -272,7 +273,10 @@ fn refuse_externals(elaborator: &mut Elaborator) {
         // What frees an object is not missed.
         let is_destructor = function.name.as_str().ends_with(".destructor");
         if external.language != "builtin" && !is_allowed && !is_destructor && !native::provides(symbol) {
-            let message = format!("`{}` calls the external function `{symbol}`, which is not built in", function.name);
+            let message = match symbol {
+                "system" => format!("`{}` starts a program, which a model may not do", function.name),
+                _ => format!("`{}` calls the external function `{symbol}`, which is not built in", function.name),
+            };
             let hint = "`--allow-external LIBRARY` lets the model call functions of a shared library";
             refused.push(
                 Diagnostic::error("external-function", message)
@@ -299,7 +303,7 @@ fn is_flat_text(definition: &ast::ClassDef) -> bool {
 }
 
 /// The arguments of an annotation of a class: of `experiment` in `annotation(experiment(…))`.
-fn annotation<'d>(definition: &'d ast::ClassDef, name: &str) -> Option<&'d ast::ClassModification> {
+pub(crate) fn annotation<'d>(definition: &'d ast::ClassDef, name: &str) -> Option<&'d ast::ClassModification> {
     definition.annotation.as_ref()?.arguments.iter().find_map(|argument| match argument {
         ast::Argument::Element(element) if matches!(element.path.as_slice(), [only] if only.name == name) => {
             element.modification.as_ref()?.arguments.as_deref()
@@ -308,60 +312,11 @@ fn annotation<'d>(definition: &'d ast::ClassDef, name: &str) -> Option<&'d ast::
     })
 }
 
-/// `annotation(experiment(StopTime = 10, …))`, and what is wrong with settings that are no numbers.
-fn experiment(definition: &ast::ClassDef) -> (Experiment, Vec<Diagnostic>) {
-    let (mut result, mut unreadable) = (Experiment::default(), Vec::new());
-    let Some(settings) = annotation(definition, "experiment") else { return (result, unreadable) };
-    for argument in &settings.arguments {
-        let ast::Argument::Element(setting) = argument else { continue };
-        let [name] = setting.path.as_slice() else { continue };
-        let place = match name.name.as_str() {
-            "StartTime" => &mut result.start_time,
-            "StopTime" => &mut result.stop_time,
-            "Interval" => &mut result.interval,
-            "Tolerance" => &mut result.tolerance,
-            _ => continue,
-        };
-        *place = setting.modification.as_ref().and_then(number).filter(|value| value.is_finite());
-        if place.is_none() {
-            let message = format!("`{}` of the experiment is no number that is known; the default is used", name.name);
-            let hint = "write a number, or a sum or product of numbers";
-            unreadable.push(Diagnostic::warning("experiment-setting", message).at(name.span, "").hint(hint).decides());
-        }
-    }
-    (result, unreadable)
-}
-
-fn number(modification: &Arc<ast::Modification>) -> Option<f64> {
-    let Some(ast::ModificationValue::Expr(expr)) = &modification.value else { return None };
-    literal(expr)
-}
-
-fn literal(expr: &ast::Expr) -> Option<f64> {
-    match &expr.kind {
-        ast::ExprKind::Real(value) => Some(*value),
-        ast::ExprKind::Integer(value) => Some(*value as f64),
-        ast::ExprKind::Unary(ast::UnaryOp::Minus, operand) => Some(-literal(operand)?),
-        ast::ExprKind::Binary(op, a, b) => {
-            let (a, b) = (literal(a)?, literal(b)?);
-            match op {
-                ast::BinaryOp::Add => Some(a + b),
-                ast::BinaryOp::Sub => Some(a - b),
-                ast::BinaryOp::Mul => Some(a * b),
-                ast::BinaryOp::Div => Some(a / b),
-                ast::BinaryOp::Pow => Some(a.powf(b)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
 /// The last of these classes that can be simulated; for a package the last one in it.
 pub fn last_model(libraries: &mut Libraries, names: &[Name]) -> Option<Name> {
     names.iter().rev().find_map(|name| {
         let mut definition = Libraries::ROOT;
-        for part in name.as_str().split('.') {
+        for part in name_parts(name.as_str()) {
             definition = libraries.class(definition, Name::new(part))?;
         }
         last_model_in(libraries, definition)

@@ -7,9 +7,11 @@ mod conditional;
 mod connect;
 mod declaration_order;
 mod discrete_equations;
+mod effects;
 pub mod elaborate;
 pub mod equations;
 pub mod evaluate;
+mod experiment;
 pub mod flat;
 mod flatten;
 pub mod functions;
@@ -40,7 +42,7 @@ pub use flatten::{Flattening, Stage, flatten, last_model};
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };
-pub use library::{DefId, Disk, Files, Libraries};
+pub use library::{DefId, Disk, Files, Libraries, class_of_folder, name_parts};
 pub use lookup::{Found, Resolved};
 pub use modifier::{Binding, Modifier};
-pub use overrides::Overrides;
+pub use overrides::{Overrides, SET};

@@ -258,17 +258,29 @@ impl Libraries {
         let known = self.definitions.values().filter(|definition| definition.parent == Some(Self::ROOT));
         let mut folders: Vec<(Name, PathBuf)> =
             known.filter_map(|definition| Some((definition.name, definition.directory.clone()?))).collect();
+        // Packages that the call names and that nobody has asked for yet.
+        for (name, source) in &self.definitions[Self::ROOT].classes {
+            if let ClassSource::Path(path) = source
+                && self.files.exists(&path.join("package.mo"))
+            {
+                folders.push((*name, path.clone()));
+            }
+        }
         for folder in &self.search_path {
             for (entry, is_folder) in self.files.list(folder) {
-                if is_folder && let Some(name) = class_of_entry(&entry, is_folder) {
-                    folders.push((Name::new(name), folder.join(&entry)));
+                let path = folder.join(&entry);
+                if is_folder
+                    && self.files.exists(&path.join("package.mo"))
+                    && let Some(name) = class_of_entry(&entry, is_folder)
+                {
+                    folders.push((Name::new(name), path));
                 }
             }
         }
         folders
     }
 
-    /// `modelica://Modelica/Resources/x.txt` as a path.
+    /// `modelica://Modelica/Resources/x.txt` as a path; none where it leaves the library.
     pub fn resource(&mut self, uri: &str) -> Option<PathBuf> {
         let rest = match uri.split_once("://") {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("modelica") => rest,
@@ -277,12 +289,15 @@ impl Libraries {
         };
         let (class, path) = rest.split_once('/').unwrap_or((rest, ""));
         let mut definition = Self::ROOT;
-        let mut directory = None;
+        let (mut directory, mut library) = (None, None);
         for part in class.split('.') {
             definition = self.class(definition, Name::new(part))?;
             directory = self.definitions[definition].directory.clone().or(directory);
+            library = library.or_else(|| directory.clone());
         }
-        directory.map(|directory| directory.join(path))
+        let path = directory?.join(path.trim_start_matches('/'));
+        let library = dae::access::resolve(&library?).ok()?;
+        dae::access::is_below(&dae::access::resolve(&path).ok()?, &[library]).then_some(path)
     }
 
     fn define(&mut self, class: Arc<ast::ClassDef>, parent: Option<DefId>, directory: Option<PathBuf>) -> DefId {
@@ -519,9 +534,28 @@ fn version_numbers(version: &str) -> Vec<u64> {
     parts.filter_map(|part| part.parse().ok()).collect()
 }
 
-/// `Modelica 4.1.0` → `Modelica`.
-fn class_of_folder(folder: &str) -> &str {
+/// The class that the folder of a package holds: `Modelica 4.1.0` is `Modelica`.
+pub fn class_of_folder(folder: &str) -> &str {
     folder.split(' ').next().unwrap_or(folder)
+}
+
+/// The parts of a full class name, `P.'a.b'.M`: points in quotes belong to a name.
+pub fn name_parts(name: &str) -> Vec<&str> {
+    let (mut parts, mut begin, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (offset, character) in name.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '\'' => quoted = !quoted,
+            '.' if !quoted => {
+                parts.push(&name[begin..offset]);
+                begin = offset + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&name[begin..]);
+    parts
 }
 
 /// The class that a file or folder holds by its name.
@@ -583,6 +617,8 @@ mod tests {
         assert_eq!(path("x.txt").as_deref(), Some("x.txt"));
         assert_eq!(path("modelica://Nowhere/x.txt"), None);
         assert_eq!(path("modelica://Single/x.txt"), None);
+        assert_eq!(path("modelica://Lib/../x.txt"), None);
+        assert_eq!(path("modelica://Lib.Inner/../x.txt").as_deref(), Some("lib/Lib 2.0.0/Inner/../x.txt"));
     }
 
     #[test]

@@ -527,7 +527,9 @@ impl Instances {
         if let Some(component) = self.owner_path(scope) {
             diagnostic = diagnostic.in_component(component);
         }
-        if let Some(near) = self.nearest_in_scope(scope, name.name) {
+        if let Some(here) = crate::typing::name_here(name.name.as_str()).filter(|_| what == "name") {
+            diagnostic = diagnostic.hint(format!("it is called `{here}` in Modelica"));
+        } else if let Some(near) = self.nearest_in_scope(scope, name.name) {
             diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
         } else if self.class(scope).scope.is_some() && what == "class" && name.name == "Modelica" {
             diagnostic = diagnostic.hint("load the Modelica Standard Library with --library or MODELICAPATH");
@@ -573,7 +575,7 @@ impl Instances {
     pub fn class_by_name(&mut self, name: &str) -> Outcome<ClassId> {
         let mut class = self.root();
         let mut prefix = String::new();
-        for part in name.split('.') {
+        for part in crate::library::name_parts(name) {
             let member = self.member(class, Name::new(part));
             let Some(Member::Class(member)) = member else {
                 let what =

@@ -8,7 +8,11 @@ use syntax::ast;
 use units::Conversion;
 
 use crate::instance::{ClassId, ComponentType, Instances, Member, Outcome};
+use crate::library::name_parts;
 use crate::modifier::{Binding, Modifier};
+
+/// How the names begin under which texts from the command line are kept.
+pub const SET: &str = "--set ";
 
 #[derive(Clone, Default)]
 pub struct Overrides {
@@ -18,6 +22,8 @@ pub struct Overrides {
     pub no_unit_check: bool,
     /// What may be called in shared libraries.
     pub outside: Option<Arc<dyn dae::OutsideFunctions>>,
+    /// What functions may touch.
+    pub access: Arc<dae::Access>,
 }
 
 impl Overrides {
@@ -25,7 +31,12 @@ impl Overrides {
     pub(crate) fn modifier(&self, instances: &mut Instances, class: ClassId) -> Outcome<Modifier> {
         let mut modifier = Modifier::default();
         let mut unchanged = None;
-        for (path, text) in &self.set {
+        for (position, (path, text)) in self.set.iter().enumerate() {
+            if self.set[position + 1..].iter().any(|(later, _)| later == path) {
+                let message = format!("`{path}` is set more than once; the last value counts");
+                instances.report(Box::new(Diagnostic::warning("set-twice", message)));
+                continue;
+            }
             match with_unit(text) {
                 None => add(instances, &mut modifier, path, text)?,
                 Some((value, unit)) => {
@@ -49,9 +60,10 @@ fn with_unit(text: &str) -> Option<(f64, &str)> {
 
 /// The value in the unit of the parameter, as text.
 fn converted(instances: &mut Instances, class: ClassId, path: &str, value: f64, unit: &str) -> Outcome<String> {
-    let declared = declared_unit(instances, class, path)?;
+    let (declared, is_difference) = declared_unit(instances, class, path)?;
     let conversion = declared.and_then(|declared| Conversion::between(unit, declared.as_str()));
     match conversion {
+        Some(conversion) if is_difference => Ok(format!("{:?}", value * conversion.factor)),
         Some(conversion) => Ok(format!("{:?}", conversion.apply(value))),
         None => {
             let message = match declared {
@@ -63,27 +75,29 @@ fn converted(instances: &mut Instances, class: ClassId, path: &str, value: f64, 
     }
 }
 
-fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> Outcome<Option<Name>> {
-    for part in path.split('.') {
+/// The unit of a parameter, and whether its values are differences.
+fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> Outcome<(Option<Name>, bool)> {
+    for part in name_parts(path) {
         let name = part.split('[').next().unwrap_or(part);
-        let Some(Member::Component(component)) = instances.member(class, Name::new(name)) else { return Ok(None) };
+        let Some(Member::Component(component)) = instances.member(class, Name::new(name)) else { break };
         match instances.component_type(component)? {
             ComponentType::Class(next) => class = next,
-            ComponentType::Object(_) => return Ok(None),
+            ComponentType::Object(_) => break,
             ComponentType::Builtin { attributes, .. } => {
                 let unit = attributes.child(Name::new("unit")).and_then(|unit| unit.binding.as_ref()?.expr.clone());
-                return Ok(unit.and_then(|unit| match &unit.kind {
+                let unit = unit.and_then(|unit| match &unit.kind {
                     ast::ExprKind::String(text) => Some(Name::new(text)),
                     _ => None,
-                }));
+                });
+                return Ok((unit, instances.is_difference(component)));
             }
         }
     }
-    Ok(None)
+    Ok((None, false))
 }
 
 fn add(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
-    let file = instances.libraries.sources.add(format!("--set {path}"), text);
+    let file = instances.libraries.sources.add(format!("{SET}{path}"), text);
     let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
         let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
         Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
@@ -92,7 +106,7 @@ fn add(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &st
     let span = expr.span;
     let binding = Binding { expr: Some(Arc::new(expr)), scope, each: true, declared: false, span };
     let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
-    let mut names: Vec<&str> = path.split('.').collect();
+    let mut names = name_parts(path);
     let Some(first) = (!names.is_empty()).then(|| names.remove(0)) else { return Ok(()) };
     for name in names.into_iter().rev() {
         let children = vec![(Name::new(name), Arc::new(child))];

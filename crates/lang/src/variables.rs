@@ -249,6 +249,13 @@ fn set_attributes(elaborator: &mut Elaborator, part: &Part, builtin: Builtin, mo
             elaborator.instances.report(diagnostic);
         }
     }
+    // A difference has no zero of a scale: it is shown in its own unit.
+    if let (Some(unit), Some(display)) = (common.unit, common.display_unit)
+        && ::units::Conversion::between(unit.as_str(), display.as_str()).is_some_and(|there| there.offset != 0.0)
+        && elaborator.instances.is_difference(part.component)
+    {
+        common.display_unit = None;
+    }
     let common = Arc::new(common);
     let mut last = common.clone();
     let outcome = for_each_above(elaborator, part, |elaborator, above, variables| {

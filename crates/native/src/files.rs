@@ -1,20 +1,44 @@
 //! Files, streams and the environment: ModelicaInternal_*, ModelicaStreams_* and ModelicaIO_*, after the documentation of
 //! Modelica.Utilities.
 //!
-//! The current directory and environment variables that a model sets are its own: the process keeps its.
+//! What a model may touch, `dae::Access` decides. The current directory and environment variables that a model sets are
+//! its own: the process keeps its.
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dae::Value;
+use dae::{Value, access};
 
 use crate::arguments::Arguments;
 use crate::tables::Matrix;
 use crate::{Native, mat_file};
 
 type Answer = Result<Option<Value>, String>;
+
+/// What a function touches besides reading files, and what it does to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    Files(&'static str),
+    Environment(&'static str),
+}
+
+/// The effect that a function has whenever it is called. Printing is none: it may go to the terminal.
+pub fn effect(symbol: &str) -> Option<Effect> {
+    Some(match symbol {
+        "ModelicaInternal_mkdir" => Effect::Files("makes folders"),
+        "ModelicaInternal_rmdir" => Effect::Files("removes folders"),
+        "ModelicaInternal_removeFile" => Effect::Files("removes files"),
+        "ModelicaInternal_rename" => Effect::Files("renames files"),
+        "ModelicaInternal_copyFile" => Effect::Files("copies files"),
+        "ModelicaInternal_chdir" => Effect::Files("changes the folder"),
+        "ModelicaIO_writeRealMatrix" => Effect::Files("writes files"),
+        "ModelicaInternal_getenv" => Effect::Environment("reads environment variables"),
+        "ModelicaInternal_setenv" => Effect::Environment("sets environment variables"),
+        _ => return None,
+    })
+}
 
 /// What is not done while a model is only being translated.
 const EFFECTS: [&str; 9] = [
@@ -35,9 +59,9 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
         return Some(Err(format!("`{}` has effects outside and is called during the run only", arguments.symbol)));
     }
     Some(match arguments.symbol {
-        "ModelicaInternal_mkdir" => path(native, arguments, 0, "make", |path| fs::create_dir_all(path)),
-        "ModelicaInternal_rmdir" => path(native, arguments, 0, "remove", |path| fs::remove_dir(path)),
-        "ModelicaInternal_removeFile" => path(native, arguments, 0, "remove", |path| fs::remove_file(path)),
+        "ModelicaInternal_mkdir" => make_directory(native, arguments),
+        "ModelicaInternal_rmdir" => remove(native, arguments, |path| fs::remove_dir(path)),
+        "ModelicaInternal_removeFile" => remove(native, arguments, |path| fs::remove_file(path)),
         "ModelicaInternal_stat" => stat(native, arguments),
         "ModelicaInternal_rename" => rename(native, arguments),
         "ModelicaInternal_copyFile" => copy(native, arguments),
@@ -65,29 +89,29 @@ pub fn call(native: &mut Native, arguments: &mut Arguments<'_>) -> Option<Answer
     })
 }
 
-fn located(native: &Native, arguments: &Arguments<'_>, position: usize) -> Result<PathBuf, String> {
-    Ok(native.resolve_path(arguments.text(position)?))
-}
-
-fn slashes(path: &std::path::Path) -> String {
+fn slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn path(
-    native: &Native,
-    arguments: &Arguments<'_>,
-    position: usize,
-    verb: &str,
-    action: fn(&std::path::Path) -> std::io::Result<()>,
-) -> Answer {
-    let path = located(native, arguments, position)?;
-    action(&path).map_err(|error| format!("cannot {verb} `{}`: {error}", path.display()))?;
+fn make_directory(native: &Native, arguments: &Arguments<'_>) -> Answer {
+    let path = writable(native, arguments.text(0)?, "make")?;
+    fs::create_dir_all(&path).map_err(|error| format!("cannot make `{}`: {error}", path.display()))?;
     Ok(None)
+}
+
+fn remove(native: &Native, arguments: &Arguments<'_>, action: fn(&Path) -> std::io::Result<()>) -> Answer {
+    let path = native.access.change_entry(&native.locate(arguments.text(0)?)?, "remove")?;
+    action(&path).map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+    Ok(None)
+}
+
+fn writable(native: &Native, name: &str, verb: &str) -> Result<PathBuf, String> {
+    native.access.write(&native.locate(name)?, verb)
 }
 
 /// The ordinals of Modelica.Utilities.Types.FileType.
 fn stat(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let kind = match fs::metadata(located(native, arguments, 0)?) {
+    let kind = match fs::metadata(native.readable(arguments.text(0)?)?) {
         Err(_) => 1,
         Ok(data) if data.is_file() => 2,
         Ok(data) if data.is_dir() => 3,
@@ -97,23 +121,25 @@ fn stat(native: &Native, arguments: &Arguments<'_>) -> Answer {
 }
 
 fn rename(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let (from, to) = (located(native, arguments, 0)?, located(native, arguments, 1)?);
+    let entry = |position| native.access.change_entry(&native.locate(arguments.text(position)?)?, "rename");
+    let (from, to) = (entry(0)?, entry(1)?);
     fs::rename(&from, &to)
         .map_err(|error| format!("cannot rename `{}` to `{}`: {error}", from.display(), to.display()))?;
     Ok(None)
 }
 
 fn copy(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let (from, to) = (located(native, arguments, 0)?, located(native, arguments, 1)?);
+    let to = writable(native, arguments.text(1)?, "write")?;
+    let content = native.read(arguments.text(0)?)?;
     if to.exists() {
         return Err(format!("`{}` exists already", to.display()));
     }
-    fs::copy(&from, &to).map_err(|error| format!("cannot copy `{}`: {error}", from.display()))?;
+    fs::write(&to, content).map_err(|error| format!("cannot write `{}`: {error}", to.display()))?;
     Ok(None)
 }
 
 fn entries(native: &Native, arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
-    let path = located(native, arguments, 0)?;
+    let path = native.readable(arguments.text(0)?)?;
     let failed = |error: std::io::Error| format!("cannot read the directory `{}`: {error}", path.display());
     let mut names = Vec::new();
     for entry in fs::read_dir(&path).map_err(failed)? {
@@ -138,9 +164,8 @@ fn texts(items: Vec<String>) -> Value {
 }
 
 fn full_path(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let path = located(native, arguments, 0)?;
-    let full = fs::canonicalize(&path).unwrap_or(path);
-    Ok(Some(Value::string(slashes(&full))))
+    let path = native.locate(arguments.text(0)?)?;
+    Ok(Some(Value::string(slashes(&access::resolve(&path)?))))
 }
 
 fn temporary_name(native: &mut Native) -> Value {
@@ -156,7 +181,7 @@ fn print(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
         native.say(text);
         return Ok(None);
     }
-    let path = native.resolve_path(file);
+    let path = writable(native, file, "write")?;
     let opened = fs::OpenOptions::new().create(true).append(true).open(&path);
     opened
         .and_then(|mut file| writeln!(file, "{text}"))
@@ -165,8 +190,7 @@ fn print(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
 }
 
 fn lines(native: &Native, arguments: &Arguments<'_>) -> Result<Vec<String>, String> {
-    let path = located(native, arguments, 0)?;
-    let bytes = fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    let bytes = native.read(arguments.text(0)?)?;
     Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
 
@@ -186,7 +210,7 @@ fn read_line(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
 }
 
 fn change_directory(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
-    let path = located(native, arguments, 0)?;
+    let path = writable(native, arguments.text(0)?, "work in")?;
     if !path.is_dir() {
         return Err(format!("there is no directory `{}`", path.display()));
     }
@@ -196,6 +220,7 @@ fn change_directory(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
 
 fn get_environment(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
     let name = arguments.text(0)?;
+    native.access.environment("read", name)?;
     let found = native.environment.get(name).cloned().or_else(|| std::env::var(name).ok());
     let exists = found.is_some();
     let mut content = found.unwrap_or_default();
@@ -209,6 +234,7 @@ fn get_environment(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
 
 fn set_environment(native: &mut Native, arguments: &Arguments<'_>) -> Answer {
     let (name, content) = (arguments.text(0)?.to_owned(), arguments.text(1)?.to_owned());
+    native.access.environment("set", &name)?;
     native.environment.insert(name, content);
     Ok(None)
 }
@@ -248,9 +274,8 @@ fn civil(days: i64) -> (i64, i64, i64) {
 }
 
 fn file_matrix(native: &Native, arguments: &Arguments<'_>) -> Result<Matrix, String> {
-    let path = located(native, arguments, 0)?;
-    let bytes = fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-    mat_file::read(&bytes, arguments.text(1)?).map_err(|error| format!("{}: {error}", path.display()))
+    let name = arguments.text(0)?;
+    mat_file::read(&native.read(name)?, arguments.text(1)?).map_err(|error| format!("{name}: {error}"))
 }
 
 fn matrix_sizes(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
@@ -273,7 +298,7 @@ fn read_matrix(native: &Native, arguments: &mut Arguments<'_>) -> Answer {
 }
 
 fn write_matrix(native: &Native, arguments: &Arguments<'_>) -> Answer {
-    let path = located(native, arguments, 0)?;
+    let path = writable(native, arguments.text(0)?, "write")?;
     let (name, matrix) = (arguments.text(1)?, arguments.matrix(2)?);
     let existing = if arguments.boolean(5)? { fs::read(&path).ok() } else { None };
     let format = match &existing {
@@ -298,12 +323,23 @@ fn write_matrix(native: &Native, arguments: &Arguments<'_>) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use dae::{Access, Allowed, Model};
+
     use super::*;
 
     fn run(native: &mut Native, symbol: &str, values: Vec<Value>) -> (Answer, Vec<Value>) {
         let mut values = values;
         let answer = call(native, &mut Arguments { symbol, values: &mut values }).unwrap();
         (answer, values)
+    }
+
+    /// May write into the folder for temporary files, and read the environment.
+    fn allowed() -> Native {
+        let write = vec![std::env::temp_dir()];
+        let access = Access::new(Allowed { write, environment: true, ..Allowed::default() }, Vec::new());
+        Native::for_model(&Model { access: Arc::new(access), ..Model::default() })
     }
 
     fn text(text: &str) -> Value {
@@ -319,8 +355,41 @@ mod tests {
     }
 
     #[test]
+    fn nothing_outside_is_changed_unless_it_is_allowed() {
+        let (name, two) = (|| text("gyrator-refused"), Value::Integer(2));
+        let matrix = Value::matrix(2, 2, [0.0; 4]);
+        let calls = [
+            ("ModelicaInternal_mkdir", vec![name()]),
+            ("ModelicaInternal_rmdir", vec![name()]),
+            ("ModelicaInternal_removeFile", vec![name()]),
+            ("ModelicaInternal_rename", vec![name(), name()]),
+            ("ModelicaInternal_copyFile", vec![text("Cargo.toml"), name()]),
+            ("ModelicaInternal_print", vec![text("line"), name()]),
+            ("ModelicaInternal_chdir", vec![text("src")]),
+            ("ModelicaInternal_setenv", vec![name(), text(""), Value::Boolean(false)]),
+            ("ModelicaInternal_getenv", vec![text("PATH"), Value::Boolean(false), text(""), Value::Boolean(false)]),
+            (
+                "ModelicaIO_writeRealMatrix",
+                vec![name(), text("a"), matrix, two.clone(), two, Value::Boolean(false), text("4")],
+            ),
+        ];
+        for (symbol, values) in calls {
+            let error = run(&mut Native::new(), symbol, values).0.unwrap_err();
+            assert!(error.starts_with("the model may not ") && error.ends_with(" allows it"), "{symbol}: {error}");
+        }
+        assert!(!Path::new("gyrator-refused").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_not_read() {
+        let error = run(&mut Native::new(), "ModelicaInternal_countLines", vec![text("/dev/zero")]).0.unwrap_err();
+        assert_eq!(error, "cannot read `/dev/zero`: it is no file");
+    }
+
+    #[test]
     fn streams_and_directories() {
-        let mut native = Native::new();
+        let mut native = allowed();
         let directory = run(&mut native, "ModelicaInternal_temporaryFileName", vec![]).0.unwrap().unwrap();
         run(&mut native, "ModelicaInternal_mkdir", vec![directory.clone()]).0.unwrap();
         let stat = |native: &mut Native, name: Value| run(native, "ModelicaInternal_stat", vec![name]).0;
@@ -348,7 +417,7 @@ mod tests {
 
     #[test]
     fn matrices() {
-        let mut native = Native::new();
+        let mut native = allowed();
         let file = run(&mut native, "ModelicaInternal_temporaryFileName", vec![]).0.unwrap().unwrap();
         let matrix = Value::matrix(2, 2, [1.0, 2.0, 3.0, 4.0]);
         for format in ["4", "6", "7"] {
@@ -378,7 +447,7 @@ mod tests {
 
     #[test]
     fn the_environment_of_a_model_is_its_own() {
-        let mut native = Native::new();
+        let mut native = allowed();
         let set = vec![text("GYRATOR_TEST_ONLY"), text("a\\b"), Value::Boolean(false)];
         run(&mut native, "ModelicaInternal_setenv", set).0.unwrap();
         let get = vec![text("GYRATOR_TEST_ONLY"), Value::Boolean(true), text(""), Value::Boolean(false)];

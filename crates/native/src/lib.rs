@@ -15,20 +15,19 @@ mod table_calls;
 mod table_file;
 mod tables;
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use base::Name;
 use dae::function::External;
-use dae::{Externals, Model, OutsideFunctions, Value};
+use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
 use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
+pub use files::{Effect, effect};
 pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
-
-/// Finds the file of a `modelica://` address.
-pub type Resources = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
 
 /// Takes the lines that a model prints.
 pub type Output = Box<dyn FnMut(&str) + Send>;
@@ -45,7 +44,11 @@ enum Object {
 pub struct Native {
     objects: FxHashMap<u64, Object>,
     last_handle: u64,
-    resources: Option<Resources>,
+    /// The folders of top-level packages, in which `modelica://` files are, by name.
+    packages: FxHashMap<Name, PathBuf>,
+    /// The same folders with links resolved, once they are needed.
+    libraries: OnceLock<Vec<PathBuf>>,
+    access: Arc<Access>,
     /// Where printed lines go; standard error without it.
     output: Option<Output>,
     /// What the model changed for itself.
@@ -66,33 +69,11 @@ impl Native {
         Self::default()
     }
 
-    /// With a way to find `modelica://` files.
-    pub fn with_resources(resources: Resources) -> Self {
-        Self { resources: Some(resources), ..Self::default() }
-    }
-
-    /// With the folders of top-level packages, in which `modelica://` files are.
-    pub fn with_folders(folders: &[(Name, PathBuf)]) -> Self {
-        let folders: FxHashMap<String, PathBuf> =
-            folders.iter().rev().map(|(name, folder)| (name.to_string(), folder.clone())).collect();
-        Self::with_resources(Arc::new(move |address| {
-            let rest = address.strip_prefix("modelica://")?;
-            let (class, file) = rest.split_once('/').unwrap_or((rest, ""));
-            let mut parts = class.split('.');
-            let mut folder = folders.get(parts.next()?)?.clone();
-            for part in parts {
-                // A package without a folder of its own has its files in that of the one around it.
-                if folder.join(part).is_dir() {
-                    folder.push(part);
-                }
-            }
-            Some(folder.join(file))
-        }))
-    }
-
-    /// With what a model may use: the folders of its packages and the shared libraries that are allowed.
+    /// With what a model may use: the folders of its packages, the shared libraries that are allowed, files.
     pub fn for_model(model: &Model) -> Self {
-        Self { outside: model.outside.clone(), ..Self::with_folders(&model.package_folders) }
+        // The first of two folders with one name counts.
+        let packages = model.package_folders.iter().rev().cloned().collect();
+        Self { outside: model.outside.clone(), access: model.access.clone(), packages, ..Self::default() }
     }
 
     /// Refuses everything that changes the world outside: for evaluation while a model is only being translated.
@@ -109,7 +90,8 @@ impl Native {
     fn say(&mut self, text: &str) {
         match &mut self.output {
             Some(output) => output(text),
-            None => eprintln!("{text}"),
+            // Nobody may be listening.
+            None => drop(writeln!(std::io::stderr(), "{text}")),
         }
     }
 
@@ -132,16 +114,50 @@ impl Native {
     }
 
     /// The file that a name in the model means.
-    fn resolve_path(&self, name: &str) -> PathBuf {
-        if let Some(path) = name.strip_prefix("file://") {
-            return PathBuf::from(path);
+    fn locate(&self, name: &str) -> Result<PathBuf, String> {
+        match name.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("modelica") => self.resource(name, rest),
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => Ok(PathBuf::from(rest)),
+            _ => Ok(self.current_directory.as_ref().map_or_else(|| PathBuf::from(name), |folder| folder.join(name))),
         }
-        match &self.resources {
-            Some(resources) if name.starts_with("modelica://") => {
-                resources(name).unwrap_or_else(|| PathBuf::from(name))
+    }
+
+    /// The file of `modelica://class/file`, which must be in the library of the class.
+    fn resource(&self, address: &str, rest: &str) -> Result<PathBuf, String> {
+        let (class, file) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut parts = class.split('.');
+        let library = parts.next().unwrap_or_default();
+        let Some(top) = self.packages.get(&Name::new(library)) else {
+            return Err(format!("there is no package `{library}` with a folder, in which `{address}` would be"));
+        };
+        let mut folder = top.clone();
+        for part in parts {
+            // A package without a folder of its own has its files in that of the one around it.
+            if folder.join(part).is_dir() {
+                folder.push(part);
             }
-            _ => self.current_directory.as_ref().map_or_else(|| PathBuf::from(name), |directory| directory.join(name)),
         }
+        let path = folder.join(file.trim_start_matches('/'));
+        let resolved = access::resolve(&path)?;
+        if access::is_below(&resolved, &[access::resolve(top)?]) || self.access.allows_reading(&resolved) {
+            return Ok(path);
+        }
+        let shown = resolved.display();
+        Err(format!("the address `{address}` leaves its library: it leads to `{shown}`"))
+    }
+
+    /// The file or folder of a name, if the model may look at it.
+    fn readable(&self, name: &str) -> Result<PathBuf, String> {
+        let libraries = self
+            .libraries
+            .get_or_init(|| self.packages.values().filter_map(|folder| access::resolve(folder).ok()).collect());
+        self.access.read(&self.locate(name)?, libraries)
+    }
+
+    /// The content of a file.
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let path = self.readable(name)?;
+        read_regular(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
     }
 
     fn dispatch(&mut self, arguments: &mut Arguments<'_>) -> Result<Option<Value>, String> {
@@ -173,6 +189,14 @@ impl Native {
 pub fn provides(symbol: &str) -> bool {
     let arguments = &mut Arguments { symbol, values: &mut [] };
     resolve(symbol).is_some() || Native::new().without_effects().built_in(arguments).is_some()
+}
+
+/// Devices and pipes may have no end.
+fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    std::fs::read(path)
 }
 
 impl Externals for Native {
@@ -239,11 +263,17 @@ mod tests {
     #[test]
     fn addresses_lead_into_the_folders_of_packages() {
         let folder = std::env::temp_dir();
-        let native = Native::with_folders(&[(Name::new("Lib"), folder.clone())]);
-        assert_eq!(native.resolve_path("modelica://Lib/Resources/x.txt"), folder.join("Resources/x.txt"));
-        assert_eq!(native.resolve_path("modelica://Lib.NoFolder/x.txt"), folder.join("x.txt"));
-        assert_eq!(native.resolve_path("modelica://Other/x.txt"), PathBuf::from("modelica://Other/x.txt"));
-        assert_eq!(native.resolve_path("file:///a/b"), PathBuf::from("/a/b"));
+        let model = Model { package_folders: vec![(Name::new("Lib"), folder.clone())], ..Model::default() };
+        let native = Native::for_model(&model);
+        assert_eq!(native.locate("modelica://Lib/Resources/x.txt"), Ok(folder.join("Resources/x.txt")));
+        assert_eq!(native.locate("Modelica://Lib.NoFolder/x.txt"), Ok(folder.join("x.txt")));
+        assert_eq!(native.locate("modelica://Lib/a/../x.txt"), Ok(folder.join("a/../x.txt")));
+        assert!(native.locate("modelica://Other/x.txt").unwrap_err().contains("`Other`"));
+        assert_eq!(native.locate("file:///a/b"), Ok(PathBuf::from("/a/b")));
+        for address in ["modelica://Lib/../x", "modelica://Lib/a/../../x", "modelica://Lib//../x"] {
+            let error = native.locate(address).unwrap_err();
+            assert!(error.contains(address) && error.contains("leaves its library"), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The functions ModelicaStandardTables_*: construction of tables, and what is asked of them.
 
+use std::path::Path;
+
 use dae::Value;
 
 use crate::arguments::Arguments;
@@ -147,8 +149,8 @@ fn source(
         }
         return arguments.matrix(2);
     }
-    let path = native.resolve_path(file);
-    let bytes = std::fs::read(&path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+    let bytes = native.read(file)?;
+    let path = Path::new(file);
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
     let matrix = match ending.as_str() {
         "mat" => mat_file::read(&bytes, table),

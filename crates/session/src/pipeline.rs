@@ -1,6 +1,7 @@
 //! The whole way on one screen: text → classes → flat model → schedule → program → trajectory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use base::{Diagnostic, SourceMap};
@@ -32,6 +33,8 @@ pub struct Request {
     pub no_unit_check: bool,
     /// Shared libraries whose functions may be called.
     pub allow_external: Vec<PathBuf>,
+    /// What the functions of the model may read and write.
+    pub allow: dae::Allowed,
 }
 
 /// Why the way ended. What is wrong with the model stands in `Session::diagnostics`.
@@ -55,6 +58,8 @@ pub struct Session {
     pub diagnostics: Vec<Diagnostic>,
     /// How the equations are transformed.
     pub transform: transform::Options,
+    /// What the functions of the model may touch, and what they did.
+    access: Arc<dae::Access>,
 }
 
 impl Session {
@@ -66,6 +71,7 @@ impl Session {
             seconds: Seconds::default(),
             diagnostics: Vec::new(),
             transform: transform::Options::default(),
+            access: Arc::default(),
         }
     }
 
@@ -86,9 +92,18 @@ impl Session {
         };
         let outside = match request.allow_external.as_slice() {
             [] => None,
-            paths => Some(std::sync::Arc::new(compile::SharedLibraries::open(paths).map_err(Failed::Call)?) as _),
+            paths => Some(Arc::new(compile::SharedLibraries::open(paths).map_err(Failed::Call)?) as _),
         };
-        let overrides = lang::Overrides { set: request.set.clone(), no_unit_check: request.no_unit_check, outside };
+        self.access = Arc::new(dae::Access::new(
+            dae::Allowed { strict: request.transform.strict, ..request.allow.clone() },
+            own_folders(request),
+        ));
+        let overrides = lang::Overrides {
+            set: request.set.clone(),
+            no_unit_check: request.no_unit_check,
+            outside,
+            access: self.access.clone(),
+        };
         let flattening = lang::flatten(&mut self.libraries, &self.class, &overrides);
         self.seconds.add(Stage::Instantiate, flattening.instantiate_time.as_secs_f64());
         self.seconds.add(Stage::Flatten, flattening.flatten_time.as_secs_f64());
@@ -114,7 +129,26 @@ impl Session {
                 self.stage = Stage::Codegen;
                 Ok(schedule)
             }
-            Err(diagnostics) => self.fail(diagnostics),
+            Err(diagnostics) => {
+                let diagnostics = diagnostics.into_iter().map(|diagnostic| self.advised(diagnostic)).collect();
+                self.fail(diagnostics)
+            }
+        }
+    }
+
+    /// Who sets a variable that equations determine mostly means the value that it begins with.
+    fn advised(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let set = diagnostic.labels.iter().find_map(|label| {
+            let path = self.sources().file(label.span.file).path.to_string_lossy().into_owned();
+            path.strip_prefix(lang::SET).map(str::to_owned)
+        });
+        match set {
+            Some(name) if diagnostic.code == "over-determined" => {
+                let hint =
+                    format!("to begin with another value, set `{name}.start`; `--set {name}=…` fixes it for all times");
+                diagnostic.hint(hint)
+            }
+            _ => diagnostic,
         }
     }
 
@@ -194,15 +228,31 @@ impl Session {
         let strict = self.transform.strict;
         let before = self.diagnostics.len();
         let decided = |said: Diagnostic| if strict && said.decides { said.refused() } else { said };
+        self.diagnostics.extend(self.access.take_warnings());
         self.diagnostics.extend(diagnostics.into_iter().map(decided));
         self.diagnostics[before..].iter().any(|said| said.decides && said.is_error())
     }
 
     fn fail<T>(&mut self, diagnostics: Vec<Diagnostic>) -> Result<T, Failed> {
         self.diagnostics.append(&mut self.libraries.diagnostics);
+        self.diagnostics.extend(self.access.take_warnings());
         self.diagnostics.extend(diagnostics);
         Err(Failed::Model)
     }
+}
+
+/// The working directory and the folders of the files that the call names.
+fn own_folders(request: &Request) -> Vec<PathBuf> {
+    let target = Path::new(&request.target);
+    let named = request.more.iter().map(PathBuf::as_path).chain([target].into_iter().filter(|target| target.exists()));
+    let mut folders: Vec<PathBuf> = std::env::current_dir().into_iter().collect();
+    for path in named {
+        match path.is_dir() {
+            true => folders.push(path.to_owned()),
+            false => folders.extend(path.parent().map(Path::to_owned)),
+        }
+    }
+    folders
 }
 
 /// Counts the time that writing takes.

@@ -1,9 +1,9 @@
 //! Which class is meant: a file, a package folder, or the name of a class in the libraries.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use base::{Diagnostic, Name};
-use lang::{DefId, Libraries};
+use lang::{DefId, Libraries, name_parts};
 use syntax::ast::ClassKind;
 
 /// A class to work on, by its full name.
@@ -31,13 +31,22 @@ impl Target {
                 let message = format!("`{target}` is neither a file that ends in `.mo` nor a folder with `package.mo`");
                 return Err(TargetError::Call(message));
             }
+            if let Some((package, class)) = package_of(libraries, path) {
+                libraries.add_file(&package);
+                let said = libraries.diagnostics.len();
+                if lookup(libraries, &class).is_some() {
+                    return Self::among(libraries, &[Name::new(&class)], target, model);
+                }
+                // A file that only lies there speaks for itself.
+                libraries.diagnostics.truncate(said);
+            }
             let names = libraries.add_file(path);
             return Self::among(libraries, &names, target, model);
         }
         if !is_class_name(target) {
             return Err(TargetError::Call(format!("there is no file `{target}`")));
         }
-        let name = Name::new(target.split('.').next().unwrap_or(target));
+        let name = Name::new(name_parts(target)[0]);
         if libraries.class(Libraries::ROOT, name).is_none() && target.ends_with(".mo") {
             return Err(TargetError::Call(format!("there is no file `{target}`")));
         }
@@ -80,11 +89,35 @@ fn is_class_name(text: &str) -> bool {
             && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
     let quoted = |part: &str| part.len() > 2 && part.starts_with('\'') && part.ends_with('\'');
-    text.split('.').all(|part| identifier(part) || quoted(part))
+    name_parts(text).into_iter().all(|part| identifier(part) || quoted(part))
+}
+
+/// The outermost package in whose folder a file is, and the class that the file holds there by its name.
+fn package_of(libraries: &Libraries, path: &Path) -> Option<(PathBuf, String)> {
+    let is_package = |folder: &Path| libraries.files.exists(&folder.join("package.mo"));
+    let mut path = match path.components().any(|part| part == Component::ParentDir) {
+        true => dae::access::resolve(path).ok()?,
+        false => path.to_owned(),
+    };
+    if path.extension().is_none() || !is_package(path.parent()?) {
+        return None;
+    }
+    // The names of folders above a relative path are known from the absolute one.
+    if path.ancestors().skip(1).last().is_some_and(is_package) {
+        path = std::path::absolute(&path).ok()?;
+    }
+    let top = path.ancestors().skip(1).take_while(|folder| is_package(folder)).last()?.to_owned();
+    let mut parts = vec![lang::class_of_folder(top.file_name()?.to_str()?).to_owned()];
+    let inside = path.strip_prefix(&top).ok()?.with_extension("");
+    parts.extend(inside.components().map(|part| part.as_os_str().to_string_lossy().into_owned()));
+    if parts.last().is_some_and(|last| last == "package") {
+        parts.pop();
+    }
+    Some((top, parts.join(".")))
 }
 
 fn lookup(libraries: &mut Libraries, name: &str) -> Option<DefId> {
-    name.split('.').try_fold(Libraries::ROOT, |parent, part| libraries.class(parent, Name::new(part)))
+    name_parts(name).into_iter().try_fold(Libraries::ROOT, |parent, part| libraries.class(parent, Name::new(part)))
 }
 
 fn can_be_simulated(libraries: &Libraries, class: DefId) -> bool {
@@ -136,6 +169,7 @@ mod tests {
     fn names_of_classes() {
         assert!(is_class_name("Modelica.Blocks.Examples.PID_Controller"));
         assert!(is_class_name("Tests.'a + b\\n'"));
+        assert!(is_class_name("Tests.'a.b'"));
         assert!(!is_class_name("folder/circuit.txt"));
         assert!(!is_class_name("a..b"));
         assert!(!is_class_name("''"));

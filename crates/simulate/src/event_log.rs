@@ -126,6 +126,14 @@ impl<'w> EventLog<'w> {
         Self { assertions: AssertionWarnings::default(), out: None, format: Format::Text, error: None }
     }
 
+    /// Whether a line is the first of such a log.
+    pub fn is_line(line: &str) -> bool {
+        line.starts_with("{\"event\":\"")
+            || line.ends_with(" initialised")
+            || line.contains(" is initially ")
+            || (line.contains(" mode ") && line.contains(" entered: "))
+    }
+
     /// Whether entries are worth being made.
     pub fn is_active(&self) -> bool {
         self.out.is_some() && self.error.is_none()

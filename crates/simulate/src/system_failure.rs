@@ -59,8 +59,12 @@ impl SystemFailure {
         match &self.reason {
             Reason::Singular(unknown) if !self.iteration.is_empty() => {
                 let unknown = model.variable_name(*unknown);
-                let message =
-                    format!("the {size} nonlinear equations for {names} do not determine {unknown} near time {time}");
+                let message = match size {
+                    1 => format!("the nonlinear equation for {names} does not determine it near time {time}"),
+                    _ => format!(
+                        "the {size} nonlinear equations for {names} do not determine {unknown} near time {time}"
+                    ),
+                };
                 let hint = "the solution may end or branch here, such as at the top of a characteristic; other start \
                             values may lead to another branch";
                 let diagnostic = self.with_iteration(model, Diagnostic::error("singular-system", message));
@@ -68,8 +72,12 @@ impl SystemFailure {
             }
             Reason::Singular(unknown) => {
                 let unknown = model.variable_name(*unknown);
-                let message =
-                    format!("the {size} simultaneous equations for {names} do not determine {unknown} at time {time}");
+                let message = match size {
+                    1 => format!("the equation for {names} does not determine it at time {time}"),
+                    _ => format!(
+                        "the {size} simultaneous equations for {names} do not determine {unknown} at time {time}"
+                    ),
+                };
                 let hint = "look for a part without a reference (a missing ground), or for ideal elements in a loop";
                 self.with_equations(model, Diagnostic::error("singular-system", message).hint(hint))
             }

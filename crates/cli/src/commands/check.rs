@@ -14,9 +14,9 @@ pub fn run(arguments: &Check, style: Style) -> Result<(), Failure> {
     }
     call.tell();
     if arguments.subject.json {
-        print_json(&call.summary());
+        print_json(&call.summary())?;
     } else if !arguments.subject.quiet {
-        print(&report(&call));
+        print(&report(&call))?;
     }
     call.tell_times();
     Ok(())

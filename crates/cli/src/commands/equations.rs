@@ -16,9 +16,9 @@ pub fn run(arguments: &Equations, style: Style) -> Result<(), Failure> {
     };
     call.tell();
     if arguments.subject.json {
-        print_json(&call.summary());
+        print_json(&call.summary())?;
     } else {
-        print(&listing(&call, &schedule, arguments.format));
+        print(&listing(&call, &schedule, arguments.format))?;
     }
     call.tell_times();
     Ok(())

@@ -16,7 +16,7 @@ pub fn run(arguments: &Examples) -> Result<(), Failure> {
             let longest = EXAMPLES.iter().map(|(file, _)| stem(file).len()).max().unwrap_or(0);
             for (file, text) in EXAMPLES {
                 let line = format!("{:longest$}  {}", stem(file), description(text));
-                print(&format!("{}\n", line.trim_end()));
+                print(&format!("{}\n", line.trim_end()))?;
             }
             Ok(())
         }
@@ -37,8 +37,7 @@ fn write(name: &str) -> Result<(), Failure> {
         return Err(Failure::call(format!("`{file}` exists already and is left as it is")));
     }
     std::fs::write(file, text).map_err(|error| Failure::call(format!("cannot write `{file}`: {error}")))?;
-    print(&format!("{file}\n"));
-    Ok(())
+    print(&format!("{file}\n"))
 }
 
 fn stem(file: &str) -> &str {

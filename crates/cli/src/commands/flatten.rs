@@ -17,10 +17,11 @@ pub fn run(arguments: &Flatten, style: Style) -> Result<(), Failure> {
     };
     call.tell();
     let sources = call.session.sources();
-    match arguments.format {
-        FlattenFormat::Text if !arguments.subject.json => print(&dae::modelica_text(&model, Some(sources))),
-        _ => print(&format!("{:#}\n", as_json(&model, sources))),
-    }
+    let text = match arguments.format {
+        FlattenFormat::Text if !arguments.subject.json => dae::modelica_text(&model, Some(sources)),
+        _ => format!("{:#}\n", as_json(&model, sources)),
+    };
+    print(&text)?;
     call.tell_times();
     Ok(())
 }

@@ -9,7 +9,7 @@ use results::{Trajectories, Trajectory};
 use crate::arguments::Plot;
 use crate::exit::Failure;
 use crate::names;
-use crate::style::{Style, print};
+use crate::style::{Style, print, tell};
 
 /// As many curves as one can still tell apart when nobody said which to draw.
 const UNASKED: usize = 6;
@@ -39,10 +39,7 @@ pub fn run(arguments: &Plot, style: Style) -> Result<(), Failure> {
     let figure = Figure::new(title, &result, &variables);
     match &arguments.output {
         Some(path) => write(&figure, path),
-        None => {
-            print(&terminal(&figure, screen(style)));
-            Ok(())
-        }
+        None => print(&terminal(&figure, screen(style))),
     }
 }
 
@@ -95,7 +92,8 @@ fn first_that_change(result: &Trajectories, quiet: bool) -> Vec<&Trajectory> {
     let changes = |variable: &&Trajectory| variable.values.windows(2).any(|pair| pair[0] != pair[1]);
     let changing: Vec<_> = result.variables.iter().filter(changes).collect();
     if changing.len() > UNASKED && !quiet {
-        eprintln!("drawing {UNASKED} of {} variables; name those that you want", changing.len());
+        let count = changing.len();
+        tell(&format!("drawing {UNASKED} of {count} variables; name those that you want\n"));
     }
     changing.into_iter().take(UNASKED).collect()
 }

@@ -1,11 +1,11 @@
 //! `gyrator simulate`: runs a model.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use base::Decimal;
+use base::{Decimal, Diagnostic};
 use results::plot::{Figure, terminal};
 use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
@@ -14,7 +14,7 @@ use super::plot::{pattern, screen};
 use crate::arguments::{Simulate, Subject, Switching};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::style::{Style, print};
+use crate::style::{Style, print, tell};
 use crate::subject::{Call, print_json};
 use crate::{interrupt, names};
 
@@ -53,11 +53,12 @@ impl Run<'_> {
         let schedule = call.structure(model)?;
         self.states = call.structure.iter().flat_map(|structure| structure.physical_states.iter().cloned()).collect();
         let drawn = self.names_to_draw(&schedule.model)?;
+        self.warn_of_empty_selection(call, &schedule.model, keep);
         let program = call.session.compile(schedule)?;
         call.tell();
         self.output = match &self.arguments.output {
             Some(output) => output.clone(),
-            None => PathBuf::from(format!("{}.csv", call.session.class.rsplit('.').next().unwrap_or("result"))),
+            None => default_output(&call.session.class),
         };
         let mut memory = MemorySink::default();
         let mut log = self.event_log()?;
@@ -74,7 +75,13 @@ impl Run<'_> {
                 |name: &str| keep(name) || drawn.as_ref().is_some_and(|names| names.iter().any(|drawn| drawn == name));
             self.watched(call, &program, &options, &wanted, &mut sinks, &mut log)?
         };
-        log.finish().map_err(|error| Failed::Call(format!("cannot write the event log: {error}")))?;
+        match log.finish() {
+            // Whoever closes standard output early has seen enough.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                return Err(Failed::Call(format!("cannot write the event log: {error}")));
+            }
+            _ => {}
+        }
         if let Some(names) = drawn {
             let position = |name: &String| names.iter().position(|known| known == name);
             memory.trajectories.variables.sort_by_key(|variable| position(&variable.column.name));
@@ -123,16 +130,29 @@ impl Run<'_> {
         match self.arguments.event_log.as_deref() {
             None => Ok(EventLog::none()),
             // The summary has standard output for itself.
-            Some("") if self.arguments.subject.json => Ok(EventLog::new(std::io::stderr(), EventLogFormat::Text)),
-            Some("") => Ok(EventLog::new(std::io::stdout(), EventLogFormat::Text)),
+            Some("" | "-") if self.arguments.subject.json => Ok(EventLog::new(std::io::stderr(), EventLogFormat::Text)),
+            Some("" | "-") => Ok(EventLog::new(std::io::stdout(), EventLogFormat::Text)),
             Some(path) => {
                 let lines = Path::new(path).extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
                 let format = if lines { EventLogFormat::JsonLines } else { EventLogFormat::Text };
+                may_be_overwritten(Path::new(path))?;
                 let file =
                     File::create(path).map_err(|error| Failed::Call(format!("cannot create `{path}`: {error}")))?;
                 Ok(EventLog::new(BufWriter::new(file), format))
             }
         }
+    }
+
+    /// `--variables` that matches nothing.
+    fn warn_of_empty_selection(&self, call: &mut Call, model: &dae::Model, keep: &dyn Fn(&str) -> bool) {
+        let Some(pattern) = &self.arguments.variables else { return };
+        if model.variables.ids().any(|variable| keep(&model.variable_name(variable))) {
+            return;
+        }
+        let message = format!("no variable matches `{pattern}`; the result holds the time alone");
+        let hint =
+            "the regular expression has to match a whole name, as in `motor\\..*`; `gyrator flatten` lists the names";
+        call.session.diagnostics.push(Diagnostic::warning("no-variables", message).hint(hint));
     }
 
     /// `None` when nothing is to be drawn.
@@ -157,12 +177,12 @@ impl Run<'_> {
         call.tell();
         let subject = &self.arguments.subject;
         if subject.json {
-            self.print_summary(call, outcome);
+            self.print_summary(call, outcome)?;
         } else {
-            self.draw(call);
+            self.draw(call)?;
             if self.arguments.stats {
                 let statistics = Statistics::of(outcome, call.session.sources());
-                print(&statistics.text(&call.session.seconds));
+                print(&statistics.text(&call.session.seconds))?;
             }
         }
         call.tell_times();
@@ -170,19 +190,20 @@ impl Run<'_> {
         let rows = outcome.statistics.rows;
         if let Some(late) = outcome.punctuality.filter(|punctuality| punctuality.overruns > 0 && !subject.quiet) {
             let (steps, latest) = (late.overruns, late.latest * 1e3);
-            eprintln!("late steps: {steps}, by {latest:.3} ms at most (at time {})", Decimal(late.latest_at));
+            let time = Decimal(late.latest_at);
+            tell(&format!("late steps: {steps}, by {latest:.3} ms at most (at time {time})\n"));
         }
         match &outcome.ending {
             Ending::Complete => {
                 if !subject.quiet && !subject.json {
-                    eprintln!("{output}: {rows} rows");
+                    tell(&format!("{output}: {rows} rows\n"));
                 }
                 Ok(())
             }
             Ending::Terminated { time, message } => {
                 if !subject.quiet {
                     let time = Decimal(*time);
-                    eprintln!("the model ended the run at time {time}: {message}\n{output}: {rows} rows");
+                    tell(&format!("the model ended the run at time {time}: {message}\n{output}: {rows} rows\n"));
                 }
                 Ok(())
             }
@@ -210,19 +231,18 @@ impl Run<'_> {
         }
     }
 
-    fn draw(&self, call: &Call) {
-        if let Some(trajectories) = &self.drawn {
-            let variables: Vec<_> = trajectories.variables.iter().collect();
-            if variables.is_empty() {
-                eprintln!("the model has no states; name the variables to draw: --plot NAMES");
-            } else {
-                let figure = Figure::new(call.session.class.clone(), trajectories, &variables);
-                print(&terminal(&figure, screen(call.style)));
-            }
+    fn draw(&self, call: &Call) -> Result<(), Failure> {
+        let Some(trajectories) = &self.drawn else { return Ok(()) };
+        let variables: Vec<_> = trajectories.variables.iter().collect();
+        if variables.is_empty() {
+            tell("the model has no states; name the variables to draw: --plot NAMES\n");
+            return Ok(());
         }
+        let figure = Figure::new(call.session.class.clone(), trajectories, &variables);
+        print(&terminal(&figure, screen(call.style)))
     }
 
-    fn print_summary(&self, call: &Call, outcome: &Outcome) {
+    fn print_summary(&self, call: &Call, outcome: &Outcome) -> Result<(), Failure> {
         let mut summary = call.summary();
         summary.statistics = Some(Statistics::of(outcome, call.session.sources()));
         if !matches!(outcome.ending, Ending::NotInitialised(_)) {
@@ -232,9 +252,43 @@ impl Run<'_> {
             summary.message = Some(format!("interrupted at time {}", Decimal(time)));
         }
         debug_assert_eq!(summary.status == Status::Ok, summary.stage == Stage::Done);
-        print_json(&summary);
+        print_json(&summary)
     }
 }
+
+/// The name of the class with `.csv`, in the working directory whatever the class is called.
+fn default_output(class: &str) -> PathBuf {
+    let name = match class.strip_suffix('\'').and_then(|quoted| quoted.rfind('\'')) {
+        Some(quote) => &class[quote..],
+        None => class.rsplit('.').next().unwrap_or(class),
+    };
+    let name: String = name.chars().map(|c| if matches!(c, '/' | '\\' | ':' | '\0') { '_' } else { c }).collect();
+    PathBuf::from(format!("{name}.csv"))
+}
+
+/// An event log replaces no file but one that looks like an event log, by its name or by its content.
+fn may_be_overwritten(path: &Path) -> Result<(), Failed> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    if ["log", "txt", "jsonl"].contains(&ending) {
+        return Ok(());
+    }
+    // What is no file, such as a pipe, has nothing to lose.
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut first = String::new();
+    let read = File::open(path).and_then(|file| BufReader::new(file.take(LONGEST_LINE)).read_line(&mut first));
+    if read.is_ok() && (first.is_empty() || EventLog::is_line(first.trim_end())) {
+        return Ok(());
+    }
+    Err(Failed::Call(format!(
+        "`{}` exists and is no event log; `--event-log` overwrites other files only if they end in .log, .txt or .jsonl",
+        path.display()
+    )))
+}
+
+/// As much of a file is looked at to recognise an event log.
+const LONGEST_LINE: u64 = 100_000;
 
 impl Simulate {
     /// `--plot circuit.mo` and `--event-log circuit.mo` take the target for their optional value; it is given back.

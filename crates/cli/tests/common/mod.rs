@@ -4,31 +4,42 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-pub struct Folder(PathBuf);
+pub struct Folder {
+    path: PathBuf,
+    /// Removed with the value.
+    own: bool,
+}
 
 impl Folder {
     pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("gyrator-cli-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self { path, own: true }
+    }
+
+    /// A folder in another one.
+    pub fn within(outer: &Folder, name: &str) -> Self {
+        Self { path: outer.path(name), own: false }
     }
 
     pub fn write(&self, file: &str, text: &str) {
-        std::fs::write(self.0.join(file), text).unwrap();
+        std::fs::write(self.path.join(file), text).unwrap();
     }
 
     pub fn path(&self, file: &str) -> PathBuf {
-        self.0.join(file)
+        self.path.join(file)
     }
 
     pub fn read(&self, file: &str) -> String {
-        String::from_utf8_lossy(&std::fs::read(self.0.join(file)).unwrap()).into_owned()
+        String::from_utf8_lossy(&std::fs::read(self.path.join(file)).unwrap()).into_owned()
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        if self.own {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }
 
@@ -41,7 +52,7 @@ pub struct Run {
 pub fn gyrator(folder: &Folder, arguments: &[&str]) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_gyrator"))
         .args(arguments)
-        .current_dir(&folder.0)
+        .current_dir(&folder.path)
         .env_remove("COLUMNS")
         .env_remove("MODELICAPATH")
         .output()

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use syntax::ast;
 
 use super::components::{add_prefixes, dimensions};
-use crate::instance::{Builtin, ClassId, Dimension, Instances, Member, SimpleType};
+use crate::annotation;
+use crate::instance::{Builtin, ClassId, CompId, Dimension, Instances, Member, SimpleType};
 
 impl Instances {
     /// The dimensions and prefixes that short class definitions add: `connector C = input Real[3]`.
@@ -67,6 +68,27 @@ impl Instances {
         };
         self.classes[class].simple = Some(found.clone());
         found
+    }
+
+    /// Whether the values of a component are differences, such as those of two temperatures: `annotation(absoluteValue =
+    /// false)` of the component or of its type (specification 18.4).
+    pub fn is_difference(&mut self, component: CompId) -> bool {
+        let node = &self.components[component];
+        let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+        if let Some(absolute) = annotation::boolean(node.declaration.annotation.as_deref(), "absoluteValue") {
+            return !absolute;
+        }
+        let Ok(mut class) = self.lookup_type(scope, &type_name) else { return false };
+        loop {
+            if let Some(absolute) = annotation::boolean(self.definition(class).annotation.as_deref(), "absoluteValue") {
+                return !absolute;
+            }
+            self.expand(class);
+            match *self.classes[class].bases.as_slice() {
+                [base] => class = base,
+                _ => return false,
+            }
+        }
     }
 
     fn simple_through(&mut self, class: ClassId, base: ClassId) -> Option<Arc<SimpleType>> {

@@ -844,3 +844,30 @@ fn literal_variability(expr: &Expr) -> Variability {
         _ => expr.variability,
     }
 }
+
+/// What a function of mathematics or of another language is called in Modelica.
+pub fn name_here(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "sinus" => "sin",
+        "cosinus" => "cos",
+        "tangens" => "tan",
+        "arcsin" | "arcsinus" => "asin",
+        "arccos" | "arccosinus" => "acos",
+        "arctan" | "arctg" => "atan",
+        "arctan2" => "atan2",
+        "ln" => "log",
+        "lg" => "log10",
+        "fabs" => "abs",
+        "sgn" | "signum" => "sign",
+        "ceiling" => "ceil",
+        "fmod" => "mod",
+        "fmin" => "min",
+        "fmax" => "max",
+        "prod" => "product",
+        "pow" => "x^y",
+        "sqr" => "x^2",
+        "ddt" => "der",
+        "eye" => "identity",
+        _ => return None,
+    })
+}

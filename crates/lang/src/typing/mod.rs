@@ -4,6 +4,7 @@
 //! A mistake is reported once and leaves an expression of unknown type, which fits everywhere.
 
 mod builtins;
+pub use builtins::name_here;
 pub use calls::{rewrite, walk};
 mod calls;
 mod names;

@@ -190,6 +190,16 @@ impl Typer<'_> {
             _ => CompareOp::NotEqual,
         };
         let mut variability = left.variability.max(right.variability);
+        if self.place == Place::Model
+            && variability == Variability::Continuous
+            && ty.base == Base::Real
+            && matches!(op, CompareOp::Equal | CompareOp::NotEqual)
+        {
+            let sign = if op == CompareOp::Equal { "==" } else { "<>" };
+            let message = format!("`{sign}` compares Real numbers that change continuously: rounding errors decide");
+            let hint = "compare with a tolerance, such as `abs(a - b) < 1e-6`, or with `<` or `>` for what happens from then on";
+            self.report(Diagnostic::warning("real-equality", message).at(span, "").hint(hint).specification("3.5"));
+        }
         if self.place == Place::Model {
             // A relation changes at events only (3.8.3).
             variability = variability.min(Variability::Discrete);

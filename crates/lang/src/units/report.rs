@@ -15,9 +15,13 @@ const NAMES: usize = 4;
 impl Checker<'_, '_> {
     pub(super) fn report(&mut self) {
         for (text, problem, span) in std::mem::take(&mut self.unreadable) {
+            let hint = match ::units::suggestion(text.as_str()) {
+                Some(meant) => format!("did you mean `{meant}`? Equations with it are not checked"),
+                None => "equations with it are not checked".to_owned(),
+            };
             let mut diagnostic =
                 Diagnostic::warning("unknown-unit", format!("the unit `{text}` cannot be read: {problem}"))
-                    .hint("equations with it are not checked")
+                    .hint(hint)
                     .specification("19.1");
             if let Some(span) = span {
                 diagnostic = diagnostic.at(span, "declared with it");
