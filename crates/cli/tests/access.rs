@@ -44,6 +44,24 @@ const LIBRARY: &str = r#"package Lib
     output Integer result;
   external "C" result = system(text);
   end command;
+  class Table
+    extends ExternalObject;
+    function constructor
+      input String file;
+      output Table table;
+    external "C" table = ModelicaStandardTables_CombiTable1D_init2(file, "t", {{0.0}}, 1, 1, {2}, 1, 1, 1, true);
+    end constructor;
+    function destructor
+      input Table table;
+    external "C" ModelicaStandardTables_CombiTable1D_close(table);
+    end destructor;
+  end Table;
+  function value
+    input Table table;
+    input Real u;
+    output Real y;
+  external "C" y = ModelicaStandardTables_CombiTable1D_getValue(table, 1, u);
+  end value;
   impure function write
     input String file;
     input Real matrix[:, :];
@@ -120,6 +138,20 @@ fn a_file_elsewhere_is_read_with_a_warning() {
         assert_eq!(status, 1, "{said}");
         assert_eq!(run_with(&["--strict", "--allow-read", "../secret"]), (0, "M.csv: 501 rows\n".to_owned()));
     }
+}
+
+#[test]
+fn tables_are_files_too() {
+    let model = "parameter Lib.Table table = Lib.Table(\"../secret/table.txt\"); Real y = Lib.value(table, time);";
+    let folder = folder("table", model);
+    folder.write("secret/table.txt", "#1\ndouble t(2,2)\n0 0\n1 2\n");
+    let warned = run(&folder, &[]);
+    assert_eq!(warned.status, 0, "{}", warned.stderr);
+    assert!(warned.stderr.contains("the model reads `ROOT/secret/table.txt`"), "{}", warned.stderr);
+    assert!(folder.read("work/M.csv").ends_with("\n1,2\n"));
+    let refused = run(&folder, &["--strict"]);
+    assert_eq!(refused.status, 1);
+    assert!(refused.stderr.contains("the model may not read `ROOT/secret/table.txt`"), "{}", refused.stderr);
 }
 
 #[test]

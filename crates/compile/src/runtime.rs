@@ -101,7 +101,8 @@ impl Host for Runtime<'_> {
             values[start] = match lookup.call(&externals, &values[arguments..]) {
                 Ok(value) => value,
                 Err(message) => {
-                    *self.failure = Some(message);
+                    // What fails later mostly does so because of the first.
+                    self.failure.get_or_insert(message);
                     f64::NAN
                 }
             };
@@ -126,7 +127,7 @@ impl Host for Runtime<'_> {
         };
         if let Err(message) = outcome {
             out.fill(f64::NAN);
-            *self.failure = Some(message);
+            self.failure.get_or_insert(message);
         }
         values[start..start + wanted].copy_from_slice(&out);
     }

@@ -518,9 +518,6 @@ fn two_modes_that_are_both_consistent_are_named_with_their_places() {
             |
          14 |   if opened then
             |   ^^^^^^^^^^^^^^ decided by a.opened, in component `a`
-           ::: case.mo:14:3
-            |
-         14 |   if opened then
             |   -------------- decided by b.opened, in component `b`
            = a.opened = false, b.opened = true
            = a.opened = true, b.opened = false
@@ -618,9 +615,6 @@ fn a_source_that_two_switches_short_circuit_is_told_with_their_names() {
            |
          5 |   v = if on then 0 else s;
            |   ^^^^^^^^^^^^^^^^^^^^^^^ decided by upper.on, in component `upper`
-          ::: case.mo:5:3
-           |
-         5 |   v = if on then 0 else s;
            |   ----------------------- decided by lower.on, in component `lower`
            = upper.on = true, lower.on = true fails: 3 equations for 2 unknowns: `upper.v`, `lower.v`; no equation determines `upper.i`
            = upper.on = false, lower.on = true calls for upper.on = true
@@ -679,9 +673,6 @@ fn conditions_that_hold_in_two_ways_are_warned_of() {
            |
          6 |   y = if enable and a < 0.5 then 1 else 0;
            |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ decided by left.y < 0.5, in component `right`
-          ::: case.mo:6:3
-           |
-         6 |   y = if enable and a < 0.5 then 1 else 0;
            |   --------------------------------------- decided by left.a < 0.5, in component `left`
            = taken: left.y < 0.5 = false, left.a < 0.5 = true
            = as consistent: left.y < 0.5 = true, left.a < 0.5 = false

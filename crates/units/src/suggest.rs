@@ -30,7 +30,7 @@ fn suggested_word(word: &str) -> Option<String> {
     if is_known(word) {
         return Some(word.to_owned());
     }
-    product(word).or_else(|| other_case(word)).or_else(|| spelled_out(word).map(str::to_owned))
+    other_case(word).or_else(|| product(word)).or_else(|| spelled_out(word).map(str::to_owned))
 }
 
 fn is_known(word: &str) -> bool {
@@ -60,7 +60,9 @@ fn other_case(word: &str) -> Option<String> {
         .into_iter()
         .filter(|found| symbol(found).is_some() && *found != "kg")
         .flat_map(|found| PREFIXES.iter().map(move |(prefix, _)| format!("{prefix}{found}")));
-    let mut matching = prefixed.filter(|found| found.to_lowercase() == lower && found.get(..1) == word.get(..1));
+    // `Nm` is no nanometre: the letter of a prefix counts, but for the kilo that many write with a capital letter.
+    let begins = |found: &str| found.get(..1) == word.get(..1) || (found.starts_with('k') && word.starts_with('K'));
+    let mut matching = prefixed.filter(|found| found.to_lowercase() == lower && begins(found));
     matching.next()
 }
 
