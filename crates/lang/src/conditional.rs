@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base::{Diagnostic, Span};
 
 use crate::elaborate::Elaborator;
-use crate::flat::for_each_index;
+use crate::flat::{Indices, for_each_index, position};
 use crate::instance::CompId;
 use crate::parts::frame_of;
 
@@ -20,6 +20,28 @@ pub enum Presence {
     Everywhere,
     Nowhere,
     Some(Vec<bool>),
+}
+
+/// The elements of the components above a conditional component in which it exists.
+#[derive(Clone, Debug)]
+pub(crate) enum Existence {
+    Nowhere,
+    /// For each element over the sizes of the components above.
+    Some(Arc<[usize]>, Arc<[bool]>),
+}
+
+impl Elaborator {
+    /// Whether the condition of a component is false in all these elements of the components above it.
+    pub(crate) fn is_disabled(&self, component: CompId, above: &[Indices]) -> bool {
+        match self.conditional.get(&component) {
+            None => false,
+            Some(Existence::Nowhere) => true,
+            Some(Existence::Some(sizes, present)) => above.iter().all(|indices| {
+                let at = position(sizes, indices).and_then(|at| present.get(at));
+                !at.copied().unwrap_or(false)
+            }),
+        }
+    }
 }
 
 /// Evaluates the condition of a component for every element of the components above it.

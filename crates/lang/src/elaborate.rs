@@ -9,6 +9,7 @@ use dae::{ExprId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
+use crate::conditional::Existence;
 use crate::equations::TypedEquation;
 use crate::flat::{Flat, Indices};
 use crate::functions::{FunctionEntry, Identity, Signature};
@@ -27,6 +28,8 @@ pub struct Elaborator {
     pub externals: Box<dyn Externals>,
     /// Parameters whose value became part of the structure.
     pub structural: FxHashSet<CompId>,
+    /// Where conditional components exist, of those that do not exist everywhere.
+    pub(crate) conditional: FxHashMap<CompId, Existence>,
     /// What connections give: see `connection_values`.
     pub connected: Connected,
     pub(crate) machines: Machines,
@@ -113,6 +116,7 @@ impl Elaborator {
             externals: Box::new(native::Native::for_model(&flat.model).without_effects()),
             flat,
             structural: FxHashSet::default(),
+            conditional: FxHashMap::default(),
             connected: Connected::default(),
             machines: Machines::default(),
             functions: IdVec::new(),

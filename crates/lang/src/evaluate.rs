@@ -8,7 +8,7 @@ use dae::Variability;
 use syntax::ast;
 
 use crate::elaborate::{Elaborator, TakenApart, ValueState};
-use crate::flat::{Indices, for_each_index, position};
+use crate::flat::{Indices, MOST_ELEMENTS, element_count, for_each_index, position, sizes_product};
 use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, Ragged, SizeState};
 use crate::lookup::Resolved;
 use crate::modifier::Binding;
@@ -103,7 +103,7 @@ impl Elaborator {
             }
             above.extend_from_slice(&self.sizes(component).ok()?);
         }
-        (above.iter().product::<usize>() <= MOST_SIZES).then_some(above)
+        element_count(&above).is_some_and(|count| count <= MOST_SIZES).then_some(above)
     }
 
     /// The sizes in one element of the arrays of components above. `typed` keeps the text of the dimensions.
@@ -139,7 +139,11 @@ impl Elaborator {
             };
             sizes[position] = Some(self.declared_size(component, dimension.scope, text.span, &known, above)?);
         }
-        Ok(sizes.into_iter().flatten().collect())
+        let sizes: Arc<[usize]> = sizes.into_iter().flatten().collect();
+        if element_count(&sizes).is_none() {
+            return Err(self.too_large(component, &sizes));
+        }
+        Ok(sizes)
     }
 
     fn typed_size(&mut self, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<Arc<Expr>> {
@@ -182,6 +186,14 @@ impl Elaborator {
                 .at(span, "this is the size"),
             )),
         }
+    }
+
+    /// A message for an array that no memory could hold.
+    pub(crate) fn too_large(&self, component: CompId, sizes: &[usize]) -> Box<Diagnostic> {
+        let name = self.instances.path(component);
+        let message =
+            format!("`{name}` has {} elements, and at most {MOST_ELEMENTS} are supported", sizes_product(sizes));
+        Box::new(Diagnostic::error("too-large", message).at(self.instances.span(component), "declared here"))
     }
 
     /// A message for what failed because of something that was reported already.

@@ -36,6 +36,24 @@ impl Scalars {
     }
 }
 
+/// Arrays with more elements than this are refused: each of them costs memory and time in every step of the translation.
+pub const MOST_ELEMENTS: usize = 10_000_000;
+
+/// The number of elements of an array; `None` where there are too many.
+pub fn element_count(sizes: &[usize]) -> Option<usize> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    let count = sizes.iter().try_fold(1usize, |count, &size| count.checked_mul(size))?;
+    (count <= MOST_ELEMENTS).then_some(count)
+}
+
+/// `1000 × 1000`, for messages about arrays that are too large.
+pub fn sizes_product(sizes: &[usize]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    sizes.join(" × ")
+}
+
 /// The position in row-major order of the element with these numbers.
 pub fn position(sizes: &[usize], indices: &[u32]) -> Option<usize> {
     if indices.len() != sizes.len() {

@@ -159,6 +159,7 @@ fn instantiate(
     if !collected.to_expandable.is_empty() || connect::expandable::any(elaborator, &parts) {
         connect::expandable::complete(elaborator, &mut collected);
         parts = parts::find_parts(elaborator, top);
+        collected.remove_absent(&parts);
         connect::expandable::remove_unused(elaborator, &parts, &collected);
         parts = parts::find_parts(elaborator, top);
         paths = variables::make_paths(elaborator, &parts);

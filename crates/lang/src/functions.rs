@@ -12,7 +12,7 @@ use syntax::ast;
 
 use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
-use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Member, Outcome};
+use crate::instance::{BindingSource, ClassId, CompId, Member, Outcome};
 use crate::typed::{
     Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
 };
@@ -194,7 +194,7 @@ impl Elaborator {
             types.push(self.component_type(component)?);
         }
         let declared: Vec<(CompId, Type)> = components.iter().copied().zip(types).collect();
-        let (mut locals, mut map) = self.declare_locals(class, &declared);
+        let (mut locals, mut map) = self.declare_locals(class, kind, &declared);
         if kind != SignatureKind::Record {
             let is_input = |local: LocalId| {
                 let component = declared[local.index()].0;
@@ -202,7 +202,7 @@ impl Elaborator {
             };
             if let Some(order) = declaration_order(&locals, declared.len(), is_input) {
                 let sorted: Vec<_> = order.into_iter().map(|local| declared[local.index()].clone()).collect();
-                (locals, map) = self.declare_locals(class, &sorted);
+                (locals, map) = self.declare_locals(class, kind, &sorted);
             }
         }
         let field = |component: CompId| {
@@ -255,9 +255,13 @@ impl Elaborator {
         })
     }
 
-    /// What a function may contain, before anything in it is looked at more closely.
     /// Locals in the given order, with their sizes and first values.
-    fn declare_locals(&mut self, class: ClassId, declared: &[(CompId, Type)]) -> (Locals, FxHashMap<CompId, LocalId>) {
+    fn declare_locals(
+        &mut self,
+        class: ClassId,
+        kind: SignatureKind,
+        declared: &[(CompId, Type)],
+    ) -> (Locals, FxHashMap<CompId, LocalId>) {
         let mut typer = Typer::new(self, class, Place::Function);
         for (component, ty) in declared {
             let instances = &typer.elaborator.instances;
@@ -268,13 +272,15 @@ impl Elaborator {
         for (component, ty) in declared {
             let local = typer.components[component];
             let sizes = typer.local_sizes(*component);
-            let default = typer.local_default(*component, ty);
+            let is_given = kind == SignatureKind::Record || typer.is_input(*component);
+            let default = typer.local_default(*component, ty, is_given);
             typer.locals[local].sizes = sizes;
             typer.locals[local].default = default;
         }
         (std::mem::take(&mut typer.locals), std::mem::take(&mut typer.components))
     }
 
+    /// What a function may contain, before anything in it is looked at more closely.
     fn check_function(&mut self, class: ClassId) -> Outcome<()> {
         let before = self.error_count();
         for part in self.instances.with_bases(class) {
@@ -541,8 +547,12 @@ impl Elaborator {
 }
 
 impl Typer<'_> {
+    fn is_input(&self, component: CompId) -> bool {
+        self.elaborator.instances.component(component).type_prefixes.direction == ast::Direction::Input
+    }
+
     /// The declared sizes of a variable of a function; `None` for `:`.
-    fn local_sizes(&mut self, component: CompId) -> Vec<Option<Expr>> {
+    pub(crate) fn local_sizes(&mut self, component: CompId) -> Vec<Option<Expr>> {
         let Ok(dimensions) = self.elaborator.instances.dimensions(component) else { return Vec::new() };
         dimensions
             .iter()
@@ -562,41 +572,6 @@ impl Typer<'_> {
             return literal(Kind::Integer(items.len() as i64), Type::INTEGER, text.span);
         }
         self.expect(value, &Type::INTEGER, "the size of a dimension")
-    }
-
-    /// The binding of a variable of a function or of a field of a record.
-    fn local_default(&mut self, component: CompId, ty: &Type) -> Option<Expr> {
-        if let Some(binding) = self.elaborator.instances.component(component).modifier.binding.clone()
-            && let Some(text) = &binding.expr
-        {
-            let value = self.in_scope(binding.scope, |typer| typer.expr(text));
-            if value.ty.is_unknown() {
-                return Some(value);
-            }
-            return match self.as_record(value.clone(), ty) {
-                Some(value) => Some(value),
-                None => Some(self.expect(value, ty, "the default value")),
-            };
-        }
-        let Base::Record(record) = &ty.base else { return None };
-        if ty.rank > 0 {
-            return None;
-        }
-        self.record_default(component, record.clone())
-    }
-
-    /// A record without a binding, but with bindings of its fields: `output Complex c(re = a, im = b)`.
-    fn record_default(&mut self, component: CompId, record: Arc<RecordType>) -> Option<Expr> {
-        let Ok(ComponentType::Class(class)) = self.elaborator.instances.component_type(component) else { return None };
-        let span = self.elaborator.instances.span(component);
-        let mut fields = Vec::new();
-        for field in self.elaborator.instances.components_of(class) {
-            let ty = self.elaborator.component_type(field).ok()?;
-            fields.push(self.local_default(field, &ty)?);
-        }
-        let variability = crate::typing::highest(&fields);
-        let ty = Type::new(Base::Record(record.clone()), 0);
-        Some(Expr { kind: Kind::Record(record, fields), ty, variability, span })
     }
 
     fn external(&mut self, text: &ast::External, own: Name, signature: &Signature) -> TypedExternal {

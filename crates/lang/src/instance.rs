@@ -159,6 +159,8 @@ pub struct ComponentNode {
     pub(crate) dimensions: Vec<Dimension>,
     /// How many of them stand at the name.
     pub(crate) own_dimensions: usize,
+    /// An element of an expandable connector that no text declares there.
+    pub(crate) added: bool,
     /// An element of an expandable connector that nothing uses.
     pub(crate) removed: bool,
     pub(crate) ty: TypeState,
@@ -269,6 +271,11 @@ impl Instances {
         }
         chain.reverse();
         chain
+    }
+
+    /// Whether a component is, or is a part of, what connections added to an expandable connector.
+    pub(crate) fn is_added(&self, id: CompId) -> bool {
+        self.chain(id).into_iter().any(|id| self.components[id].added)
     }
 
     /// `motor.R1.p`, without subscripts.

@@ -28,6 +28,7 @@ mod overrides;
 mod parts;
 mod predefined;
 mod record_arithmetic;
+mod record_defaults;
 pub mod restrictions;
 mod state_machines;
 mod substitute;

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use crate::conditional::{Presence, presence, present_within};
+use crate::conditional::{Existence, Presence, presence, present_within};
 use crate::elaborate::Elaborator;
-use crate::flat::{Indices, position};
+use crate::flat::{Indices, MOST_ELEMENTS, element_count, position};
 use base::Diagnostic;
 
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
@@ -46,7 +46,7 @@ impl Part {
 
 /// All parts of the model `top`, parents before their elements.
 pub fn find_parts(elaborator: &mut Elaborator, top: ClassId) -> Vec<Part> {
-    let mut parts = Vec::new();
+    let mut parts = Found::default();
     add_class(elaborator, &mut parts, top, None);
     // Inner components that outer ones ask for may themselves ask for others.
     let mut done = 0;
@@ -61,18 +61,26 @@ pub fn find_parts(elaborator: &mut Elaborator, top: ClassId) -> Vec<Part> {
             done += 1;
         }
     }
-    parts
+    parts.all
+}
+
+/// The parts found so far.
+#[derive(Default)]
+struct Found {
+    all: Vec<Part>,
+    /// How many scalars they have.
+    scalars: usize,
 }
 
 /// The components of a class as elements of `parent`.
-pub fn add_class(elaborator: &mut Elaborator, parts: &mut Vec<Part>, class: ClassId, parent: Option<usize>) {
+fn add_class(elaborator: &mut Elaborator, parts: &mut Found, class: ClassId, parent: Option<usize>) {
     for component in elaborator.instances.components_of(class) {
         // The depth of nesting of components is the bound of this recursion.
         stacker::maybe_grow(64 * 1024, 4 * 1024 * 1024, || add_component(elaborator, parts, component, parent));
     }
 }
 
-fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: CompId, parent: Option<usize>) {
+fn add_component(elaborator: &mut Elaborator, parts: &mut Found, component: CompId, parent: Option<usize>) {
     if elaborator.instances.component(component).removed {
         return;
     }
@@ -83,14 +91,21 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
         }
         return;
     }
-    let (above, mut present) = match parent.and_then(|parent| parts.get(parent)) {
+    let (above, mut present) = match parent.and_then(|parent| parts.all.get(parent)) {
         Some(parent) => (parent.sizes.clone(), parent.present.clone()),
         None => (Arc::from([]), None),
     };
     if elaborator.instances.component(component).condition.is_some() {
         present = match presence(elaborator, component, &above, present.as_deref()) {
-            Presence::Nowhere => return,
-            Presence::Some(present) => Some(present.into()),
+            Presence::Nowhere => {
+                elaborator.conditional.insert(component, Existence::Nowhere);
+                return;
+            }
+            Presence::Some(present) => {
+                let present: Arc<[bool]> = present.into();
+                elaborator.conditional.insert(component, Existence::Some(above.clone(), present.clone()));
+                Some(present)
+            }
             Presence::Everywhere => present,
         };
     }
@@ -111,6 +126,18 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
             return elaborator.instances.report(diagnostic);
         }
     };
+    let all: Arc<[usize]> = above.iter().chain(own.iter()).copied().collect();
+    let Some(count) = element_count(&all) else {
+        let diagnostic = elaborator.too_large(component, &all);
+        return elaborator.instances.report(diagnostic);
+    };
+    if !matches!(ty, ComponentType::Class(_)) {
+        parts.scalars += count;
+        if parts.scalars > MOST_ELEMENTS {
+            let diagnostic = too_many(elaborator, component);
+            return elaborator.instances.report(diagnostic);
+        }
+    }
     let present = if elaborator.is_ragged(component) {
         Some(present_within(elaborator, component, &above, &own, present.as_deref()))
     } else {
@@ -119,16 +146,24 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Vec<Part>, component: 
             present.iter().flat_map(|&here| std::iter::repeat_n(here, count)).collect()
         })
     };
-    let position = parts.len();
-    let all: Arc<[usize]> = above.iter().chain(own.iter()).copied().collect();
+    let position = parts.all.len();
     let class = match ty {
         ComponentType::Class(class) => Some(class),
         _ => None,
     };
-    parts.push(Part { component, parent, ty, sizes: all, rank: own.len(), present });
+    parts.all.push(Part { component, parent, ty, sizes: all, rank: own.len(), present });
     if let Some(class) = class {
         add_class(elaborator, parts, class, Some(position));
     }
+}
+
+fn too_many(elaborator: &Elaborator, component: CompId) -> Box<Diagnostic> {
+    let message = format!("the model has more than {MOST_ELEMENTS} scalar variables, which is more than is supported");
+    Box::new(
+        Diagnostic::error("too-large", message)
+            .at(elaborator.instances.span(component), "the first one beyond")
+            .in_component(elaborator.instances.path(component)),
+    )
 }
 
 /// An outer component is not modified, and of the type and sizes of its inner one (5.4).

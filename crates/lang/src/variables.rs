@@ -74,8 +74,10 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
         || chain.first().is_some_and(|&first| {
             chain.len() > 1 && crate::connect::collect::is_connector(elaborator, first).unwrap_or(false)
         });
+    // What has a value in the model is not asked from outside of it.
+    let is_bound = elaborator.instances.binding(part.component).is_some();
     let causality = match elaborator.instances.direction(part.component) {
-        ast::Direction::Input if is_top && !is_protected => Causality::Input,
+        ast::Direction::Input if is_top && !is_protected && !is_bound => Causality::Input,
         ast::Direction::Output if is_top && !is_protected => Causality::Output,
         _ => Causality::Local,
     };

@@ -85,6 +85,8 @@ pub struct Elements {
     /// The sizes that are left: those of `:` and vectors as subscripts, and of arrays that were not indexed.
     pub sizes: Vec<usize>,
     pub elements: Vec<Indices>,
+    /// A component on the way is disabled by its condition: nothing below it has a size.
+    pub is_disabled: bool,
 }
 
 /// All connections of the model with these parts.
@@ -276,6 +278,9 @@ impl Collector<'_> {
                 ));
             };
             let found = resolve(self.elaborator, frame, &self.iterators, reference)?;
+            if found.is_disabled {
+                return Ok(());
+            }
             if let (Some(&component), Some(indices)) = (found.steps.last(), found.elements.first()) {
                 nodes.push((component, indices.clone()));
             }
@@ -313,6 +318,10 @@ pub fn connect(
         }
     }
     check_expandable(elaborator, (last_a, left), (last_b, right))?;
+    // Connections to what does not exist vanish with it, whatever the sizes are (4.4.5).
+    if a.is_disabled || b.is_disabled {
+        return Ok(());
+    }
     if a.sizes != b.sizes {
         return Err(Box::new(
             Diagnostic::error("connect-sizes", "the two sides of a connection have different sizes")
@@ -474,8 +483,12 @@ pub fn resolve(
     let first_part = reference.parts.len() - steps.len();
     let parent = elaborator.instances.component(steps[0]).parent;
     let above = frame_of(elaborator, parent, &frame.indices).indices;
-    let mut found = Elements { steps: steps.clone(), sizes: Vec::new(), elements: vec![above] };
+    let mut found = Elements { steps: steps.clone(), sizes: Vec::new(), elements: vec![above], is_disabled: false };
     for (&component, part) in steps.iter().zip(&reference.parts[first_part..]) {
+        if elaborator.is_disabled(component, &found.elements) {
+            found.is_disabled = true;
+            return Ok(found);
+        }
         let own = sizes_below(elaborator, component, &found.elements)?;
         if part.subscripts.len() > own.len() {
             return Err(Box::new(

@@ -132,8 +132,13 @@ impl Maker<'_> {
                         continue;
                     }
                     let Some(scalars) = self.elaborator.flat.scalars.get(&part.component) else { continue };
+                    let is_added = self.elaborator.instances.is_added(part.component);
                     for &variable in scalars.variables.iter().flatten() {
                         self.flows.add(Face { variable, side: Side::Inside });
+                        // No equation of a component can name what connections added to its connector.
+                        if is_added {
+                            self.flows.add(Face { variable, side: Side::Outside });
+                        }
                     }
                 }
                 ast::Flow::Stream => self.add_stream(part),

@@ -113,6 +113,8 @@ pub fn any(elaborator: &mut Elaborator, parts: &[Part]) -> bool {
 /// changes; then makes the pending connections.
 pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
     let mut pending = std::mem::take(&mut collected.to_expandable);
+    // A connection to what does not exist brings no element.
+    pending.retain(|connection| !is_disabled(elaborator, connection));
     loop {
         let mut changed = false;
         let largest = largest_subscripts(elaborator, &pending);
@@ -155,6 +157,20 @@ pub fn complete(elaborator: &mut Elaborator, collected: &mut Collected) {
     }
 }
 
+/// Whether a side that is known is disabled by a condition. A side that is not known yet may be so through its connector.
+fn is_disabled(elaborator: &mut Elaborator, connection: &Pending) -> bool {
+    [&connection.left, &connection.right].into_iter().any(|reference| {
+        let known = match missing_element(elaborator, connection.frame.class, reference) {
+            Ok(Some((_, position))) => reference.parts[..position].to_vec(),
+            Ok(None) => reference.parts.clone(),
+            Err(_) => return false,
+        };
+        let known = ast::ComponentRef { parts: known, ..reference.clone() };
+        let found = resolve(elaborator, &connection.frame, &connection.iterators, &known);
+        found.is_ok_and(|found| found.is_disabled)
+    })
+}
+
 fn is_complete(elaborator: &mut Elaborator, connection: &Pending) -> bool {
     let class = connection.frame.class;
     !needs_element(elaborator, class, &connection.left).unwrap_or(false)
@@ -171,6 +187,9 @@ fn add_elements(elaborator: &mut Elaborator, connection: &Pending, largest: &Lar
             continue;
         }
         let Ok(found) = resolve(elaborator, &connection.frame, &connection.iterators, from) else { continue };
+        if found.is_disabled {
+            continue;
+        }
         let Some(&source) = found.steps.last() else { continue };
         let part = &to.parts[position];
         let is_last = position + 1 == to.parts.len();

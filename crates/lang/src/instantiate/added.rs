@@ -25,6 +25,7 @@ impl Instances {
             dimensions: Vec::new(),
             own_dimensions: 0,
             original: None,
+            added: false,
             removed: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
@@ -70,6 +71,7 @@ impl Instances {
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             original: None,
+            added: true,
             removed: false,
         };
         let component = self.components.push(node);
@@ -104,6 +106,7 @@ impl Instances {
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
             original: None,
+            added: true,
             removed: false,
         });
         let node = self.new_class(def, Some(top), Some(component), Arc::default());

@@ -20,7 +20,7 @@ impl Instances {
     pub(super) fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
         let name = declared.name.name;
         if let Some(known @ Member::Component(own)) = self.inherited_twice(id, name) {
-            self.check_same_component(own, declared);
+            self.check_same_component(id, own, declared);
             self.insert(id, name, known);
             return;
         }
@@ -62,6 +62,7 @@ impl Instances {
             dimensions: dimensions(&declared.subscripts, id),
             own_dimensions: declared.subscripts.len(),
             original: None,
+            added: false,
             removed: false,
             ty: TypeState::Unknown,
             sizes: SizeState::Unknown,
@@ -170,29 +171,36 @@ impl Instances {
 
     /// Where the value of a component comes from; `None` if it has no binding.
     pub fn binding(&self, id: CompId) -> Option<BindingSource> {
-        let node = &self.components[id];
-        if let Some(binding) = &node.modifier.binding {
-            let from_inside = (binding.declared || self.is_covered(id)) && self.record_above(id).is_some();
-            if !from_inside {
-                return binding.expr.is_some().then(|| BindingSource::Expression(binding.clone()));
-            }
-        }
-        if let Some(record) = self.record_above(id) {
+        let own = self.components[id].modifier.binding.as_ref();
+        if let Some(record) = self.record_above(id)
+            && (own.is_none() || !self.is_said_outside(id, record))
+        {
             return Some(BindingSource::Field(record));
         }
-        node.modifier.binding.as_ref().filter(|binding| binding.expr.is_some()).cloned().map(BindingSource::Expression)
+        own.filter(|binding| binding.expr.is_some()).cloned().map(BindingSource::Expression)
     }
 
-    /// Whether what is said about a component is less than the value that a record above it has as a whole.
-    fn is_covered(&self, id: CompId) -> bool {
-        let mut current = id;
-        while let Some(owner) = self.classes[self.components[current].parent].owner {
-            if self.components[owner].modifier.covered.contains(&self.components[current].name) {
-                return true;
-            }
-            current = owner;
+    /// Whether the binding of an element comes from a modifier of the record above it that has a value as a whole, so that
+    /// it wins over that value. What the class of the record says, at whatever depth, is part of the default that the
+    /// value replaces (7.2.3).
+    fn is_said_outside(&self, id: CompId, record: CompId) -> bool {
+        let mut path = vec![self.components[id].name];
+        let mut whole = record;
+        while let Some(BindingSource::Field(above)) = self.binding(whole) {
+            path.push(self.components[whole].name);
+            whole = above;
         }
-        false
+        let mut modifier = &self.components[whole].modifier;
+        for &name in path.iter().rev() {
+            if modifier.covered.contains(&name) {
+                return false;
+            }
+            match modifier.child(name) {
+                Some(child) => modifier = child,
+                None => return false,
+            }
+        }
+        modifier.binding.is_some()
     }
 
     /// The component of which this one is an element, if it has a value as a whole.

@@ -142,7 +142,7 @@ impl Instances {
                 _ => {}
             }
         }
-        self.add_unread_classes(id);
+        self.add_unread_classes(id, composition);
         let to_bases = self.modifier_for_bases(id, composition);
         let own = std::mem::take(&mut self.classes[id].order);
         let mut own = own.into_iter();
@@ -183,13 +183,22 @@ impl Instances {
     }
 
     /// Classes of a package that stand in files of their own.
-    fn add_unread_classes(&mut self, id: ClassId) {
+    fn add_unread_classes(&mut self, id: ClassId, composition: &ast::Composition) {
         let def = self.classes[id].def;
         if self.libraries.get(def).directory.is_none() && def != Libraries::ROOT {
             return;
         }
+        // Redeclared ones stand in the text and are no elements of their own.
+        let redeclared: Vec<Name> = composition
+            .elements
+            .iter()
+            .filter_map(|element| match element {
+                ast::Element::Class(class) if class.prefixes.redeclare => Some(class.name.name),
+                _ => None,
+            })
+            .collect();
         for name in self.libraries.get(def).class_names.clone() {
-            if self.classes[id].members.contains_key(&name) {
+            if self.classes[id].members.contains_key(&name) || redeclared.contains(&name) {
                 continue;
             }
             self.add_unread_class(id, name);
@@ -280,6 +289,14 @@ impl Instances {
             return self.class_of(inner);
         }
         let Some(redeclare) = outer.redeclare.clone() else {
+            // The modifiers of the declaration itself come before those of its constraining clause (7.3.2).
+            let below = match &declaration.body {
+                ast::ClassBody::Short { modification: Some(own), .. } if !below.is_empty() => {
+                    let own = modifier::from_class_modification(own, declared_in, &mut self.diagnostics);
+                    merge(&Arc::new(own), &below, &mut self.diagnostics)
+                }
+                _ => below,
+            };
             let modifier = merge(&outer, &below, &mut self.diagnostics);
             let made = self.instantiate_class(&declaration, declared_in, modifier)?;
             if let Some(under) = self.members[member].under {

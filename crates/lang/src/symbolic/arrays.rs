@@ -6,6 +6,7 @@ use dae::function::{ArithmeticOp, ReductionOp};
 use dae::{Builtin, ExprId, Exprs, Node};
 
 use super::value::{Positions, Sizes, Symbolic, sizes_text, stack};
+use crate::flat::{MOST_ELEMENTS, element_count, sizes_product};
 
 pub type Shaped = Result<Symbolic, String>;
 
@@ -27,6 +28,18 @@ fn symbol(op: ArithmeticOp) -> &'static str {
         ArithmeticOp::Div => "/",
         ArithmeticOp::Pow => "^",
     }
+}
+
+/// Refuses arrays that no memory could hold.
+fn check_count(sizes: &[usize]) -> Result<(), String> {
+    match element_count(sizes) {
+        Some(_) => Ok(()),
+        None => Err(too_large(sizes)),
+    }
+}
+
+pub fn too_large(sizes: &[usize]) -> String {
+    format!("an array of {} elements is too large: at most {MOST_ELEMENTS} are supported", sizes_product(sizes))
 }
 
 /// Elementwise, a scalar standing for an array of the other's sizes.
@@ -74,6 +87,7 @@ fn multiply(exprs: &mut Exprs, a: &Symbolic, b: &Symbolic) -> Shaped {
     };
     let (left, right) = (scalars(a)?, scalars(b)?);
     let (row_count, column_count) = (rows.unwrap_or(1), columns.unwrap_or(1));
+    check_count(&[row_count, column_count])?;
     let mut elements = Vec::with_capacity(row_count * column_count);
     for row in 0..row_count {
         for column in 0..column_count {
@@ -106,7 +120,7 @@ fn matrix_power(exprs: &mut Exprs, a: &Symbolic, b: &Symbolic) -> Shaped {
             Err(format!("`^` needs a square matrix, and its operand has sizes {}", sizes_text(a.sizes())))
         }
         Some(exponent) if (0..=1000).contains(&exponent) => {
-            let mut result = identity(exprs, rows);
+            let mut result = identity(exprs, rows)?;
             for _ in 0..exponent {
                 result = multiply(exprs, &result, a)?;
             }
@@ -129,21 +143,30 @@ pub fn scalars(value: &Symbolic) -> Result<Vec<ExprId>, String> {
     value.elements().iter().map(|element| element.scalar().ok_or("numbers are needed here".to_owned())).collect()
 }
 
-pub fn identity(exprs: &mut Exprs, n: usize) -> Symbolic {
+pub fn identity(exprs: &mut Exprs, n: usize) -> Shaped {
+    check_count(&[n, n])?;
     let (zero, one) = (exprs.intern(Node::Integer(0)), exprs.intern(Node::Integer(1)));
     let elements = (0..n * n).map(|at| Symbolic::Scalar(if at / n == at % n { one } else { zero })).collect();
-    Symbolic::array(Sizes::from_slice(&[n, n]), elements)
+    Ok(Symbolic::array(Sizes::from_slice(&[n, n]), elements))
 }
 
 pub fn diagonal(exprs: &mut Exprs, vector: &Symbolic) -> Shaped {
     let &[n] = vector.sizes() else { return Err("`diagonal` needs a vector".to_owned()) };
+    check_count(&[n, n])?;
     let zero = Symbolic::Scalar(exprs.intern(Node::Integer(0)));
     let diagonal = vector.elements();
     let elements = (0..n * n).map(|at| if at / n == at % n { diagonal[at / n].clone() } else { zero.clone() });
     Ok(Symbolic::array(Sizes::from_slice(&[n, n]), elements.collect()))
 }
 
-/// `fill(value, sizes…)`.
+/// `fill(value, sizes…)`, where the text gives the sizes.
+pub fn filled(value: &Symbolic, sizes: &[usize]) -> Shaped {
+    let all: Vec<usize> = sizes.iter().chain(value.sizes()).copied().collect();
+    check_count(&all)?;
+    Ok(fill(value, sizes))
+}
+
+/// An array of equal elements with sizes that are known not to be too large.
 pub fn fill(value: &Symbolic, sizes: &[usize]) -> Symbolic {
     let count = sizes.iter().product();
     match value {
@@ -311,6 +334,7 @@ pub fn skew(exprs: &mut Exprs, a: &Symbolic) -> Shaped {
 pub fn outer_product(exprs: &mut Exprs, a: &Symbolic, b: &Symbolic) -> Shaped {
     let (x, y) = (scalars(a)?, scalars(b)?);
     let sizes = Sizes::from_slice(&[x.len(), y.len()]);
+    check_count(&sizes)?;
     let pairs = x.iter().flat_map(|&x| y.iter().map(move |&y| (x, y)));
     Ok(Symbolic::array(sizes, pairs.map(|(x, y)| Symbolic::Scalar(exprs.mul(x, y))).collect()))
 }

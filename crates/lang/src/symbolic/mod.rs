@@ -522,7 +522,8 @@ impl<'e> Expander<'e> {
     fn size(&mut self, expr: &Expr) -> Outcome<usize> {
         let size = self.integer(expr)?;
         match usize::try_from(size) {
-            Ok(size) if size <= 100_000_000 => Ok(size),
+            Ok(size) if size <= crate::flat::MOST_ELEMENTS => Ok(size),
+            Ok(size) => Err(self.wrong_sizes(expr.span, arrays::too_large(&[size]))),
             _ => Err(self.wrong_sizes(expr.span, format!("{size} is no size"))),
         }
     }
@@ -563,13 +564,16 @@ impl<'e> Expander<'e> {
         if step == 0 {
             return Err(self.wrong_sizes(whole.span, "the step of a range must not be zero"));
         }
+        let length = (i128::from(last) - i128::from(first)) / i128::from(step) + 1;
+        if length > crate::flat::MOST_ELEMENTS as i128 {
+            let message =
+                format!("this range has {length} elements, and at most {} are supported", crate::flat::MOST_ELEMENTS);
+            return Err(self.wrong_sizes(whole.span, message));
+        }
         let mut elements = Vec::new();
         let mut current = first;
         while (step > 0 && current <= last) || (step < 0 && current >= last) {
             elements.push(Symbolic::Scalar(self.exprs().int(current)));
-            if elements.len() > 100_000_000 {
-                return Err(self.wrong_sizes(whole.span, "this range is too long"));
-            }
             current = match current.checked_add(step) {
                 Some(next) => next,
                 None => break,
@@ -590,7 +594,7 @@ impl<'e> Expander<'e> {
         let step = step.map_or(Ok(1.0), &mut number)?;
         let last = number(stop)?;
         let count = ((last - first) / step + 1e-10).floor();
-        if !count.is_finite() || count > 1e8 {
+        if !count.is_finite() || count > crate::flat::MOST_ELEMENTS as f64 {
             return Err(self.wrong_sizes(start.span, "this range is too long"));
         }
         let count = if count < 0.0 { 0 } else { count as usize + 1 };
@@ -624,10 +628,19 @@ impl<'e> Expander<'e> {
 
     fn array_for(&mut self, element: &Expr, iterators: &[Iterator], whole: &Expr) -> Outcome<Symbolic> {
         let mut values = Vec::new();
+        let mut count = 0;
         let sizes = self.for_each_iteration(iterators, &mut |expander| {
-            values.push(expander.expand(element)?);
+            let value = expander.expand(element)?;
+            count += value.elements().len().max(1);
+            if count > crate::flat::MOST_ELEMENTS {
+                return Err(expander.wrong_sizes(whole.span, "this array has too many elements"));
+            }
+            values.push(value);
             Ok(())
         })?;
+        if values.is_empty() {
+            return Ok(self.without_iterations(element, iterators));
+        }
         if let Some(first) = values.first()
             && let Some(odd) = values.iter().find(|value| value.sizes() != first.sizes())
         {
@@ -635,6 +648,35 @@ impl<'e> Expander<'e> {
             return Err(self.wrong_sizes(element.span, message));
         }
         Ok(arrays::with_rank(stack(&sizes, values), whole.ty.rank))
+    }
+
+    /// An array whose iterators run over nothing still has the sizes of its elements (10.4.1): those with the first value
+    /// of each iterator, or with one where it has none.
+    fn without_iterations(&mut self, element: &Expr, iterators: &[Iterator]) -> Symbolic {
+        let before = self.elaborator.instances.diagnostics.len();
+        let outer = self.mode;
+        let mut sizes = Sizes::new();
+        for iterator in iterators.iter().rev() {
+            let range = self.expand(&iterator.range).ok();
+            let first = range.as_ref().and_then(|range| range.elements().first().cloned());
+            sizes.push(range.map_or(0, |range| range.elements().len()));
+            let first = first.unwrap_or_else(|| match iterator.range.ty.base {
+                Base::Real => Symbolic::Scalar(self.exprs().real(1.0)),
+                Base::Boolean => Symbolic::Scalar(self.exprs().boolean(false)),
+                _ => Symbolic::Scalar(self.exprs().int(1)),
+            });
+            self.set_local(iterator.local, Some(first));
+        }
+        if element.ty.rank > 0 {
+            self.mode = Mode::Shape;
+            match self.expand(element) {
+                Ok(value) if value.sizes().len() == element.ty.rank => sizes.extend_from_slice(value.sizes()),
+                _ => sizes.resize(sizes.len() + element.ty.rank, 0),
+            }
+            self.mode = outer;
+        }
+        self.elaborator.instances.diagnostics.truncate(before);
+        Symbolic::Array(std::rc::Rc::new(SymbolicArray { sizes, elements: Vec::new() }))
     }
 
     fn reduction(
@@ -661,7 +703,15 @@ impl<'e> Expander<'e> {
                     }
                 });
             }
-            return total.ok_or_else(|| self.wrong_sizes(whole.span, "the sum of no arrays has no size"));
+            if let Some(total) = total {
+                return Ok(total);
+            }
+            let none = self.without_iterations(element, iterators);
+            let zero = Symbolic::Scalar(match whole.ty.base {
+                Base::Real => self.exprs().real(0.0),
+                _ => self.exprs().int(0),
+            });
+            return self.shaped(arrays::filled(&zero, &none.sizes()[iterators.len()..]), whole.span, &[]);
         }
         let scalars: Vec<ExprId> = values.iter().filter_map(Symbolic::scalar).collect();
         let real = matches!(whole.ty.base, Base::Real);
@@ -738,16 +788,17 @@ impl<'e> Expander<'e> {
             ArrayFunction::Zeros | ArrayFunction::Ones => {
                 let sizes = arguments.iter().map(|size| self.size(size)).collect::<Outcome<Vec<_>>>()?;
                 let value = Symbolic::Scalar(self.exprs().int(if op == ArrayFunction::Ones { 1 } else { 0 }));
-                return Ok(arrays::fill(&value, &sizes));
+                return self.shaped(arrays::filled(&value, &sizes), span, &[]);
             }
             ArrayFunction::Identity => {
                 let size = self.size(first)?;
-                return Ok(arrays::identity(self.exprs(), size));
+                let result = arrays::identity(self.exprs(), size);
+                return self.shaped(result, span, &[]);
             }
             ArrayFunction::Fill => {
                 let value = self.expand(first)?;
                 let sizes = arguments[1..].iter().map(|size| self.size(size)).collect::<Outcome<Vec<_>>>()?;
-                return Ok(arrays::fill(&value, &sizes));
+                return self.shaped(arrays::filled(&value, &sizes), span, &[]);
             }
             ArrayFunction::Linspace => {
                 let [from, to, points] = arguments else {
@@ -795,11 +846,42 @@ impl<'e> Expander<'e> {
                 let exprs = self.exprs();
                 return Ok(value.map(&mut |id| to_integer(exprs, id)));
             }
-            ArrayFunction::Enumeration => return Ok(value.clone()),
+            ArrayFunction::Enumeration => return self.to_enumeration(value, whole),
             _ => return self.text(op, arguments, &values, whole),
         };
         let operands: Vec<&Expr> = arguments.iter().collect();
         self.shaped(result, span, &operands)
+    }
+
+    /// `E(i)`: a number that no literal has is an error, which is found during the run where it is not known before.
+    fn to_enumeration(&mut self, value: &Symbolic, whole: &Expr) -> Outcome<Symbolic> {
+        let Base::Enumeration(enumeration) = &whole.ty.base else { return Ok(value.clone()) };
+        if self.mode == Mode::Shape {
+            return Ok(value.clone());
+        }
+        let last = enumeration.literals.len() as i64;
+        let mut outside = None;
+        let checked = value.map(&mut |id| {
+            let exprs = &mut self.elaborator.flat.model.exprs;
+            match exprs.as_integer(id) {
+                Some(number) => {
+                    if !(1..=last).contains(&number) {
+                        outside.get_or_insert(number);
+                    }
+                    id
+                }
+                None => within(exprs, id, last),
+            }
+        });
+        match outside {
+            Some(_) if self.path_condition.is_some() => Ok(checked),
+            Some(number) => {
+                let message = format!("`{}` has {last} values, none with the number {number}", enumeration.name);
+                let diagnostic = Diagnostic::error("enumeration-range", message).at(whole.span, "");
+                Err(self.located(diagnostic.specification("4.9.5.2")))
+            }
+            None => Ok(checked),
+        }
     }
 
     /// Subscripts on a value.
@@ -821,6 +903,16 @@ fn is_option(condition: &Expr) -> bool {
         only &= !matches!(expr.ty.base, Base::Real | Base::Record(_) | Base::Component | Base::Object(_));
     });
     only
+}
+
+/// The number if it is one of `1 … last`, and undefined otherwise, which no result may be.
+fn within(exprs: &mut Exprs, id: ExprId, last: i64) -> ExprId {
+    let (first, last) = (exprs.int(1), exprs.int(last));
+    let above = exprs.compare(CompareOp::GreaterEqual, false, id, first);
+    let below = exprs.compare(CompareOp::LessEqual, false, id, last);
+    let inside = exprs.and(above, below);
+    let undefined = exprs.real(f64::NAN);
+    exprs.if_(inside, id, undefined)
 }
 
 /// Integer to Real: only literals look different.

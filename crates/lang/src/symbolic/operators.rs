@@ -9,6 +9,20 @@ use crate::flat::Indices;
 use crate::instance::{CompId, Outcome};
 use crate::typed::{Base, Expr, FunctionKey, Operator};
 
+/// Operators whose value has the sizes of their argument.
+fn same_shape(operator: Operator) -> bool {
+    matches!(
+        operator,
+        Operator::Der
+            | Operator::Pre
+            | Operator::Previous
+            | Operator::Edge
+            | Operator::Change
+            | Operator::InStream
+            | Operator::ActualStream
+    )
+}
+
 impl Expander<'_> {
     pub(super) fn operator(&mut self, operator: Operator, arguments: &[Expr], whole: &Expr) -> Outcome<Symbolic> {
         let span = whole.span;
@@ -53,6 +67,12 @@ impl Expander<'_> {
                 return Ok(Symbolic::Scalar(self.exprs().boolean(holds)));
             }
             _ => {}
+        }
+        if self.mode == Mode::Shape
+            && let Some(argument) = same_shape(operator).then(|| arguments.first()).flatten()
+        {
+            // Variables stand for no more than their sizes.
+            return self.expand(argument);
         }
         if self.mode == Mode::Evaluate {
             return self.constant_operator(operator, arguments, span);

@@ -246,7 +246,10 @@ impl Expander<'_> {
             .map(|(_, list)| list.len())
             .collect();
         let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
-        let mut elements = Vec::with_capacity(counts.iter().product());
+        let Some(count) = crate::flat::element_count(&counts) else {
+            return Err(self.wrong_sizes(expr.span, arrays::too_large(&counts)));
+        };
+        let mut elements = Vec::with_capacity(count);
         let mut failed = None;
         crate::flat::for_each_index(&counts, |at| {
             if failed.is_some() {
@@ -419,7 +422,10 @@ impl Expander<'_> {
             }
         }
         let counts: Vec<usize> = lists.iter().map(Vec::len).collect();
-        let mut all = Vec::with_capacity(counts.iter().product());
+        let Some(count) = crate::flat::element_count(&counts) else {
+            return Err(self.wrong_sizes(expr.span, arrays::too_large(&counts)));
+        };
+        let mut all = Vec::with_capacity(count);
         crate::flat::for_each_index(&counts, |at| {
             all.push(at.iter().zip(&lists).map(|(&k, list)| list[k as usize - 1]).collect());
         });

@@ -4,15 +4,15 @@
 use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use dae::function::LocalId;
-use rustc_hash::FxHashMap;
 use syntax::ast;
 
+use super::defaults::{Known, reads_spread_inputs};
 use super::names::ValueOrClass;
 use super::{Typer, convert, fits, highest, literal, wrong};
 use crate::functions::{Signature, SignatureInput, SignatureKind};
 use crate::instance::ClassId;
 use crate::lookup::Resolved;
-use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Locals, Reference, Step, Subscript, Type};
+use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Reference, Step, Subscript, Type};
 
 /// An argument with its name, if it has one.
 pub struct Argument {
@@ -278,7 +278,38 @@ impl Typer<'_> {
     /// Arguments to inputs, defaults filled in, arrays spread over elements where the inputs are of lower rank.
     pub fn call_signature(&mut self, signature: &Signature, arguments: Vec<Argument>, span: Span) -> Expr {
         let Some(slots) = self.slots(signature, arguments, span) else { return wrong(span) };
-        let Some((mut values, over)) = self.fit_arguments(signature, slots, span) else { return wrong(span) };
+        let Some((given, over)) = self.fit_arguments(signature, slots, span) else { return wrong(span) };
+        let missing: Vec<&str> = signature
+            .inputs
+            .iter()
+            .zip(&given)
+            .filter(|(input, value)| value.is_none() && input.default.is_none())
+            .map(|(input, _)| input.name.as_str())
+            .collect();
+        if !missing.is_empty() {
+            let message = format!("the call of `{}` lacks {}", signature.name, quoted(&missing));
+            return self.error(span, "missing-argument", message);
+        }
+        if over.iter().any(|&extra| extra > 0) && reads_spread_inputs(signature, &given, &over) {
+            return self.call_for_each_element(signature, given, &over, span);
+        }
+        self.call_with(signature, given, &over, span)
+    }
+
+    /// A call with arguments that fit; those that are missing get their defaults.
+    pub(super) fn call_with(
+        &mut self,
+        signature: &Signature,
+        given: Vec<Option<Expr>>,
+        over: &[usize],
+        span: Span,
+    ) -> Expr {
+        let mut known = Known::new(signature, given);
+        let mut values = Vec::with_capacity(signature.inputs.len());
+        for input in &signature.inputs {
+            let Some(value) = self.value_of(signature, input.local, &mut known) else { return wrong(span) };
+            values.push(if known.is_given(input.local) { value } else { Expr { span, ..value } });
+        }
         let extra = over.iter().max().copied().unwrap_or(0);
         let variability = if signature.impure && self.place == super::Place::Model {
             highest(&values).max(Variability::Parameter)
@@ -288,7 +319,10 @@ impl Typer<'_> {
         if let Some(record) = &signature.record
             && extra == 0
         {
-            let fields = self.record_fields(signature, &values);
+            let mut fields = Vec::with_capacity(signature.fields.len());
+            for field in &signature.fields {
+                fields.push(self.value_of(signature, field.local, &mut known).unwrap_or_else(|| wrong(field.span)));
+            }
             let ty = Type::new(Base::Record(record.clone()), 0);
             return Expr { kind: Kind::Record(record.clone(), fields), ty, variability, span };
         }
@@ -302,7 +336,7 @@ impl Typer<'_> {
             base => Type::new(base, ty.rank),
         };
         let ty = ty.with_rank(ty.rank + extra);
-        let over: Vec<bool> = over.into_iter().map(|extra| extra > 0).collect();
+        let over: Vec<bool> = over.iter().map(|&extra| extra > 0).collect();
         values.shrink_to_fit();
         Expr { kind: Kind::Vectorized { function: signature.key, arguments: values, over }, ty, variability, span }
     }
@@ -342,51 +376,34 @@ impl Typer<'_> {
         Some(slots)
     }
 
+    /// The arguments as values of the types of the inputs, and over how many dimensions each is spread.
     fn fit_arguments(
         &mut self,
         signature: &Signature,
         slots: Vec<Option<Expr>>,
         span: Span,
-    ) -> Option<(Vec<Expr>, Vec<usize>)> {
-        let mut values: Vec<Expr> = Vec::with_capacity(slots.len());
+    ) -> Option<(Vec<Option<Expr>>, Vec<usize>)> {
+        let mut values: Vec<Option<Expr>> = Vec::with_capacity(slots.len());
         let mut over = vec![0; slots.len()];
-        let mut missing = Vec::new();
         for (at, slot) in slots.into_iter().enumerate() {
             let input = &signature.inputs[at];
             let Some(value) = slot else {
-                match &input.default {
-                    Some(default) => {
-                        let fresh = self.fresh_iterators(default, &signature.locals);
-                        let known = |local: LocalId| {
-                            let position = signature.inputs.iter().position(|input| input.local == local)?;
-                            values.get(position).cloned()
-                        };
-                        let default = substitute(default, &|local| {
-                            let value = fresh.get(&local).cloned().or_else(|| known(local));
-                            value.or_else(|| default_of(signature, local, &known, 8))
-                        });
-                        values.push(Expr { span, ..default });
-                    }
-                    None => {
-                        missing.push(input.name.as_str());
-                        values.push(wrong(span));
-                    }
-                }
+                values.push(None);
                 continue;
             };
             if fits(&value.ty, &input.ty) {
-                values.push(convert(value, &input.ty));
+                values.push(Some(convert(value, &input.ty)));
                 continue;
             }
             let element = value.ty.with_rank(input.ty.rank);
             if value.ty.rank > input.ty.rank && fits(&element, &input.ty) && signature.kind != SignatureKind::Object {
                 over[at] = value.ty.rank - input.ty.rank;
                 let ty = input.ty.with_rank(value.ty.rank);
-                values.push(convert(value, &ty));
+                values.push(Some(convert(value, &ty)));
                 continue;
             }
             if let Some(converted) = self.converted_to_record(&value, input) {
-                values.push(converted);
+                values.push(Some(converted));
                 continue;
             }
             let diagnostic = Diagnostic::error(
@@ -403,11 +420,6 @@ impl Typer<'_> {
             .at(input.span, "the input is declared here")
             .specification("12.4");
             self.report(diagnostic);
-            return None;
-        }
-        if !missing.is_empty() {
-            let message = format!("the call of `{}` lacks {}", signature.name, quoted(&missing));
-            self.error(span, "missing-argument", message);
             return None;
         }
         let extra = over.iter().max().copied().unwrap_or(0);
@@ -427,52 +439,6 @@ impl Typer<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Iterators of an expression that comes from another function, as iterators of this one.
-    fn fresh_iterators(&mut self, expr: &Expr, from: &Locals) -> FxHashMap<LocalId, Expr> {
-        let mut bound = Vec::new();
-        walk(expr, &mut |e| {
-            if let Kind::ArrayFor { iterators, .. } | Kind::Reduction { iterators, .. } = &e.kind {
-                bound.extend(iterators.iter().map(|iterator| iterator.local));
-            }
-        });
-        let mut fresh = FxHashMap::default();
-        for local in bound {
-            let Some(old) = from.get(local) else { continue };
-            let (ty, span) = (old.ty.clone(), old.span);
-            let new = self.locals.push(old.clone());
-            fresh.insert(local, Expr { kind: Kind::Local(new), ty, variability: Variability::Parameter, span });
-        }
-        fresh
-    }
-
-    /// All fields of a record from the inputs of its constructor.
-    fn record_fields(&mut self, signature: &Signature, values: &[Expr]) -> Vec<Expr> {
-        let mut known: FxHashMap<LocalId, Expr> = FxHashMap::default();
-        for (input, value) in signature.inputs.iter().zip(values) {
-            known.insert(input.local, value.clone());
-        }
-        let mut fields = Vec::with_capacity(signature.fields.len());
-        for field in &signature.fields {
-            let value = match known.get(&field.local) {
-                Some(value) => value.clone(),
-                None => match &field.default {
-                    Some(default) => {
-                        let fresh = self.fresh_iterators(default, &signature.locals);
-                        let value = substitute(default, &|local| {
-                            let value = fresh.get(&local).or_else(|| known.get(&local)).cloned();
-                            value.or_else(|| default_of(signature, local, &|local| known.get(&local).cloned(), 8))
-                        });
-                        known.insert(field.local, value.clone());
-                        value
-                    }
-                    None => wrong(field.span),
-                },
-            };
-            fields.push(value);
-        }
-        fields
     }
 
     /// `E(i)`.
@@ -501,18 +467,6 @@ impl Typer<'_> {
         };
         Expr { kind, ty: ty.with_rank(rank), variability, span }
     }
-}
-
-/// The default of a field of a record that comes later in the text, over what is known.
-fn default_of(
-    signature: &Signature,
-    local: LocalId,
-    known: &dyn Fn(LocalId) -> Option<Expr>,
-    depth: usize,
-) -> Option<Expr> {
-    let field = signature.fields.iter().find(|field| field.local == local)?;
-    let default = field.default.as_ref().filter(|_| depth > 0)?;
-    Some(substitute(default, &|local| known(local).or_else(|| default_of(signature, local, known, depth - 1))))
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -4,14 +4,15 @@
 //! A mistake is reported once and leaves an expression of unknown type, which fits everywhere.
 
 mod builtins;
-pub use builtins::name_here;
-pub use calls::{rewrite, walk};
 mod calls;
+mod defaults;
 mod names;
 mod operators;
 mod overload;
 mod statements;
 
+pub use builtins::name_here;
+pub use calls::{rewrite, walk};
 use std::sync::Arc;
 
 use base::{Diagnostic, Name, Span};

@@ -39,6 +39,13 @@ impl Typer<'_> {
         if let Some(call) = self.exact(&candidates, &[&operand], span) {
             return call;
         }
+        // Arrays of operator records: element by element.
+        let element = Expr { ty: operand.ty.with_rank(0), ..operand.clone() };
+        if operand.ty.rank > 0
+            && let Some(signature) = self.fitting(&candidates, &[&element])
+        {
+            return self.call_signature(&signature, vec![Argument { name: None, value: operand }], span);
+        }
         let message = format!("`{}` does not apply to `{}`", name.trim_matches('\''), operand.ty.text());
         self.error(span, "operator-type", message)
     }
@@ -79,14 +86,18 @@ impl Typer<'_> {
 
     /// The one function that takes the operands as they are.
     fn exact(&mut self, candidates: &[Arc<Signature>], operands: &[&Expr], span: Span) -> Option<Expr> {
-        let signature = candidates.iter().find(|signature| {
+        let signature = self.fitting(candidates, operands)?;
+        let arguments = operands.iter().map(|&value| Argument { name: None, value: value.clone() }).collect();
+        Some(self.call_signature(&signature, arguments, span))
+    }
+
+    fn fitting(&self, candidates: &[Arc<Signature>], operands: &[&Expr]) -> Option<Arc<Signature>> {
+        let found = candidates.iter().find(|signature| {
             signature.inputs.len() >= operands.len()
                 && signature.inputs.iter().zip(operands).all(|(input, operand)| fits(&operand.ty, &input.ty))
                 && signature.inputs[operands.len()..].iter().all(|input| input.default.is_some())
-        })?;
-        let signature = signature.clone();
-        let arguments = operands.iter().map(|&value| Argument { name: None, value: value.clone() }).collect();
-        Some(self.call_signature(&signature, arguments, span))
+        });
+        found.cloned()
     }
 
     /// One operand converted by a constructor of the other's record, so that a function fits.
