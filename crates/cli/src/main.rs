@@ -17,8 +17,15 @@ use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::style::{Style, tell};
 
+/// The status of a program that ended by a panic, as the language defines it.
+const PANICKED: u8 = 101;
+
 fn main() -> ExitCode {
     interrupt::install();
+    with_large_stack(run)
+}
+
+fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
@@ -50,4 +57,15 @@ fn refused(error: &clap::Error) -> ExitCode {
         Ok(()) if !error.use_stderr() => ExitCode::SUCCESS,
         _ => Exit::Call.into(),
     }
+}
+
+/// Runs the program on a thread with a stack for texts that nest as deep as the parser lets them; on a smaller one where
+/// the system does not give as much. Only what is used of it takes memory.
+fn with_large_stack(run: fn() -> ExitCode) -> ExitCode {
+    for size in [1 << 30, 1 << 28, 1 << 26] {
+        if let Ok(thread) = std::thread::Builder::new().name("main".to_owned()).stack_size(size).spawn(run) {
+            return thread.join().unwrap_or(ExitCode::from(PANICKED));
+        }
+    }
+    run()
 }

@@ -282,7 +282,7 @@ impl<'f> Text<'f> {
                 | Expr::If(..)
                 | Expr::Range(..)
         ) && !matches!(expr, Expr::Whole(ArrayFunction::Concat, _))
-            && !matches!(expr, Expr::Real(value) if value.is_sign_negative())
+            && !matches!(expr, Expr::Real(value) if value.is_sign_negative() || value.is_nan())
             && !matches!(expr, Expr::Integer(value) if *value < 0);
         if alone { self.expr(expr) } else { format!("({})", self.expr(expr)) }
     }
@@ -306,6 +306,10 @@ impl<'f> Text<'f> {
     fn operation(&self, expr: &Expr) -> String {
         let binary = |a: &Expr, sign: &str, b: &Expr| format!("{}{sign}{}", self.operand(a), self.operand(b));
         match expr {
+            // There is no literal for what has no value yet.
+            Expr::Real(value) if value.is_nan() => {
+                binary(&Expr::Real(0.0), arithmetic(ArithmeticOp::Div), &Expr::Real(0.0))
+            }
             Expr::Real(value) => real(*value),
             Expr::Integer(value) => value.to_string(),
             Expr::Enumeration(known, ordinal) => self.enumeration_literal(known, *ordinal),

@@ -49,6 +49,8 @@ pub struct Elaborator {
     /// The conditions of the when statements of the algorithm section that is being expanded.
     pub(crate) when_conditions: Vec<VarId>,
     pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
+    /// Enumerations to which numbers are converted that are not known at translation.
+    pub(crate) converted: FxHashSet<u32>,
     /// What stands in `noEvent` and is no Real.
     pub(crate) without_events: FxHashSet<ExprId>,
     /// Functions that were made for sums and products of records.
@@ -134,6 +136,7 @@ impl Elaborator {
             typed_algorithms: FxHashMap::default(),
             when_conditions: Vec::new(),
             auxiliary_variables: FxHashMap::default(),
+            converted: FxHashSet::default(),
             without_events: FxHashSet::default(),
             record_names: FxHashMap::default(),
             record_operations: FxHashMap::default(),

@@ -37,7 +37,7 @@ impl Scalars {
 }
 
 /// Arrays with more elements than this are refused: each of them costs memory and time in every step of the translation.
-pub const MOST_ELEMENTS: usize = 10_000_000;
+pub const MOST_ELEMENTS: usize = 5_000_000;
 
 /// The number of elements of an array; `None` where there are too many.
 pub fn element_count(sizes: &[usize]) -> Option<usize> {

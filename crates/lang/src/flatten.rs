@@ -43,6 +43,12 @@ pub struct Flattening {
     pub flatten_time: Duration,
 }
 
+/// Expressions and classes may nest as deep as a text can be written by a program. Most recursions over them check the
+/// stack themselves; those that do not, such as the release of a tree, get one that is enough for what the parser lets
+/// through. Only what is used of it takes memory.
+const STACK: usize = 1 << 30;
+const LEAST_STACK: usize = 1 << 28;
+
 /// Makes the flat model of a class.
 pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) -> Flattening {
     let mut result = Flattening {
@@ -55,12 +61,17 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
     if result.diagnostics.iter().any(Diagnostic::is_error) {
         return result;
     }
-    let mut elaborator = elaborate(libraries, class, overrides, false, &mut result);
+    stacker::maybe_grow(LEAST_STACK, STACK, || flatten_into(libraries, class, overrides, &mut result));
+    result
+}
+
+fn flatten_into(libraries: &mut Libraries, class: &str, overrides: &Overrides, result: &mut Flattening) {
+    let mut elaborator = elaborate(libraries, class, overrides, false, result);
     let model = &elaborator.flat.model;
     if model.exprs.lacks_operands() && model.has_clocks() && !failed(&elaborator.instances) {
         // What ticks together follows from the equations as they are written. Only now is it known that this matters.
         *libraries = elaborator.instances.libraries;
-        elaborator = elaborate(libraries, class, overrides, true, &mut result);
+        elaborator = elaborate(libraries, class, overrides, true, result);
     }
     let Elaborator { mut instances, flat, .. } = elaborator;
     result.diagnostics.append(&mut instances.libraries.diagnostics);
@@ -76,7 +87,6 @@ pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) ->
         result.stage = Stage::Done;
         result.model = Some(flat.model);
     }
-    result
 }
 
 /// Makes the flat model of a class; `keep_operands` as in `Exprs`.
@@ -131,6 +141,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
     state_machines::translate(elaborator, &parts, &paths);
+    variables::check_enumerations(elaborator);
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();

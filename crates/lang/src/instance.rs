@@ -77,6 +77,8 @@ pub struct ClassNode {
     pub(crate) members: FxHashMap<Name, Member>,
     /// The names of `members`: inherited ones stand where the extends clause stands.
     pub(crate) order: Vec<Name>,
+    /// How many base classes it has, those of its base classes included; counted in the class that inherits them all.
+    pub(crate) base_count: usize,
     /// One for each extends clause, in order.
     pub bases: Vec<ClassId>,
     pub(crate) simple: Option<Option<Arc<SimpleType>>>,

@@ -17,6 +17,9 @@ base::id_type!(
     pub DefId, "def"
 );
 
+/// Full names may be this long. Each class holds its own, so that deep nesting would take memory by the square of its depth.
+const LONGEST_NAME: usize = 30_000;
+
 /// Access to files, so that tests and other programs can bring their own.
 pub trait Files {
     fn read(&self, path: &Path) -> std::io::Result<String>;
@@ -61,6 +64,8 @@ pub struct Definition {
     pub directory: Option<PathBuf>,
     /// The classes declared in it.
     classes: FxHashMap<Name, ClassSource>,
+    /// The positions of the import clauses among its elements.
+    pub(crate) imports: Vec<u32>,
     /// The names of `classes` in their order.
     pub class_names: Vec<Name>,
 }
@@ -211,6 +216,17 @@ impl Libraries {
         let known = match source {
             ClassSource::Known(id) => return Some(id),
             ClassSource::Broken => None,
+            ClassSource::Text(class) if self.definitions[parent].name.as_str().len() > LONGEST_NAME => {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "nesting-too-deep",
+                        "classes nest too deep: the full name of this one is too long",
+                    )
+                    .at(class.name.span, format!("its name would have more than {LONGEST_NAME} letters"))
+                    .hint("declare it further outside"),
+                );
+                None
+            }
             ClassSource::Text(class) => Some(self.define(class, Some(parent), None)),
             ClassSource::Path(path) => self.load(&path, parent, name),
         };
@@ -308,8 +324,12 @@ impl Libraries {
         };
         let mut classes = FxHashMap::default();
         let mut class_names = Vec::new();
+        let mut imports = Vec::new();
         if let ast::ClassBody::Long(composition) = &class.body {
-            for element in &composition.elements {
+            for (position, element) in composition.elements.iter().enumerate() {
+                if let ast::Element::Import(_) = element {
+                    imports.push(position as u32);
+                }
                 if let ast::Element::Class(inner) = element
                     && classes.insert(inner.name.name, ClassSource::Text(inner.clone())).is_none()
                 {
@@ -318,7 +338,8 @@ impl Libraries {
             }
         }
         let address = Arc::as_ptr(&class) as usize;
-        let id = self.definitions.push(Definition { class, parent, name, directory: None, classes, class_names });
+        let id =
+            self.definitions.push(Definition { class, parent, name, directory: None, classes, imports, class_names });
         self.by_address.insert(address, id);
         if let Some(directory) = directory {
             self.add_folder(id, directory);

@@ -91,11 +91,15 @@ impl Instances {
     }
 
     fn find_import(&mut self, class: ClassId, name: Name) -> Outcome<Option<Found>> {
-        let definition = self.definition(class).clone();
+        let known = self.libraries.get(self.class(class).def);
+        if known.imports.is_empty() {
+            return Ok(None);
+        }
+        let (definition, positions) = (known.class.clone(), known.imports.clone());
         let ast::ClassBody::Long(composition) = &definition.body else { return Ok(None) };
         let imports = || {
-            composition.elements.iter().filter_map(|element| match element {
-                ast::Element::Import(import) => Some(import),
+            positions.iter().filter_map(|&position| match composition.elements.get(position as usize) {
+                Some(ast::Element::Import(import)) => Some(import),
                 _ => None,
             })
         };

@@ -42,7 +42,11 @@ impl Typer<'_> {
         }
         let (Base::Record(record), Some(&own)) = (&ty.base, self.components.get(&component)) else { return None };
         let mut fields = Fields { own, values: FxHashMap::default(), parts: 0 };
-        let value = self.record_default(component, record, &mut fields, is_given)?;
+        // The fields of one element of an array read those of the same element.
+        let declared = std::mem::replace(&mut self.locals[own].ty, ty.with_rank(0));
+        let value = self.record_default(component, record, &mut fields, is_given);
+        self.locals[own].ty = declared;
+        let value = value?;
         self.for_all_elements(component, value, ty)
     }
 

@@ -451,6 +451,40 @@ pub fn compare_connected(elaborator: &mut Elaborator) {
     }
 }
 
+/// Variables of an enumeration to which numbers are converted must have one of its values (4.9.5.2).
+pub fn check_enumerations(elaborator: &mut Elaborator) {
+    let converted = std::mem::take(&mut elaborator.converted);
+    let model = &mut elaborator.flat.model;
+    if converted.is_empty() || model.is_from_flat_text {
+        return;
+    }
+    let ids: Vec<VarId> = model.variables.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let variable = &model.variables[id];
+        let VariableType::Enumeration(number) = variable.ty else { continue };
+        let is_known = variable.variability <= Variability::Parameter
+            && variable.binding.is_none_or(|binding| model.exprs.is_literal(binding));
+        if is_known || !converted.contains(&number) {
+            continue;
+        }
+        let (path, span) = (variable.path, variable.span);
+        let enumeration = &model.enumerations[number as usize];
+        let last = enumeration.literals.len() as i64;
+        let name = model.variable_name(id);
+        let message = format!("`{name}` is none of the {last} values of `{}`", enumeration.name);
+        let message = model.exprs.string(&message);
+        let exprs = &mut model.exprs;
+        let (value, first, last) = (exprs.var(id), exprs.int(1), exprs.int(last));
+        let above = exprs.compare(dae::CompareOp::GreaterEqual, false, value, first);
+        let below = exprs.compare(dae::CompareOp::LessEqual, false, value, last);
+        let holds = exprs.and(above, below);
+        let component = model.paths.parent(path).unwrap_or(path);
+        let origin = Origin { component, span, kind: OriginKind::Binding };
+        let kind = dae::ActionKind::Assert { holds, message, warning: false };
+        model.actions.push(dae::Action { kind, condition: None, origin });
+    }
+}
+
 /// Reports parameters and constants whose values depend on themselves. A cycle that an if-expression with a known
 /// condition does not close is opened: `T = if use_T then T0 else f(h)` with `h = if use_T then g(T) else h0`.
 pub fn check_cycles(elaborator: &mut Elaborator) {

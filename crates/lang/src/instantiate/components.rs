@@ -16,6 +16,9 @@ use crate::modifier::{self, Modifier, merge};
 /// Components nested deeper than this contain themselves.
 const DEEPEST: usize = 200;
 
+/// Models with more class instances than this are refused: each of them takes about a kilobyte.
+const MOST_CLASSES: usize = 1_000_000;
+
 impl Instances {
     pub(super) fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
         let name = declared.name.name;
@@ -112,6 +115,11 @@ impl Instances {
             let own = Arc::new(modifier.without_binding());
             let attributes = merge(&own, &simple.attributes, &mut self.diagnostics);
             return Ok(ComponentType::Builtin { builtin, attributes });
+        }
+        if self.classes.len() > MOST_CLASSES {
+            let message = format!("the model has more than {MOST_CLASSES} components with elements");
+            let diagnostic = Diagnostic::error("too-large", message).at(self.span(id), "the first one beyond");
+            return Err(self.in_component(Box::new(diagnostic), id));
         }
         if self.chain(id).len() > DEEPEST {
             return Err(self.contains_itself(id, class, type_name.span));

@@ -9,6 +9,11 @@ use crate::instance::{ClassId, Instances, Member};
 use crate::modifier::{self, Declaration, Modifier, merge};
 use crate::restrictions::{kind_text, may_extend};
 
+/// More levels of inheritance than this are not followed.
+const DEEPEST: usize = 10_000;
+/// More classes than this are not inherited by one, however they come together.
+const MOST_BASES: usize = 50_000;
+
 impl Instances {
     /// A base class must not be found through what another base class brings (7.1.4).
     pub(super) fn check_base_name(&mut self, id: ClassId, extends: &ast::Extends) {
@@ -104,7 +109,9 @@ impl Instances {
             }
         };
         let mut current = Some(id);
+        let mut depth = 0;
         while let Some(class) = current {
+            depth += 1;
             if self.classes[class].def == self.classes[found].def && self.classes[class].builtin.is_none() {
                 let name = self.class_name(found);
                 let diagnostic = Diagnostic::error("extends-itself", format!("`{name}` extends itself"))
@@ -115,7 +122,45 @@ impl Instances {
             }
             current = self.derived(class);
         }
+        let instance = self.classes[id].instance;
+        if depth > DEEPEST || self.classes[instance].base_count > MOST_BASES {
+            let name = self.class_name(instance);
+            let text = match depth > DEEPEST {
+                true => format!("`{name}` inherits through more than {DEEPEST} levels"),
+                false => format!("`{name}` inherits more than {MOST_BASES} classes"),
+            };
+            // One message is enough for all that follow from it.
+            if !self.diagnostics.iter().any(|known| known.code == "inheritance-too-large") {
+                let diagnostic = Diagnostic::error("inheritance-too-large", text);
+                self.report(Box::new(diagnostic.at(base.span, "the one that is too much").specification("7.1")));
+            }
+            return None;
+        }
+        self.classes[instance].base_count += 1;
+        if let Some(known) = self.inherited_in_the_same_words(id, found, modification, &outer) {
+            return Some(known);
+        }
         Some(self.inherit_class(id, scope, found, modification, outer))
+    }
+
+    /// The base class that the same extends clause without modifiers gave already: what is inherited twice counts once (7.1),
+    /// and looking at it each time would take twice as long with each level of inheritance.
+    fn inherited_in_the_same_words(
+        &self,
+        id: ClassId,
+        found: ClassId,
+        modification: Option<&Arc<ast::ClassModification>>,
+        outer: &Modifier,
+    ) -> Option<ClassId> {
+        let is_plain = modification.is_none() && outer.children.is_empty() && self.classes[found].modifier.is_empty();
+        if !is_plain {
+            return None;
+        }
+        let (def, scope) = (self.classes[found].def, self.classes[found].scope);
+        self.classes[id].bases.iter().copied().find(|&base| {
+            let node = &self.classes[base];
+            node.def == def && node.scope == scope && node.modifier.is_empty() && node.broken.is_empty()
+        })
     }
 
     /// The class that inherits this base class directly.

@@ -77,6 +77,7 @@ impl Instances {
             expansion: Expansion::Unexpanded,
             members: FxHashMap::default(),
             order: Vec::new(),
+            base_count: 0,
             bases: Vec::new(),
             simple: None,
             derived: None,

@@ -627,6 +627,7 @@ impl<'e> Expander<'e> {
     }
 
     fn array_for(&mut self, element: &Expr, iterators: &[Iterator], whole: &Expr) -> Outcome<Symbolic> {
+        self.check_iterations(iterators, whole)?;
         let mut values = Vec::new();
         let mut count = 0;
         let sizes = self.for_each_iteration(iterators, &mut |expander| {
@@ -648,6 +649,25 @@ impl<'e> Expander<'e> {
             return Err(self.wrong_sizes(element.span, message));
         }
         Ok(arrays::with_rank(stack(&sizes, values), whole.ty.rank))
+    }
+
+    /// Refuses an array with too many elements before any of them is made, as far as the ranges are known.
+    fn check_iterations(&mut self, iterators: &[Iterator], whole: &Expr) -> Outcome<()> {
+        if iterators.len() < 2 {
+            return Ok(());
+        }
+        let mut sizes = Vec::with_capacity(iterators.len());
+        for iterator in iterators {
+            match self.expand(&iterator.range) {
+                Ok(range) => sizes.push(range.elements().len()),
+                // It depends on another iterator, or what is wrong with it is found later.
+                Err(_) => return Ok(()),
+            }
+        }
+        match crate::flat::element_count(&sizes) {
+            Some(_) => Ok(()),
+            None => Err(self.wrong_sizes(whole.span, arrays::too_large(&sizes))),
+        }
     }
 
     /// An array whose iterators run over nothing still has the sizes of its elements (10.4.1): those with the first value
@@ -821,6 +841,9 @@ impl<'e> Expander<'e> {
             }
             _ => {}
         }
+        if op == ArrayFunction::Concat {
+            return self.concatenation(whole);
+        }
         let values = arguments.iter().map(|argument| self.expand(argument)).collect::<Outcome<Vec<_>>>()?;
         let value = &values[0];
         let real = matches!(whole.ty.base, Base::Real);
@@ -853,34 +876,20 @@ impl<'e> Expander<'e> {
         self.shaped(result, span, &operands)
     }
 
-    /// `E(i)`: a number that no literal has is an error, which is found during the run where it is not known before.
+    /// `E(i)`: a number that no literal has is an error. What is not known yet is checked where it is the value of a
+    /// variable (`variables::check_enumerations`).
     fn to_enumeration(&mut self, value: &Symbolic, whole: &Expr) -> Outcome<Symbolic> {
         let Base::Enumeration(enumeration) = &whole.ty.base else { return Ok(value.clone()) };
-        if self.mode == Mode::Shape {
-            return Ok(value.clone());
-        }
         let last = enumeration.literals.len() as i64;
-        let mut outside = None;
-        let checked = value.map(&mut |id| {
-            let exprs = &mut self.elaborator.flat.model.exprs;
-            match exprs.as_integer(id) {
-                Some(number) => {
-                    if !(1..=last).contains(&number) {
-                        outside.get_or_insert(number);
-                    }
-                    id
-                }
-                None => within(exprs, id, last),
-            }
-        });
+        let numbers = value.scalars().into_iter().filter_map(|id| self.exprs().as_integer(id));
+        let outside = numbers.into_iter().find(|number| !(1..=last).contains(number));
         match outside {
-            Some(_) if self.path_condition.is_some() => Ok(checked),
-            Some(number) => {
+            Some(number) if self.path_condition.is_none() => {
                 let message = format!("`{}` has {last} values, none with the number {number}", enumeration.name);
                 let diagnostic = Diagnostic::error("enumeration-range", message).at(whole.span, "");
                 Err(self.located(diagnostic.specification("4.9.5.2")))
             }
-            None => Ok(checked),
+            _ => Ok(value.clone()),
         }
     }
 
@@ -903,16 +912,6 @@ fn is_option(condition: &Expr) -> bool {
         only &= !matches!(expr.ty.base, Base::Real | Base::Record(_) | Base::Component | Base::Object(_));
     });
     only
-}
-
-/// The number if it is one of `1 … last`, and undefined otherwise, which no result may be.
-fn within(exprs: &mut Exprs, id: ExprId, last: i64) -> ExprId {
-    let (first, last) = (exprs.int(1), exprs.int(last));
-    let above = exprs.compare(CompareOp::GreaterEqual, false, id, first);
-    let below = exprs.compare(CompareOp::LessEqual, false, id, last);
-    let inside = exprs.and(above, below);
-    let undefined = exprs.real(f64::NAN);
-    exprs.if_(inside, id, undefined)
 }
 
 /// Integer to Real: only literals look different.

@@ -472,7 +472,7 @@ impl Expander<'_> {
             sizes.push(self.size(size)?);
         }
         let Some(element) = self.zero(&declared.ty.base) else { return Ok(None) };
-        Ok(Some(arrays::fill(&element, &sizes)))
+        self.shaped(arrays::filled(&element, &sizes), declared.span, &[]).map(Some)
     }
 
     /// What a variable holds before anything is assigned.

@@ -11,7 +11,7 @@ use dae::{Evaluator, Node, Value};
 use super::calls::{from_value, to_value};
 use super::{Expander, Mode, Symbolic};
 use crate::instance::Outcome;
-use crate::typed::{Base, Expr};
+use crate::typed::{Base, Expr, Kind};
 
 /// Which function of strings, and for which types of arguments.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +21,44 @@ pub struct TextFunction {
 }
 
 impl Expander<'_> {
+    /// `a + b + c …` of strings. Literals that follow each other are joined at once: joined one by one, all the texts on the
+    /// way would stay.
+    pub(super) fn concatenation(&mut self, whole: &Expr) -> Outcome<Symbolic> {
+        let mut operands = Vec::new();
+        let mut first = whole;
+        while let Kind::Whole(ArrayFunction::Concat, arguments) = &first.kind
+            && let [left, right] = arguments.as_slice()
+        {
+            operands.push(right);
+            first = left;
+        }
+        operands.push(first);
+        let mut joined: Vec<(Symbolic, &Expr)> = Vec::new();
+        for operand in operands.into_iter().rev() {
+            joined.push((self.expand(operand)?, operand));
+        }
+        let texts: Option<Vec<Arc<str>>> = joined
+            .iter()
+            .map(|(value, _)| value.scalar().and_then(|id| self.exprs().as_string(id).map(Arc::from)))
+            .collect();
+        if let Some(texts) = texts {
+            let length = texts.iter().map(|text| text.len()).sum();
+            let mut all = String::with_capacity(length);
+            texts.iter().for_each(|text| all.push_str(text));
+            return Ok(Symbolic::Scalar(self.exprs().string(&all)));
+        }
+        let mut rest = joined.into_iter();
+        let Some((mut value, mut operand)) = rest.next() else {
+            return Err(self.wrong_sizes(whole.span, "no operand"));
+        };
+        for (next, right) in rest {
+            let arguments = [operand.clone(), right.clone()];
+            value = self.text(ArrayFunction::Concat, &arguments, &[value, next], whole)?;
+            operand = right;
+        }
+        Ok(value)
+    }
+
     pub(super) fn text(
         &mut self,
         op: ArrayFunction,

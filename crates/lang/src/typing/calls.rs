@@ -463,7 +463,12 @@ impl Typer<'_> {
         let (rank, variability) = (value.ty.rank, value.variability);
         let kind = match value.kind {
             Kind::Integer(number) => Kind::Enumeration(number),
-            _ => Kind::Whole(dae::function::ArrayFunction::Enumeration, vec![value]),
+            _ => {
+                let (name, literals) = (enumeration.name, enumeration.literals.clone());
+                let number = self.elaborator.flat.enumeration(name, literals);
+                self.elaborator.converted.insert(number);
+                Kind::Whole(dae::function::ArrayFunction::Enumeration, vec![value])
+            }
         };
         Expr { kind, ty: ty.with_rank(rank), variability, span }
     }

@@ -11,11 +11,16 @@ use super::{Typer, literal, walk, wrong};
 use crate::functions::Signature;
 use crate::typed::{Expr, Iterator, Kind, Local, Locals, Subscript, Type};
 
+/// More parts than this in the defaults of one call come from defaults that read each other over and over.
+const MOST_PARTS: usize = 300_000;
+
 /// The values of the variables of a function or record that are known to a call.
 pub(super) struct Known {
     given: FxHashSet<LocalId>,
     values: FxHashMap<LocalId, Expr>,
     busy: Vec<LocalId>,
+    /// The parts of all defaults so far.
+    parts: usize,
 }
 
 impl Known {
@@ -23,7 +28,7 @@ impl Known {
         let inputs = signature.inputs.iter().zip(given);
         let values: FxHashMap<LocalId, Expr> =
             inputs.filter_map(|(input, value)| Some((input.local, value?))).collect();
-        Self { given: values.keys().copied().collect(), values, busy: Vec::new() }
+        Self { given: values.keys().copied().collect(), values, busy: Vec::new(), parts: 0 }
     }
 
     pub(super) fn is_given(&self, local: LocalId) -> bool {
@@ -101,9 +106,12 @@ impl Typer<'_> {
         known.busy.push(local);
         let mut read = Vec::new();
         walk(default, &mut |expr| read.extend(local_of(expr)));
-        let is_declared = |local: &LocalId| signature.fields.iter().any(|field| field.local == *local);
+        read.sort();
+        read.dedup();
+        read.retain(|local| !known.values.contains_key(local));
+        read.retain(|local| signature.fields.iter().any(|field| field.local == *local));
         let mut complete = true;
-        for local in read.into_iter().filter(is_declared) {
+        for local in read {
             complete &=
                 stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.value_of(signature, local, known)).is_some();
         }
@@ -113,6 +121,13 @@ impl Typer<'_> {
         }
         let fresh = self.fresh_iterators(default, &signature.locals);
         let value = substitute(default, &|local| fresh.get(&local).or_else(|| known.values.get(&local)).cloned());
+        walk(&value, &mut |_| known.parts += 1);
+        if known.parts > MOST_PARTS {
+            let message =
+                format!("the defaults of `{}` read each other too often to be put into a call", signature.name);
+            self.error(field.span, "too-large", message);
+            return None;
+        }
         let value = Expr { variability: variability_of(&value), ..value };
         known.values.insert(local, value.clone());
         Some(value)

@@ -25,6 +25,9 @@ use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId};
 use crate::typed::{Base, Expr, Iterator, Kind, Local, Locals, Reference, Subscript, Type};
 
+/// The longest `a + b + c …`: each operator is one level of a tree, and later stages walk down all of them.
+const LONGEST_CHAIN: usize = 200_000;
+
 /// What the text stands in: decides which operators are allowed and what a relation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
@@ -159,6 +162,12 @@ impl<'e> Typer<'e> {
         while let ast::ExprKind::Binary(op, left, right) = &first.kind {
             rest.push((*op, right, first.span));
             first = left;
+        }
+        if rest.len() > LONGEST_CHAIN {
+            let message = format!("an expression of more than {LONGEST_CHAIN} operators in a row is not supported");
+            let hint = "write `sum` or `product` of an array, or parts of it as variables of their own";
+            self.report(Diagnostic::error("too-large", message).at(span, "").hint(hint));
+            return wrong(span);
         }
         let mut value = self.expr(first);
         while let Some((op, right, span)) = rest.pop() {
