@@ -13,7 +13,7 @@ use crate::lexer::Tokens;
 use crate::tree::RawNode;
 
 /// Deeper nesting than this is refused; every nesting costs some stack, which is memory.
-pub(crate) const NESTING_LIMIT: u32 = 250_000;
+pub(crate) const NESTING_LIMIT: u32 = 10_000;
 
 /// A text with more mistakes than this is no model; the rest stays unsaid.
 const DIAGNOSTIC_LIMIT: usize = 200;
