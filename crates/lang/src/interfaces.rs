@@ -7,7 +7,7 @@ use base::{Diagnostic, Span};
 use syntax::ast::{self, ClassKind};
 
 use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Instances, Member, Outcome};
-use crate::modifier::{Declaration, Redeclare};
+use crate::modifier::{self, Declaration, Redeclare};
 use crate::restrictions::kind_text;
 
 /// Elements of elements are compared as deep as this: further down they belong to classes that both sides share.
@@ -23,8 +23,29 @@ pub struct ToCheck {
     pub redeclare: Option<Arc<Redeclare>>,
 }
 
-/// A name of a class with the class instance in which it is to be looked up.
-type TypeInScope = (Arc<ast::TypeName>, ClassId);
+/// A constraining class with its modifiers, and the class instance in which both are to be looked up.
+#[derive(Clone)]
+struct Constraining {
+    name: Arc<ast::TypeName>,
+    modification: Option<Arc<ast::ClassModification>>,
+    scope: ClassId,
+}
+
+impl Constraining {
+    fn new(clause: &ast::Constraint, scope: ClassId) -> Self {
+        Self { name: clause.base.clone(), modification: clause.modification.clone(), scope }
+    }
+
+    /// The class with the modifiers, which may redeclare elements of it (7.3.2).
+    fn class(&self, instances: &mut Instances) -> Outcome<ClassId> {
+        let class = instances.lookup_type(self.scope, &self.name)?;
+        let Some(modification) = &self.modification else { return Ok(class) };
+        // What is wrong with them was said where they are applied.
+        let mut said = Vec::new();
+        let modifier = modifier::from_class_modification(modification, self.scope, &mut said);
+        Ok(instances.top_instance(class, Arc::new(modifier)))
+    }
+}
 
 /// Checks the redeclared classes of the model, and the redeclared or constrained ones of these components.
 pub fn check_redeclarations(instances: &mut Instances, components: &[CompId]) {
@@ -39,7 +60,7 @@ pub fn check_redeclarations(instances: &mut Instances, components: &[CompId]) {
 fn check_class(instances: &mut Instances, to_check: &ToCheck) {
     let member = instances.class_member(to_check.member);
     let (scope, Some(declaration)) = (member.declared_in, member.declaration.clone()) else { return };
-    let original = declaration.constraint.as_ref().map(|constraint| (constraint.base.clone(), scope));
+    let original = declaration.constraint.as_ref().map(|constraint| Constraining::new(constraint, scope));
     let (earlier, span) = match &to_check.redeclare {
         Some(redeclare) => (redeclare.inner.as_ref(), redeclare.span),
         None => (None, declaration.name.span),
@@ -48,8 +69,8 @@ fn check_class(instances: &mut Instances, to_check: &ToCheck) {
         to_check.redeclare.as_ref().and_then(|redeclare| class_of_redeclaration(redeclare)).unwrap_or(&declaration);
     let type_scope = to_check.redeclare.as_ref().map_or(scope, |redeclare| redeclare.scope);
     match constraint_of(earlier, original.as_ref()) {
-        Some((name, scope)) => {
-            let Ok(wanted) = instances.lookup_type(scope, &name) else { return };
+        Some(constraint) => {
+            let Ok(wanted) = constraint.class(instances) else { return };
             // The dimensions that the short class itself adds do not count (7.3.2).
             let rank = match &own.body {
                 ast::ClassBody::Short { base, .. } => type_rank(instances, base, type_scope),
@@ -75,16 +96,20 @@ fn check_component(instances: &mut Instances, component: CompId) {
         None if declared.constraint.is_some() => (declared.clone(), None),
         None => return,
     };
-    let explicit = original.constraint.as_ref().map(|constraint| (constraint.base.clone(), declared_in));
+    let explicit = original.constraint.as_ref().map(|constraint| Constraining::new(constraint, declared_in));
     let span = redeclare.as_ref().map_or(original.name.span, |redeclare| redeclare.span);
     let earlier = redeclare.as_ref().and_then(|redeclare| redeclare.inner.as_ref());
-    let (name, scope) =
-        constraint_of(earlier, explicit.as_ref()).unwrap_or_else(|| (original.type_name.clone(), declared_in));
-    let (Ok(class), Ok(wanted)) =
-        (instances.lookup_type(type_scope, &declared.type_name), instances.lookup_type(scope, &name))
-    else {
-        return;
+    let constraint = constraint_of(earlier, explicit.as_ref());
+    let wanted = match constraint {
+        Some(constraint) => constraint.class(instances),
+        None => instances.lookup_type(declared_in, &original.type_name),
     };
+    // With the modifiers of the declaration, among them those of the constraining clause.
+    let class = match instances.component_type(component) {
+        Ok(ComponentType::Class(class)) => Ok(class),
+        _ => instances.lookup_type(type_scope, &declared.type_name),
+    };
+    let (Ok(class), Ok(wanted)) = (class, wanted) else { return };
     let rank = Some(instances.class_rank(class));
     compare(instances, class, wanted, rank, span);
     check_chain(instances, redeclare.as_ref(), explicit.as_ref(), original.name.name.as_str());
@@ -92,23 +117,22 @@ fn check_component(instances: &mut Instances, component: CompId) {
 
 /// The nearest constraining clause: of the redeclarations that were made before, the last one first, then of the
 /// declaration. `None` where nothing but the declared class constrains it.
-fn constraint_of(earlier: Option<&Arc<Redeclare>>, original: Option<&TypeInScope>) -> Option<TypeInScope> {
+fn constraint_of(earlier: Option<&Arc<Redeclare>>, original: Option<&Constraining>) -> Option<Constraining> {
     let mut current = earlier;
     while let Some(redeclare) = current {
-        if let Some(name) = constraining_clause(redeclare) {
-            return Some((name.clone(), redeclare.scope));
+        if let Some(clause) = constraining_clause(redeclare) {
+            return Some(Constraining::new(clause, redeclare.scope));
         }
         current = redeclare.inner.as_ref();
     }
     original.cloned()
 }
 
-fn constraining_clause(redeclare: &Redeclare) -> Option<&Arc<ast::TypeName>> {
+fn constraining_clause(redeclare: &Redeclare) -> Option<&ast::Constraint> {
     match &redeclare.declaration {
-        Declaration::Class(class) => class.constraint.as_ref(),
-        Declaration::Component(component) => component.constraint.as_ref(),
+        Declaration::Class(class) => class.constraint.as_deref(),
+        Declaration::Component(component) => component.constraint.as_deref(),
     }
-    .map(|constraint| &constraint.base)
 }
 
 fn class_of_redeclaration(redeclare: &Redeclare) -> Option<&Arc<ast::ClassDef>> {
@@ -123,7 +147,7 @@ fn class_of_redeclaration(redeclare: &Redeclare) -> Option<&Arc<ast::ClassDef>> 
 fn check_chain(
     instances: &mut Instances,
     redeclare: Option<&Arc<Redeclare>>,
-    original: Option<&TypeInScope>,
+    original: Option<&Constraining>,
     name: &str,
 ) {
     let mut current = redeclare;
@@ -139,13 +163,12 @@ fn check_chain(
                 .specification("7.3.1");
             instances.report(Box::new(diagnostic));
         }
-        if let (Some(new), Some((old, old_scope))) =
-            (constraining_clause(redeclare).cloned(), constraint_of(before, original))
+        if let (Some(new), Some(old)) = (constraining_clause(redeclare), constraint_of(before, original))
             && let (Ok(class), Ok(wanted)) =
-                (instances.lookup_type(redeclare.scope, &new), instances.lookup_type(old_scope, &old))
+                (Constraining::new(new, redeclare.scope).class(instances), old.class(instances))
         {
             let rank = Some(instances.class_rank(class));
-            compare(instances, class, wanted, rank, new.span);
+            compare(instances, class, wanted, rank, new.base.span);
         }
         current = before;
     }

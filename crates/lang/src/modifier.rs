@@ -158,9 +158,9 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
         }
         (None, Some(redeclare)) => {
             result.redeclare = Some(redeclare.clone());
-            merge_children(&mut result, inner, diagnostics);
+            merge_children(&mut result, inner, is_whole(outer), diagnostics);
         }
-        (None, None) => merge_children(&mut result, inner, diagnostics),
+        (None, None) => merge_children(&mut result, inner, is_whole(outer), diagnostics),
     }
     Arc::new(result)
 }
@@ -169,7 +169,7 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
 fn covered(outer: &Modifier, inner: &Modifier) -> Vec<Name> {
     let is_open = |name: &Name| outer.child(*name).is_none();
     let mut names = outer.covered.clone();
-    if outer.binding.as_ref().is_some_and(|binding| binding.expr.is_some()) {
+    if is_whole(outer) {
         names.extend(inner.children.iter().map(|(name, _)| *name).filter(is_open));
     } else {
         names.extend(inner.covered.iter().copied().filter(is_open));
@@ -186,10 +186,40 @@ fn push_inner(outer: &Arc<Redeclare>, innermost: &Arc<Redeclare>) -> Arc<Redecla
     Arc::new(own)
 }
 
-fn merge_children(result: &mut Modifier, inner: &Modifier, diagnostics: &mut Vec<Diagnostic>) {
+/// Whether there is a value for the element as a whole.
+fn is_whole(modifier: &Modifier) -> bool {
+    modifier.binding.as_ref().is_some_and(|binding| binding.expr.is_some())
+}
+
+fn merge_children(result: &mut Modifier, inner: &Modifier, under_whole: bool, diagnostics: &mut Vec<Diagnostic>) {
     for (name, below) in &inner.children {
-        result.add_below(*name, below, diagnostics);
+        match result.children.iter_mut().find(|(child, _)| child == name) {
+            Some((_, own)) if under_whole => *own = merge_under_whole(own, below, diagnostics),
+            Some((_, own)) => *own = merge(own, below, diagnostics),
+            None => result.children.push((*name, below.clone())),
+        }
     }
+}
+
+/// `outer` over what is said further inside about the same element of a record that has a value as a whole: of the latter
+/// no value counts, at whatever depth.
+fn merge_under_whole(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+    let is_open = |name: &Name| outer.child(*name).is_none();
+    let (open, shared): (Vec<_>, Vec<_>) = inner.children.iter().cloned().partition(|(name, _)| is_open(name));
+    let covered: Vec<Name> = open.iter().map(|(name, _)| *name).collect();
+    let below = Modifier { binding: None, children: open, ..(**inner).clone() };
+    let mut merged = (*merge(outer, &Arc::new(below), diagnostics)).clone();
+    for name in covered {
+        if !merged.covered.contains(&name) {
+            merged.covered.push(name);
+        }
+    }
+    for (name, below) in &shared {
+        if let Some((_, own)) = merged.children.iter_mut().find(|(child, _)| child == name) {
+            *own = merge_under_whole(own, below, diagnostics);
+        }
+    }
+    Arc::new(merged)
 }
 
 fn report_final(outer: &Modifier, inner: &Modifier, diagnostics: &mut Vec<Diagnostic>) {
