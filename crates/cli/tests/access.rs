@@ -244,6 +244,16 @@ fn what_is_allowed_is_done() {
     assert!(!folder.path("work/lines.txt").exists());
 }
 
+#[test]
+fn a_folder_that_is_not_there_cannot_be_allowed() {
+    let folder = folder("missing", "Real x = time;");
+    for option in ["--allow-read", "--allow-write"] {
+        let run = run(&folder, &[option, "../nowhere"]);
+        assert_eq!(run.stderr, "error: there is no folder `../nowhere` that the model could be allowed\n");
+        assert_eq!(run.status, 2);
+    }
+}
+
 /// The name of a model is no path.
 #[test]
 fn the_result_stays_in_the_working_directory() {

@@ -182,7 +182,8 @@ fn parts_reversed(path: &Path) -> Vec<PathBuf> {
     parts
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;

@@ -94,6 +94,13 @@ impl Session {
             [] => None,
             paths => Some(Arc::new(compile::SharedLibraries::open(paths).map_err(Failed::Call)?) as _),
         };
+        // A folder that is not there would be believed to be allowed.
+        if let Some(missing) = request.allow.read.iter().chain(&request.allow.write).find(|folder| !folder.is_dir()) {
+            return Err(Failed::Call(format!(
+                "there is no folder `{}` that the model could be allowed",
+                missing.display()
+            )));
+        }
         self.access = Arc::new(dae::Access::new(
             dae::Allowed { strict: request.transform.strict, ..request.allow.clone() },
             own_folders(request),
