@@ -190,6 +190,8 @@ fn scalars<'a>(value: &Value, strings: &mut Strings, out: &mut impl Iterator<Ite
         Value::Array(array) => return array.elements.iter().for_each(|element| scalars(element, strings, out)),
         Value::Record(fields) => return fields.iter().for_each(|field| scalars(field, strings, out)),
         Value::Function { .. } => return,
+        Value::Unset(_) => f64::NAN,
+        Value::Open(never, _) => match *never {},
     };
     if let Some(place) = out.next() {
         *place = number;

@@ -1,17 +1,15 @@
 //! Operators and functions on whole values: arithmetic of scalars, vectors and matrices (specification 10.6), array
-//! functions (10.3), selection by subscripts (10.5), `String(…)`.
+//! functions (10.3), selection by subscripts (10.5). Scalars are those of any domain.
 //!
-//! Errors are plain texts; `evaluate` adds where they happened.
+//! Errors are plain texts; the executor adds where they happened.
 
 use std::borrow::Cow;
 
+use crate::execute::{Domain, Selection, ValueOf};
 use crate::expr::{Builtin, CompareOp};
 use crate::function::{ArithmeticOp, ArrayFunction, ReductionOp};
-use crate::scalar;
-use crate::string_format::{Format, general, padded};
+use crate::known::{self, Outcome, Range, array_of, integer_of, kind, size_of, symbol};
 use crate::value::{Array, Value};
-
-pub type Outcome<T = Value> = Result<T, String>;
 
 /// More elements than any table or loop needs: a size computed wrongly shall end in a message, not fill the memory.
 pub const MAX_ELEMENTS: usize = 50_000_000;
@@ -25,138 +23,140 @@ pub fn element_count(sizes: &[usize]) -> Outcome<usize> {
         .ok_or_else(|| format!("an array of size {sizes:?} is too large"))
 }
 
-pub fn kind(value: &Value) -> String {
-    match value {
-        Value::Real(_) => "Real".into(),
-        Value::Integer(_) => "Integer".into(),
-        Value::Boolean(_) => "Boolean".into(),
-        Value::String(_) => "String".into(),
-        Value::Enumeration(_) => "enumeration".into(),
-        Value::Array(array) => format!("array of size {:?}", array.sizes),
-        Value::Record(_) => "record".into(),
-        Value::Object(_) => "external object".into(),
-        Value::Function { .. } => "function".into(),
+/// Applies what is done with known scalars or, where one is open, what the domain does.
+fn scalars<D: Domain + ?Sized, const N: usize>(
+    domain: &mut D,
+    operands: [&ValueOf<D>; N],
+    known: impl FnOnce() -> Outcome<ValueOf<D>>,
+    open: impl FnOnce(&mut D) -> Outcome<ValueOf<D>>,
+) -> Outcome<ValueOf<D>> {
+    let mut is_open = false;
+    for operand in operands {
+        match operand {
+            Value::Unset(_) => return Err("a variable is used before it has a value".into()),
+            Value::Open(..) => is_open = true,
+            _ => {}
+        }
     }
+    if is_open { open(domain) } else { known() }
 }
 
-pub fn real_of(value: &Value) -> Outcome<f64> {
-    value.as_real().ok_or_else(|| format!("a number is expected here, not {}", kind(value)))
+pub fn scalar_arithmetic<D: Domain + ?Sized>(
+    domain: &mut D,
+    op: ArithmeticOp,
+    a: &ValueOf<D>,
+    b: &ValueOf<D>,
+) -> Outcome<ValueOf<D>> {
+    scalars(domain, [a, b], || known::arithmetic(op, a, b), |domain| domain.arithmetic(op, a, b))
 }
 
-pub fn integer_of(value: &Value) -> Outcome<i64> {
-    value.as_integer().ok_or_else(|| format!("an Integer is expected here, not {} {value}", kind(value)))
+fn scalar_builtin<D: Domain + ?Sized>(domain: &mut D, op: Builtin, arguments: &[ValueOf<D>]) -> Outcome<ValueOf<D>> {
+    if arguments.iter().any(|argument| matches!(argument, Value::Unset(_))) {
+        return Err("a variable is used before it has a value".into());
+    }
+    if arguments.iter().all(Value::is_known) { known::builtin(op, arguments) } else { domain.builtin(op, arguments) }
 }
 
-pub fn boolean_of(value: &Value) -> Outcome<bool> {
-    value.as_boolean().ok_or_else(|| format!("a Boolean is expected here, not {}", kind(value)))
+pub fn compare<D: Domain + ?Sized>(
+    domain: &mut D,
+    op: CompareOp,
+    a: &ValueOf<D>,
+    b: &ValueOf<D>,
+) -> Outcome<ValueOf<D>> {
+    scalars(domain, [a, b], || known::compare(op, a, b), |domain| domain.compare(op, a, b))
 }
 
-fn size_of(value: &Value) -> Outcome<usize> {
-    let size = integer_of(value)?;
-    usize::try_from(size).map_err(|_| format!("the size {size} is negative"))
-}
-
-fn array_of(value: &Value) -> Outcome<&Array> {
-    value.as_array().ok_or_else(|| format!("an array is expected here, not {}", kind(value)))
-}
-
-pub fn negate(value: Value) -> Outcome {
+/// Applies `f` to each element.
+fn map<D: Domain + ?Sized>(
+    domain: &mut D,
+    value: ValueOf<D>,
+    f: &mut dyn FnMut(&mut D, &ValueOf<D>) -> Outcome<ValueOf<D>>,
+) -> Outcome<ValueOf<D>> {
     match value {
-        Value::Real(x) => Ok(Value::Real(-x)),
-        Value::Integer(x) => x.checked_neg().map(Value::Integer).ok_or_else(|| "Integer overflow".into()),
         Value::Array(array) => {
-            let elements = array.elements.into_iter().map(negate).collect::<Result<_, _>>()?;
+            let elements = array.elements.iter().map(|element| f(domain, element)).collect::<Result<_, _>>()?;
             Ok(Value::array(array.sizes, elements))
         }
-        other => Err(format!("`-` is not defined for {}", kind(&other))),
+        scalar => f(domain, &scalar),
     }
 }
 
-pub fn not(value: Value) -> Outcome {
-    match value {
-        Value::Array(array) => {
-            let elements = array.elements.into_iter().map(not).collect::<Result<_, _>>()?;
-            Ok(Value::array(array.sizes, elements))
+pub fn negate<D: Domain + ?Sized>(domain: &mut D, value: ValueOf<D>) -> Outcome<ValueOf<D>> {
+    map(domain, value, &mut |domain, x| scalars(domain, [x], || known::negate(x), |domain| domain.negate(x)))
+}
+
+pub fn not<D: Domain + ?Sized>(domain: &mut D, value: ValueOf<D>) -> Outcome<ValueOf<D>> {
+    map(domain, value, &mut |domain, x| scalars(domain, [x], || known::not(x), |domain| domain.not(x)))
+}
+
+/// `a and b`, or `a or b` where `decides` is true. What is known decides already.
+pub fn logic<D: Domain + ?Sized>(domain: &mut D, decides: bool, a: ValueOf<D>, b: ValueOf<D>) -> Outcome<ValueOf<D>> {
+    elementwise(domain, a, b, &mut |domain, x, y| match (x, y) {
+        (Value::Boolean(known), other) | (other, Value::Boolean(known)) => {
+            Ok(if *known == decides { Value::Boolean(decides) } else { other.clone() })
         }
-        scalar => boolean_of(&scalar).map(|value| Value::Boolean(!value)),
-    }
-}
-
-fn symbol(op: ArithmeticOp) -> char {
-    match op {
-        ArithmeticOp::Add => '+',
-        ArithmeticOp::Sub => '-',
-        ArithmeticOp::Mul => '*',
-        ArithmeticOp::Div => '/',
-        ArithmeticOp::Pow => '^',
-    }
-}
-
-/// An operator on two scalars.
-pub fn scalar_arithmetic(op: ArithmeticOp, a: &Value, b: &Value) -> Outcome {
-    if let (Value::Real(x), Value::Real(y)) = (a, b) {
-        return real_arithmetic(op, *x, *y).map(Value::Real);
-    }
-    match (op, a, b) {
-        (ArithmeticOp::Add, Value::String(x), Value::String(y)) => Ok(Value::string(format!("{x}{y}"))),
-        (ArithmeticOp::Add | ArithmeticOp::Sub | ArithmeticOp::Mul, Value::Integer(x), Value::Integer(y)) => {
-            let result = match op {
-                ArithmeticOp::Add => x.checked_add(*y),
-                ArithmeticOp::Sub => x.checked_sub(*y),
-                _ => x.checked_mul(*y),
-            };
-            result.map(Value::Integer).ok_or_else(|| format!("Integer overflow in {x} {} {y}", symbol(op)))
-        }
-        (_, Value::Real(_) | Value::Integer(_), Value::Real(_) | Value::Integer(_)) => {
-            real_arithmetic(op, real_of(a)?, real_of(b)?).map(Value::Real)
-        }
-        _ => Err(format!("`{}` is not defined for {} and {}", symbol(op), kind(a), kind(b))),
-    }
-}
-
-fn real_arithmetic(op: ArithmeticOp, x: f64, y: f64) -> Outcome<f64> {
-    match op {
-        ArithmeticOp::Add => Ok(x + y),
-        ArithmeticOp::Sub => Ok(x - y),
-        ArithmeticOp::Mul => Ok(x * y),
-        ArithmeticOp::Div if y == 0.0 => Err(format!("division by zero: {x}/{y}")),
-        ArithmeticOp::Div => Ok(x / y),
-        ArithmeticOp::Pow => scalar::power(x, y).ok_or_else(|| format!("{x}^{y} is not defined")),
-    }
+        _ => scalars(
+            domain,
+            [x, y],
+            || Err(format!("a Boolean is expected here, not {}", kind(x))),
+            |domain| if decides { domain.or(x, y) } else { domain.and(x, y) },
+        ),
+    })
 }
 
 /// Applies `f` to the elements of two values; a scalar goes with every element.
-pub fn elementwise(a: Value, b: Value, f: &mut impl FnMut(&Value, &Value) -> Outcome) -> Outcome {
+pub fn elementwise<D: Domain + ?Sized>(
+    domain: &mut D,
+    a: ValueOf<D>,
+    b: ValueOf<D>,
+    f: &mut dyn FnMut(&mut D, &ValueOf<D>, &ValueOf<D>) -> Outcome<ValueOf<D>>,
+) -> Outcome<ValueOf<D>> {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => {
             if a.sizes != b.sizes {
                 return Err(format!("sizes do not agree: {:?} and {:?}", a.sizes, b.sizes));
             }
-            let elements = a.elements.iter().zip(&b.elements).map(|(x, y)| f(x, y)).collect::<Result<_, _>>()?;
+            let pairs = a.elements.iter().zip(&b.elements);
+            let elements = pairs.map(|(x, y)| f(domain, x, y)).collect::<Result<_, _>>()?;
             Ok(Value::array(a.sizes, elements))
         }
         (Value::Array(a), b) => {
-            let elements = a.elements.iter().map(|x| f(x, &b)).collect::<Result<_, _>>()?;
+            let elements = a.elements.iter().map(|x| f(domain, x, &b)).collect::<Result<_, _>>()?;
             Ok(Value::array(a.sizes, elements))
         }
         (a, Value::Array(b)) => {
-            let elements = b.elements.iter().map(|y| f(&a, y)).collect::<Result<_, _>>()?;
+            let elements = b.elements.iter().map(|y| f(domain, &a, y)).collect::<Result<_, _>>()?;
             Ok(Value::array(b.sizes, elements))
         }
-        (a, b) => f(&a, &b),
+        (a, b) => f(domain, &a, &b),
     }
 }
 
+/// `.+ .- .* ./ .^`.
+pub fn elementwise_arithmetic<D: Domain + ?Sized>(
+    domain: &mut D,
+    op: ArithmeticOp,
+    a: ValueOf<D>,
+    b: ValueOf<D>,
+) -> Outcome<ValueOf<D>> {
+    elementwise(domain, a, b, &mut |domain, x, y| scalar_arithmetic(domain, op, x, y))
+}
+
 /// `+ - * / ^` by the rules for scalars, vectors and matrices.
-pub fn arithmetic(op: ArithmeticOp, a: Value, b: Value) -> Outcome {
+pub fn arithmetic<D: Domain + ?Sized>(
+    domain: &mut D,
+    op: ArithmeticOp,
+    a: ValueOf<D>,
+    b: ValueOf<D>,
+) -> Outcome<ValueOf<D>> {
     match (op, &a, &b) {
-        (ArithmeticOp::Mul, Value::Array(x), Value::Array(y)) => product(x, y),
-        (ArithmeticOp::Pow, Value::Array(x), _) => matrix_power(x, integer_of(&b)?),
+        (ArithmeticOp::Mul, Value::Array(x), Value::Array(y)) => product(domain, x, y),
+        (ArithmeticOp::Pow, Value::Array(x), _) => matrix_power(domain, x, integer_of(&b)?),
         (ArithmeticOp::Div | ArithmeticOp::Pow, _, Value::Array(_)) => {
             Err(format!("`{}` needs a scalar on its right, not an {}", symbol(op), kind(&b)))
         }
         (ArithmeticOp::Add | ArithmeticOp::Sub, Value::Array(_), Value::Array(_))
-        | (ArithmeticOp::Mul | ArithmeticOp::Div, _, _) => elementwise(a, b, &mut |x, y| scalar_arithmetic(op, x, y)),
+        | (ArithmeticOp::Mul | ArithmeticOp::Div, _, _) => elementwise_arithmetic(domain, op, a, b),
         (_, Value::Array(_), _) | (_, _, Value::Array(_)) => Err(format!(
             "`{}` is not defined for {} and {}; `.{}` works element by element",
             symbol(op),
@@ -164,52 +164,59 @@ pub fn arithmetic(op: ArithmeticOp, a: Value, b: Value) -> Outcome {
             kind(&b),
             symbol(op)
         )),
-        _ => scalar_arithmetic(op, &a, &b),
+        _ => scalar_arithmetic(domain, op, &a, &b),
     }
 }
 
-fn dot<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Outcome {
-    let mut sum = Value::Integer(0);
-    let mut first = true;
+fn dot<'v, D: Domain + ?Sized>(
+    domain: &mut D,
+    pairs: impl Iterator<Item = (&'v ValueOf<D>, &'v ValueOf<D>)>,
+) -> Outcome<ValueOf<D>>
+where
+    D::Open: 'v,
+{
+    let mut sum = None;
     for (x, y) in pairs {
-        let term = scalar_arithmetic(ArithmeticOp::Mul, x, y)?;
-        sum = if first { term } else { scalar_arithmetic(ArithmeticOp::Add, &sum, &term)? };
-        first = false;
+        let term = scalar_arithmetic(domain, ArithmeticOp::Mul, x, y)?;
+        sum = Some(match sum {
+            None => term,
+            Some(sum) => scalar_arithmetic(domain, ArithmeticOp::Add, &sum, &term)?,
+        });
     }
-    Ok(if first { Value::Real(0.0) } else { sum })
+    Ok(sum.unwrap_or(Value::Real(0.0)))
 }
 
-fn product(a: &Array, b: &Array) -> Outcome {
+fn product<D: Domain + ?Sized>(domain: &mut D, a: &Array<D::Open>, b: &Array<D::Open>) -> Outcome<ValueOf<D>> {
     let mismatch = || format!("sizes do not agree in the product of {:?} and {:?}", a.sizes, b.sizes);
-    match (a.sizes.as_slice(), b.sizes.as_slice()) {
-        (&[n], &[m]) if n == m => dot(a.elements.iter().zip(&b.elements)),
-        (&[rows, n], &[m]) if n == m => {
-            let elements = (0..rows)
-                .map(|row| dot(a.elements[row * n..(row + 1) * n].iter().zip(&b.elements)))
-                .collect::<Result<_, _>>()?;
-            Ok(Value::array(vec![rows], elements))
+    let (rows, inner) = match *a.sizes.as_slice() {
+        [n] => (None, n),
+        [rows, n] => (Some(rows), n),
+        _ => return Err(mismatch()),
+    };
+    let (other, columns) = match *b.sizes.as_slice() {
+        [m] => (m, None),
+        [m, columns] => (m, Some(columns)),
+        _ => return Err(mismatch()),
+    };
+    if inner != other {
+        return Err(mismatch());
+    }
+    let (height, width) = (rows.unwrap_or(1), columns.unwrap_or(1));
+    let mut elements = Vec::with_capacity(element_count(&[height, width])?);
+    for row in 0..height {
+        for column in 0..width {
+            let left = a.elements[row * inner..(row + 1) * inner].iter();
+            elements.push(dot(domain, left.zip(b.elements.iter().skip(column).step_by(width.max(1))))?);
         }
-        (&[n], &[m, columns]) if n == m => {
-            let elements = (0..columns)
-                .map(|column| dot(a.elements.iter().zip(b.elements.iter().skip(column).step_by(columns))))
-                .collect::<Result<_, _>>()?;
-            Ok(Value::array(vec![columns], elements))
-        }
-        (&[rows, n], &[m, columns]) if n == m => {
-            let mut elements = Vec::with_capacity(element_count(&[rows, columns])?);
-            for row in 0..rows {
-                for column in 0..columns {
-                    let left = a.elements[row * n..(row + 1) * n].iter();
-                    elements.push(dot(left.zip(b.elements.iter().skip(column).step_by(columns)))?);
-                }
-            }
-            Ok(Value::array(vec![rows, columns], elements))
-        }
-        _ => Err(mismatch()),
+    }
+    let sizes: Vec<usize> = rows.into_iter().chain(columns).collect();
+    match sizes.is_empty() {
+        true => elements.pop().ok_or_else(mismatch),
+        false => Ok(Value::array(sizes, elements)),
     }
 }
 
-fn matrix_power(a: &Array, exponent: i64) -> Outcome {
+fn matrix_power<D: Domain + ?Sized>(domain: &mut D, a: &Array<D::Open>, exponent: i64) -> Outcome<ValueOf<D>> {
     let &[n, m] = a.sizes.as_slice() else {
         return Err(format!("`^` needs a square matrix, not an array of size {:?}", a.sizes));
     };
@@ -223,192 +230,110 @@ fn matrix_power(a: &Array, exponent: i64) -> Outcome {
     let mut rest = exponent;
     while rest > 0 {
         if rest % 2 == 1 {
-            result = array_of(&product(&result, &square)?)?.clone();
+            result = array_of(&product(domain, &result, &square)?)?.clone();
         }
         rest /= 2;
         if rest > 0 {
-            square = array_of(&product(&square, &square)?)?.clone();
+            square = array_of(&product(domain, &square, &square)?)?.clone();
         }
     }
     Ok(Value::Array(result))
 }
 
-fn identity(n: usize) -> Outcome<Array> {
+fn identity<U>(n: usize) -> Outcome<Array<U>> {
     let count = element_count(&[n, n])?;
     let elements = (0..count).map(|k| Value::Integer(i64::from(k / n == k % n))).collect();
     Ok(Array { sizes: vec![n, n], elements })
 }
 
-pub fn compare(op: CompareOp, a: &Value, b: &Value) -> Outcome {
-    match a.order(b) {
-        Some(order) => Ok(Value::Boolean(scalar::compare(op, order))),
-        // Not a number: equal to nothing, neither less nor greater.
-        None if a.as_real().is_some() && b.as_real().is_some() => Ok(Value::Boolean(op == CompareOp::NotEqual)),
-        None => Err(format!("{} and {} cannot be compared", kind(a), kind(b))),
-    }
-}
-
 /// A mathematical function on scalars, or on the elements of arrays.
-pub fn builtin(op: Builtin, mut arguments: Vec<Value>) -> Outcome {
-    match op {
-        // Outside of the simulator these mean what they are when everything is solved.
-        Builtin::Homotopy if arguments.len() == 2 => Ok(arguments.swap_remove(0)),
-        Builtin::SemiLinear if arguments.len() == 3 => {
-            let x = real_of(&arguments[0])?;
-            let slope = real_of(&arguments[if x >= 0.0 { 1 } else { 2 }])?;
-            Ok(Value::Real(x * slope))
-        }
-        _ => match (arguments.pop(), arguments.pop(), arguments.pop()) {
-            (Some(Value::Array(array)), None, None) => {
-                let elements = array.elements.iter().map(|x| unary(op, x)).collect::<Result<_, _>>()?;
-                Ok(Value::array(array.sizes, elements))
-            }
-            (Some(x), None, None) => unary(op, &x),
-            (Some(y), Some(x), None) => elementwise(x, y, &mut |x, y| binary(op, x, y)),
-            _ => Err(format!("{op:?} is not available in a function")),
+pub fn builtin<D: Domain + ?Sized>(domain: &mut D, op: Builtin, mut arguments: Vec<ValueOf<D>>) -> Outcome<ValueOf<D>> {
+    match arguments.as_slice() {
+        [Value::Array(_)] => match arguments.pop() {
+            Some(array) => map(domain, array, &mut |domain, x| scalar_builtin(domain, op, std::slice::from_ref(x))),
+            None => Err("an argument is missing".into()),
         },
-    }
-}
-
-fn function_name(op: Builtin) -> String {
-    format!("{op:?}").to_lowercase()
-}
-
-fn unary(op: Builtin, x: &Value) -> Outcome {
-    match (op, x) {
-        (Builtin::Abs, Value::Integer(value)) => {
-            value.checked_abs().map(Value::Integer).ok_or_else(|| "Integer overflow".into())
-        }
-        (Builtin::Sign, _) => Ok(Value::Integer(scalar::sign(real_of(x)?))),
-        _ => {
-            let argument = real_of(x)?;
-            scalar::unary(op, argument)
-                .map(Value::Real)
-                .ok_or_else(|| format!("{}({argument}) is not defined", function_name(op)))
-        }
-    }
-}
-
-fn binary(op: Builtin, x: &Value, y: &Value) -> Outcome {
-    match (op, x, y) {
-        (Builtin::Min | Builtin::Max, _, _) => {
-            let less = x.order(y).is_none_or(|order| order.is_lt());
-            let chosen = if less == (op == Builtin::Min) { x } else { y };
-            Ok(match (chosen, x, y) {
-                (Value::Integer(value), Value::Real(_), _) | (Value::Integer(value), _, Value::Real(_)) => {
-                    Value::Real(*value as f64)
-                }
-                _ => chosen.clone(),
-            })
-        }
-        (_, Value::Integer(a), Value::Integer(b)) if scalar::is_quotient(op) => scalar::integer_quotient(op, *a, *b)
-            .map(Value::Integer)
-            .ok_or_else(|| format!("{}({a}, {b}) is not defined", function_name(op))),
-        _ => {
-            let (a, b) = (real_of(x)?, real_of(y)?);
-            scalar::binary(op, a, b)
-                .map(Value::Real)
-                .ok_or_else(|| format!("{}({a}, {b}) is not defined", function_name(op)))
-        }
+        [Value::Array(_), _] | [_, Value::Array(_)] => match (arguments.pop(), arguments.pop()) {
+            (Some(y), Some(x)) => {
+                elementwise(domain, x, y, &mut |domain, x, y| scalar_builtin(domain, op, &[x.clone(), y.clone()]))
+            }
+            _ => Err("an argument is missing".into()),
+        },
+        scalars => scalar_builtin(domain, op, scalars),
     }
 }
 
 /// `start : step : stop` (10.4.3).
-pub fn range(start: &Value, step: Option<&Value>, stop: &Value) -> Outcome {
-    if matches!(start, Value::Real(_)) || matches!(stop, Value::Real(_)) || matches!(step, Some(Value::Real(_))) {
-        let (first, last) = (real_of(start)?, real_of(stop)?);
-        let step = step.map_or(Ok(1.0), real_of)?;
-        if step == 0.0 {
-            return Err("the step of a range is zero".into());
-        }
-        // A last element that only rounding would lose belongs to it.
-        let steps = ((last - first) / step * (1.0 + 4.0 * f64::EPSILON)).floor();
-        let count = if steps < 0.0 { 0.0 } else { steps + 1.0 };
-        element_count(&[count.min(1e18) as usize])?;
-        return Ok(Value::reals((0..count as usize).map(|k| first + k as f64 * step)));
-    }
-    let (first, last) = (integer_of(start)?, integer_of(stop)?);
-    let step = step.map_or(Ok(1), integer_of)?;
-    let count = match step {
-        0 => return Err("the step of a range is zero".into()),
-        _ => (i128::from(last) - i128::from(first)).div_euclid(i128::from(step)),
-    };
-    let inside = if step > 0 { first <= last } else { first >= last };
-    // div_euclid rounds away from zero for a negative step that does not divide.
-    let count = match step {
-        _ if !inside => 0,
-        step if step < 0 => (i128::from(first) - i128::from(last)) / -i128::from(step) + 1,
-        _ => count + 1,
-    };
-    element_count(&[usize::try_from(count).unwrap_or(usize::MAX)])?;
-    let wrap = |value: i64| match start {
-        Value::Enumeration(_) => Value::Enumeration(value),
-        Value::Boolean(_) => Value::Boolean(value != 0),
-        _ => Value::Integer(value),
-    };
-    let elements: Vec<Value> = (0..count as i64).map(|k| wrap(first + k * step)).collect();
-    Ok(Value::array(vec![elements.len()], elements))
+pub fn range<U: Clone>(start: &Value<U>, step: Option<&Value<U>>, stop: &Value<U>) -> Outcome<Value<U>> {
+    let range = Range::of(start, step, stop)?;
+    let count = element_count(&[range.count()])?;
+    Ok(Value::array(vec![count], (0..count).map(|k| range.element(k, start)).collect()))
 }
 
-/// One subscript after evaluation; positions from 0.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Selection {
-    All,
-    One(usize),
-    Many(Vec<usize>),
-}
-
-/// The positions that subscripts select, and the sizes of what they select.
-pub fn positions(sizes: &[usize], selections: &[Selection]) -> Outcome<(Vec<usize>, Vec<usize>)> {
+/// The positions that subscripts select, and the sizes of what they select. None of them is open.
+pub fn positions<U>(sizes: &[usize], selections: &[Selection<U>]) -> Outcome<(Vec<usize>, Vec<usize>)> {
     if selections.len() > sizes.len() {
         return Err(format!("{} subscripts for an array of {} dimensions", selections.len(), sizes.len()));
     }
     let mut found = vec![0];
     let mut selected_sizes = Vec::new();
     for (dimension, &size) in sizes.iter().enumerate() {
-        let selection = selections.get(dimension).unwrap_or(&Selection::All);
-        let check = |index: usize| match index < size {
-            true => Ok(index),
-            false => Err(format!("index {} is outside of 1:{size} (dimension {})", index + 1, dimension + 1)),
-        };
-        match selection {
-            Selection::One(index) => {
-                let index = check(*index)?;
+        match selections.get(dimension) {
+            Some(Selection::One(index)) => {
+                let index = inside(*index, size, dimension)?;
                 found.iter_mut().for_each(|position| *position = *position * size + index);
             }
-            Selection::All => {
+            None | Some(Selection::All) => {
                 selected_sizes.push(size);
                 element_count(&[found.len(), size])?;
                 found = found.iter().flat_map(|position| (0..size).map(move |k| position * size + k)).collect();
             }
-            Selection::Many(indices) => {
+            Some(Selection::Many(indices)) => {
                 selected_sizes.push(indices.len());
                 element_count(&[found.len(), indices.len()])?;
                 let mut next = Vec::with_capacity(found.len() * indices.len());
                 for position in &found {
                     for &index in indices {
-                        next.push(position * size + check(index)?);
+                        next.push(position * size + inside(index, size, dimension)?);
                     }
                 }
                 found = next;
             }
+            Some(Selection::Open(_)) => return Err("a subscript is known at run time only".into()),
         }
     }
     Ok((found, selected_sizes))
 }
 
+fn inside(index: usize, size: usize, dimension: usize) -> Outcome<usize> {
+    match index < size {
+        true => Ok(index),
+        false => Err(format!("index {} is outside of 1:{size} (dimension {})", index + 1, dimension + 1)),
+    }
+}
+
 /// `value[selections]`.
-pub fn select<'a>(value: &'a Value, selections: &[Selection]) -> Outcome<Cow<'a, Value>> {
+pub fn select<'a, D: Domain + ?Sized>(
+    domain: &mut D,
+    value: &'a ValueOf<D>,
+    selections: &[Selection<D::Open>],
+) -> Outcome<Cow<'a, ValueOf<D>>> {
     let array = array_of(value)?;
+    if selections.iter().any(|selection| matches!(selection, Selection::Open(_))) {
+        if selections.len() > array.sizes.len() {
+            return Err(format!("{} subscripts for an array of {} dimensions", selections.len(), array.sizes.len()));
+        }
+        return domain.load(array, selections).map(Cow::Owned);
+    }
     // The common case, without any allocation.
     if selections.len() == array.sizes.len() {
         let mut position = Some(0);
         for (dimension, (selection, &size)) in selections.iter().zip(&array.sizes).enumerate() {
             match selection {
-                Selection::One(index) if *index >= size => {
-                    return Err(format!("index {} is outside of 1:{size} (dimension {})", index + 1, dimension + 1));
+                Selection::One(index) => {
+                    let index = inside(*index, size, dimension)?;
+                    position = position.map(|position| position * size + index);
                 }
-                Selection::One(index) => position = position.map(|position| position * size + index),
                 _ => position = None,
             }
         }
@@ -417,7 +342,8 @@ pub fn select<'a>(value: &'a Value, selections: &[Selection]) -> Outcome<Cow<'a,
         }
     }
     let (found, sizes) = positions(&array.sizes, selections)?;
-    let elements: Option<Vec<Value>> = found.iter().map(|&position| array.elements.get(position).cloned()).collect();
+    let elements: Option<Vec<ValueOf<D>>> =
+        found.iter().map(|&position| array.elements.get(position).cloned()).collect();
     let mut elements = elements.ok_or("an array holds fewer elements than its sizes say")?;
     match sizes.is_empty() {
         true => elements.pop().map(Cow::Owned).ok_or_else(|| "nothing is selected".into()),
@@ -426,13 +352,13 @@ pub fn select<'a>(value: &'a Value, selections: &[Selection]) -> Outcome<Cow<'a,
 }
 
 /// The field of a record, or of every element of an array of records.
-pub fn field(value: &Value, index: u32) -> Outcome<Cow<'_, Value>> {
+pub fn field<U: Clone>(value: &Value<U>, index: u32) -> Outcome<Cow<'_, Value<U>>> {
     match value {
         Value::Record(fields) => {
             fields.get(index as usize).map(Cow::Borrowed).ok_or_else(|| "there is no such field in the record".into())
         }
         Value::Array(array) => {
-            let parts: Vec<Value> = array
+            let parts: Vec<Value<U>> = array
                 .elements
                 .iter()
                 .map(|element| field(element, index).map(Cow::into_owned))
@@ -448,17 +374,19 @@ pub fn field(value: &Value, index: u32) -> Outcome<Cow<'_, Value>> {
 }
 
 /// The value of a reduction over values that come one by one.
-pub fn reduce(op: ReductionOp, values: impl Iterator<Item = Value>) -> Outcome {
-    let mut result: Option<Value> = None;
+pub fn reduce<D: Domain + ?Sized>(
+    domain: &mut D,
+    op: ReductionOp,
+    values: impl Iterator<Item = ValueOf<D>>,
+) -> Outcome<ValueOf<D>> {
+    let mut result: Option<ValueOf<D>> = None;
     for value in values {
         result = Some(match (result, op) {
             (None, _) => value,
-            (Some(left), ReductionOp::Sum) => {
-                elementwise(left, value, &mut |x, y| scalar_arithmetic(ArithmeticOp::Add, x, y))?
-            }
-            (Some(left), ReductionOp::Product) => arithmetic(ArithmeticOp::Mul, left, value)?,
-            (Some(left), ReductionOp::Min) => elementwise(left, value, &mut |x, y| binary(Builtin::Min, x, y))?,
-            (Some(left), ReductionOp::Max) => elementwise(left, value, &mut |x, y| binary(Builtin::Max, x, y))?,
+            (Some(left), ReductionOp::Sum) => elementwise_arithmetic(domain, ArithmeticOp::Add, left, value)?,
+            (Some(left), ReductionOp::Product) => arithmetic(domain, ArithmeticOp::Mul, left, value)?,
+            (Some(left), ReductionOp::Min) => builtin(domain, Builtin::Min, vec![left, value])?,
+            (Some(left), ReductionOp::Max) => builtin(domain, Builtin::Max, vec![left, value])?,
         });
     }
     Ok(result.unwrap_or(match op {
@@ -470,23 +398,20 @@ pub fn reduce(op: ReductionOp, values: impl Iterator<Item = Value>) -> Outcome {
 }
 
 /// A function on whole values.
-pub fn whole(function: ArrayFunction, arguments: Vec<Value>) -> Outcome {
+pub fn whole<D: Domain + ?Sized>(
+    domain: &mut D,
+    function: ArrayFunction,
+    arguments: Vec<ValueOf<D>>,
+) -> Outcome<ValueOf<D>> {
+    let argument = |k: usize| arguments.get(k).ok_or_else(|| "an argument is missing".to_owned());
     let count = arguments.len();
-    let argument = |k: usize| arguments.get(k).ok_or_else(|| format!("{function:?} lacks argument {}", k + 1));
     match function {
+        ArrayFunction::Size if count == 1 => Ok(Value::integers(argument(0)?.sizes().iter().map(|&size| size as i64))),
         ArrayFunction::Size => {
-            let sizes = argument(0)?.sizes();
-            match arguments.get(1) {
-                None => Ok(Value::integers(sizes.iter().map(|&size| size as i64))),
-                Some(dimension) => {
-                    let dimension = integer_of(dimension)?;
-                    usize::try_from(dimension - 1)
-                        .ok()
-                        .and_then(|k| sizes.get(k))
-                        .map(|&size| Value::Integer(size as i64))
-                        .ok_or_else(|| format!("an array of {} dimensions has no dimension {dimension}", sizes.len()))
-                }
-            }
+            let (sizes, dimension) = (argument(0)?.sizes(), integer_of(argument(1)?)?);
+            let size = usize::try_from(dimension - 1).ok().and_then(|k| sizes.get(k));
+            size.map(|&size| Value::Integer(size as i64))
+                .ok_or_else(|| format!("an array of {} dimensions has no dimension {dimension}", sizes.len()))
         }
         ArrayFunction::Ndims => Ok(Value::Integer(argument(0)?.sizes().len() as i64)),
         ArrayFunction::Scalar => match argument(0)? {
@@ -503,34 +428,20 @@ pub fn whole(function: ArrayFunction, arguments: Vec<Value>) -> Outcome {
         ArrayFunction::Zeros => filled(Value::Integer(0), &arguments),
         ArrayFunction::Ones => filled(Value::Integer(1), &arguments),
         ArrayFunction::Fill => filled(argument(0)?.clone(), &arguments[1..]),
-        ArrayFunction::Linspace => {
-            let (first, last) = (real_of(argument(0)?)?, real_of(argument(1)?)?);
-            let count = size_of(argument(2)?)?;
-            if count < 2 {
-                return Err(format!("linspace needs at least 2 points, not {count}"));
-            }
-            element_count(&[count])?;
-            let width = (count - 1) as f64;
-            Ok(Value::reals((0..count).map(|k| match k {
-                k if k + 1 == count => last,
-                k => first + (last - first) * k as f64 / width,
-            })))
-        }
-        ArrayFunction::Min | ArrayFunction::Max if count == 2 => {
-            let op = if function == ArrayFunction::Min { Builtin::Min } else { Builtin::Max };
-            binary(op, argument(0)?, argument(1)?)
-        }
-        ArrayFunction::Min => reduce_value(ReductionOp::Min, argument(0)?),
-        ArrayFunction::Max => reduce_value(ReductionOp::Max, argument(0)?),
-        ArrayFunction::Sum => reduce_value(ReductionOp::Sum, argument(0)?),
-        ArrayFunction::Product => reduce_value(ReductionOp::Product, argument(0)?),
+        ArrayFunction::Linspace => linspace(domain, argument(0)?, argument(1)?, size_of(argument(2)?)?),
+        ArrayFunction::Min if count == 2 => builtin(domain, Builtin::Min, arguments),
+        ArrayFunction::Max if count == 2 => builtin(domain, Builtin::Max, arguments),
+        ArrayFunction::Min => reduce_value(domain, ReductionOp::Min, argument(0)?),
+        ArrayFunction::Max => reduce_value(domain, ReductionOp::Max, argument(0)?),
+        ArrayFunction::Sum => reduce_value(domain, ReductionOp::Sum, argument(0)?),
+        ArrayFunction::Product => reduce_value(domain, ReductionOp::Product, argument(0)?),
         ArrayFunction::Transpose => transpose(array_of(argument(0)?)?),
         ArrayFunction::OuterProduct => {
             let (a, b) = (array_of(argument(0)?)?, array_of(argument(1)?)?);
             let mut elements = Vec::with_capacity(element_count(&[a.elements.len(), b.elements.len()])?);
             for x in &a.elements {
                 for y in &b.elements {
-                    elements.push(scalar_arithmetic(ArithmeticOp::Mul, x, y)?);
+                    elements.push(scalar_arithmetic(domain, ArithmeticOp::Mul, x, y)?);
                 }
             }
             Ok(Value::array(vec![a.elements.len(), b.elements.len()], elements))
@@ -541,101 +452,87 @@ pub fn whole(function: ArrayFunction, arguments: Vec<Value>) -> Outcome {
             let elements = (0..n * n).map(|k| (k / n, k % n)).map(|(i, j)| a.elements[i.min(j) * n + i.max(j)].clone());
             Ok(Value::array(vec![n, n], elements.collect()))
         }
-        ArrayFunction::Cross => {
-            let (x, y) = (three(argument(0)?)?, three(argument(1)?)?);
-            let minor = |i: usize, j: usize| {
-                let left = scalar_arithmetic(ArithmeticOp::Mul, &x[i], &y[j])?;
-                let right = scalar_arithmetic(ArithmeticOp::Mul, &x[j], &y[i])?;
-                scalar_arithmetic(ArithmeticOp::Sub, &left, &right)
-            };
-            Ok(Value::array(vec![3], vec![minor(1, 2)?, minor(2, 0)?, minor(0, 1)?]))
-        }
-        ArrayFunction::Skew => {
-            let x = three(argument(0)?)?;
-            let zero = Value::Integer(0);
-            let minus = |k: usize| negate(x[k].clone());
-            let mut array = Array {
-                sizes: vec![3, 3],
-                elements: vec![
-                    zero.clone(),
-                    minus(2)?,
-                    x[1].clone(),
-                    x[2].clone(),
-                    zero.clone(),
-                    minus(0)?,
-                    minus(1)?,
-                    x[0].clone(),
-                    zero,
-                ],
-            };
-            array.unify();
-            Ok(Value::Array(array))
-        }
+        ArrayFunction::Cross => cross(domain, three(argument(0)?)?, three(argument(1)?)?),
+        ArrayFunction::Skew => skew(domain, three(argument(0)?)?),
         ArrayFunction::Cat => cat(size_of(argument(0)?)?, &arguments[1..]),
         ArrayFunction::Promote => promote(argument(0)?.clone(), size_of(argument(1)?)?),
-        ArrayFunction::Integer => to_integer(argument(0)?),
-        ArrayFunction::Enumeration => integer_of(argument(0)?).map(Value::Enumeration),
-        ArrayFunction::StringReal => {
-            let digits = optional_integer(&arguments, 1, 6)?.max(1) as usize;
-            let text = general(real_of(argument(0)?)?, digits, false);
-            padded_text(text, &arguments, 2)
+        ArrayFunction::Integer => {
+            map(domain, argument(0)?.clone(), &mut |domain, x| convert(domain, function, std::slice::from_ref(x)))
         }
-        ArrayFunction::StringInteger => padded_text(integer_of(argument(0)?)?.to_string(), &arguments, 1),
-        ArrayFunction::StringBoolean => padded_text(boolean_of(argument(0)?)?.to_string(), &arguments, 1),
-        ArrayFunction::StringEnumeration => {
-            let ordinal = integer_of(argument(0)?)?;
-            let name = usize::try_from(ordinal + 2).ok().and_then(|k| arguments.get(k)).and_then(Value::as_str);
-            let name = name.ok_or_else(|| format!("there is no literal {ordinal} of the enumeration"))?;
-            padded_text(name.to_owned(), &arguments, 1)
-        }
-        ArrayFunction::StringFormat => {
-            let text = argument(1)?.as_str().ok_or("a format is a String")?;
-            let format = Format::parse(text).ok_or_else(|| format!("`{text}` is no format"))?;
-            Ok(Value::string(match argument(0)? {
-                Value::Real(value) => format.real(*value),
-                Value::String(text) => format.text(text),
-                other => format.integer(integer_of(other)?),
-            }))
-        }
-        ArrayFunction::Concat => {
-            let mut text = String::new();
-            for part in &arguments {
-                text.push_str(part.as_str().ok_or_else(|| format!("a String is expected here, not {}", kind(part)))?);
-            }
-            Ok(Value::string(text))
-        }
+        ArrayFunction::Enumeration
+        | ArrayFunction::StringReal
+        | ArrayFunction::StringInteger
+        | ArrayFunction::StringBoolean
+        | ArrayFunction::StringEnumeration
+        | ArrayFunction::StringFormat
+        | ArrayFunction::Concat => convert(domain, function, &arguments),
     }
 }
 
-fn optional_integer(arguments: &[Value], position: usize, default: i64) -> Outcome<i64> {
-    arguments.get(position).map_or(Ok(default), integer_of)
-}
-
-fn padded_text(text: String, arguments: &[Value], length_position: usize) -> Outcome {
-    let length = optional_integer(arguments, length_position, 0)?;
-    let left = arguments.get(length_position + 1).map_or(Ok(true), boolean_of)?;
-    Ok(Value::string(padded(text, length, left)))
-}
-
-fn to_integer(value: &Value) -> Outcome {
-    match value {
-        Value::Real(x) if x.abs() < 9.2e18 => Ok(Value::Integer(x.floor() as i64)),
-        Value::Array(array) => {
-            let elements = array.elements.iter().map(to_integer).collect::<Result<_, _>>()?;
-            Ok(Value::array(array.sizes.clone(), elements))
-        }
-        other => integer_of(other).map(Value::Integer),
+fn convert<D: Domain + ?Sized>(
+    domain: &mut D,
+    function: ArrayFunction,
+    arguments: &[ValueOf<D>],
+) -> Outcome<ValueOf<D>> {
+    if arguments.iter().any(|argument| matches!(argument, Value::Unset(_))) {
+        return Err("a variable is used before it has a value".into());
+    }
+    match arguments.iter().all(Value::is_known) {
+        true => known::convert(function, arguments),
+        false => domain.convert(function, arguments),
     }
 }
 
-fn reduce_value(op: ReductionOp, value: &Value) -> Outcome {
+fn reduce_value<D: Domain + ?Sized>(domain: &mut D, op: ReductionOp, value: &ValueOf<D>) -> Outcome<ValueOf<D>> {
     match value {
-        Value::Array(array) => reduce(op, array.elements.iter().cloned()),
+        Value::Array(array) => reduce(domain, op, array.elements.iter().cloned()),
         scalar => Ok(scalar.clone()),
     }
 }
 
-fn vector(value: &Value) -> Outcome {
+fn linspace<D: Domain + ?Sized>(
+    domain: &mut D,
+    first: &ValueOf<D>,
+    last: &ValueOf<D>,
+    count: usize,
+) -> Outcome<ValueOf<D>> {
+    if count < 2 {
+        return Err(format!("linspace needs at least 2 points, not {count}"));
+    }
+    element_count(&[count])?;
+    let width = scalar_arithmetic(domain, ArithmeticOp::Sub, last, first)?;
+    let mut elements = Vec::with_capacity(count);
+    for k in 0..count - 1 {
+        let part = scalar_arithmetic(domain, ArithmeticOp::Mul, &width, &Value::Real(k as f64))?;
+        let part = scalar_arithmetic(domain, ArithmeticOp::Div, &part, &Value::Real((count - 1) as f64))?;
+        elements.push(scalar_arithmetic(domain, ArithmeticOp::Add, first, &part)?);
+    }
+    elements.push(last.clone());
+    let mut array = Array { sizes: vec![count], elements };
+    array.unify();
+    Ok(Value::Array(array))
+}
+
+fn cross<D: Domain + ?Sized>(domain: &mut D, x: &[ValueOf<D>], y: &[ValueOf<D>]) -> Outcome<ValueOf<D>> {
+    let mut elements = Vec::with_capacity(3);
+    for (i, j) in [(1, 2), (2, 0), (0, 1)] {
+        let left = scalar_arithmetic(domain, ArithmeticOp::Mul, &x[i], &y[j])?;
+        let right = scalar_arithmetic(domain, ArithmeticOp::Mul, &x[j], &y[i])?;
+        elements.push(scalar_arithmetic(domain, ArithmeticOp::Sub, &left, &right)?);
+    }
+    Ok(Value::array(vec![3], elements))
+}
+
+fn skew<D: Domain + ?Sized>(domain: &mut D, x: &[ValueOf<D>]) -> Outcome<ValueOf<D>> {
+    let zero = Value::Integer(0);
+    let minus = x.iter().map(|element| negate(domain, element.clone())).collect::<Result<Vec<_>, _>>()?;
+    let rows = [[&zero, &minus[2], &x[1]], [&x[2], &zero, &minus[0]], [&minus[1], &x[0], &zero]];
+    let mut array = Array { sizes: vec![3, 3], elements: rows.into_iter().flatten().cloned().collect() };
+    array.unify();
+    Ok(Value::Array(array))
+}
+
+fn vector<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     match value {
         Value::Array(array) if array.sizes.iter().filter(|&&size| size > 1).count() > 1 => {
             Err(format!("vector() needs at most one size above 1, not {:?}", array.sizes))
@@ -645,7 +542,7 @@ fn vector(value: &Value) -> Outcome {
     }
 }
 
-fn matrix(value: &Value) -> Outcome {
+fn matrix<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     match value {
         Value::Array(array) if array.sizes.len() >= 2 => {
             if array.sizes[2..].iter().any(|&size| size != 1) {
@@ -657,7 +554,7 @@ fn matrix(value: &Value) -> Outcome {
     }
 }
 
-fn promote(value: Value, dimensions: usize) -> Outcome {
+fn promote<U: Clone>(value: Value<U>, dimensions: usize) -> Outcome<Value<U>> {
     let (mut sizes, elements) = match value {
         Value::Array(array) => (array.sizes, array.elements),
         scalar => (Vec::new(), vec![scalar]),
@@ -669,7 +566,7 @@ fn promote(value: Value, dimensions: usize) -> Outcome {
     Ok(Value::array(sizes, elements))
 }
 
-fn diagonal(v: &Array) -> Outcome {
+fn diagonal<U: Clone>(v: &Array<U>) -> Outcome<Value<U>> {
     let n = v.elements.len();
     let count = element_count(&[n, n])?;
     let mut array = Array { sizes: vec![n, n], elements: vec![Value::Integer(0); count] };
@@ -680,7 +577,7 @@ fn diagonal(v: &Array) -> Outcome {
     Ok(Value::Array(array))
 }
 
-fn filled(value: Value, sizes: &[Value]) -> Outcome {
+fn filled<U: Clone>(value: Value<U>, sizes: &[Value<U>]) -> Outcome<Value<U>> {
     let mut sizes = sizes.iter().map(size_of).collect::<Result<Vec<_>, _>>()?;
     let count = element_count(&sizes)?;
     if let Value::Array(inner) = value {
@@ -692,7 +589,7 @@ fn filled(value: Value, sizes: &[Value]) -> Outcome {
     if sizes.is_empty() { Ok(value) } else { Ok(Value::array(sizes, vec![value; count])) }
 }
 
-fn transpose(a: &Array) -> Outcome {
+fn transpose<U: Clone>(a: &Array<U>) -> Outcome<Value<U>> {
     let [rows, columns, rest @ ..] = a.sizes.as_slice() else {
         return Err(format!("transpose() needs a matrix, not an array of size {:?}", a.sizes));
     };
@@ -707,26 +604,26 @@ fn transpose(a: &Array) -> Outcome {
     Ok(Value::array([&[*columns, *rows], rest].concat(), elements))
 }
 
-fn square(a: &Array) -> Outcome<usize> {
+fn square<U>(a: &Array<U>) -> Outcome<usize> {
     match a.sizes.as_slice() {
         &[n, m] if n == m => Ok(n),
         sizes => Err(format!("a square matrix is expected, not an array of size {sizes:?}")),
     }
 }
 
-fn three(value: &Value) -> Outcome<&[Value]> {
+fn three<U: Clone>(value: &Value<U>) -> Outcome<&[Value<U>]> {
     match value {
         Value::Array(array) if array.sizes == [3] => Ok(&array.elements),
         other => Err(format!("a vector of 3 elements is expected, not {}", kind(other))),
     }
 }
 
-fn cat(dimension: usize, parts: &[Value]) -> Outcome {
+fn cat<U: Clone>(dimension: usize, parts: &[Value<U>]) -> Outcome<Value<U>> {
     let arrays = parts.iter().map(array_of).collect::<Result<Vec<_>, _>>()?;
     let first = arrays.first().ok_or("cat() needs an array")?;
     let k = dimension.checked_sub(1).filter(|&k| k < first.sizes.len());
     let k = k.ok_or_else(|| format!("cat() along dimension {dimension} of arrays of size {:?}", first.sizes))?;
-    let agrees = |array: &&Array| {
+    let agrees = |array: &&Array<U>| {
         array.sizes.len() == first.sizes.len()
             && array.sizes.iter().zip(&first.sizes).enumerate().all(|(d, (a, b))| d == k || a == b)
     };
@@ -755,6 +652,13 @@ fn cat(dimension: usize, parts: &[Value]) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::{Constants, NoExternals};
+
+    /// Calls `f` with the domain of constants.
+    fn constants<T>(f: impl FnOnce(&mut Constants<'_>) -> T) -> T {
+        let mut externals = NoExternals;
+        f(&mut Constants::new(&mut externals))
+    }
 
     fn matrix(rows: &[&[f64]]) -> Value {
         Value::matrix(rows.len(), rows[0].len(), rows.iter().flat_map(|row| row.iter().copied()))
@@ -764,12 +668,12 @@ mod tests {
     fn products_of_matrices() {
         let a = matrix(&[&[1.0, 2.0], &[3.0, 4.0]]);
         let v = Value::reals([1.0, 10.0]);
-        let mul = |a: &Value, b: &Value| arithmetic(ArithmeticOp::Mul, a.clone(), b.clone()).unwrap();
+        let mul = |a: &Value, b: &Value| constants(|d| arithmetic(d, ArithmeticOp::Mul, a.clone(), b.clone())).unwrap();
         assert_eq!(mul(&a, &v), Value::reals([21.0, 43.0]));
         assert_eq!(mul(&v, &a), Value::reals([31.0, 42.0]));
         assert_eq!(mul(&v, &v), Value::Real(101.0));
-        assert_eq!(mul(&a, &a), arithmetic(ArithmeticOp::Pow, a.clone(), Value::Integer(2)).unwrap());
-        assert!(arithmetic(ArithmeticOp::Add, a, v).is_err());
+        assert_eq!(mul(&a, &a), constants(|d| arithmetic(d, ArithmeticOp::Pow, a.clone(), Value::Integer(2))).unwrap());
+        assert!(constants(|d| arithmetic(d, ArithmeticOp::Add, a, v)).is_err());
     }
 
     #[test]
@@ -790,21 +694,24 @@ mod tests {
     #[test]
     fn selection_and_concatenation() {
         let a = matrix(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]]);
-        let get = |selections: &[Selection]| select(&a, selections).map(Cow::into_owned);
+        let get = |selections: &[Selection]| constants(|d| select(d, &a, selections).map(Cow::into_owned));
         assert_eq!(get(&[Selection::One(1), Selection::One(2)]), Ok(Value::Real(6.0)));
         assert_eq!(get(&[Selection::All, Selection::One(0)]), Ok(Value::reals([1.0, 4.0])));
         assert_eq!(get(&[Selection::One(0)]), Ok(Value::reals([1.0, 2.0, 3.0])));
         assert_eq!(get(&[Selection::Many(vec![1, 0]), Selection::Many(vec![2])]), Ok(matrix(&[&[6.0], &[3.0]])));
         assert!(get(&[Selection::One(2)]).is_err());
-        let joined = whole(ArrayFunction::Cat, vec![Value::Integer(2), a.clone(), matrix(&[&[7.0], &[8.0]])]).unwrap();
+        let joined =
+            constants(|d| whole(d, ArrayFunction::Cat, vec![Value::Integer(2), a.clone(), matrix(&[&[7.0], &[8.0]])]))
+                .unwrap();
         assert_eq!(joined, matrix(&[&[1.0, 2.0, 3.0, 7.0], &[4.0, 5.0, 6.0, 8.0]]));
-        let transposed = whole(ArrayFunction::Transpose, vec![a]).unwrap();
+        let transposed = constants(|d| whole(d, ArrayFunction::Transpose, vec![a])).unwrap();
         assert_eq!(transposed, matrix(&[&[1.0, 4.0], &[2.0, 5.0], &[3.0, 6.0]]));
     }
 
     #[test]
     fn text_of_numbers() {
-        let text = |function, arguments| whole(function, arguments).unwrap().as_str().unwrap().to_owned();
+        let text =
+            |function, arguments| constants(|d| whole(d, function, arguments)).unwrap().as_str().unwrap().to_owned();
         assert_eq!(text(ArrayFunction::StringReal, vec![Value::Real(1.0 / 3.0)]), "0.333333");
         let wide = vec![Value::Integer(7), Value::Integer(4), Value::Boolean(false)];
         assert_eq!(text(ArrayFunction::StringInteger, wide), "   7");

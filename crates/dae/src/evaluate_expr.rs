@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use crate::arrays;
 use crate::evaluate::{Evaluator, Result};
 use crate::expr::{ArgsId, CallSiteId, ExprId, Exprs, Node};
 use crate::function::ArithmeticOp;
+use crate::known as scalars;
 use crate::solve_for::is_function_of_arguments;
 use crate::value::Value;
 
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
                 stack.push(first);
                 continue;
             }
-            let decision = arrays::boolean_of(&known.values[&first])?;
+            let decision = scalars::boolean_of(&known.values[&first])?;
             let chosen = match node {
                 Node::And(..) if !decision => first,
                 Node::Or(..) if decision => first,
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
     ) -> Result {
         let of = |id: ExprId| &known.values[&id];
         let arithmetic =
-            |op: ArithmeticOp, a: ExprId, b: ExprId| Ok(arrays::scalar_arithmetic(op, &number(of(a)), &number(of(b)))?);
+            |op: ArithmeticOp, a: ExprId, b: ExprId| Ok(scalars::arithmetic(op, &number(of(a)), &number(of(b)))?);
         match node {
             Node::Real(value) => Ok(Value::Real(value)),
             Node::Integer(value) => Ok(Value::Integer(value)),
@@ -103,18 +103,19 @@ impl Evaluator<'_> {
             Node::Time | Node::Var(_) | Node::Der(_) | Node::Pre(_) | Node::Previous(_) => {
                 lookup(node).ok_or_else(|| format!("the value of {node:?} is not known").into())
             }
-            Node::Neg(a) => Ok(arrays::negate(number(of(a)))?),
-            Node::Not(a) => Ok(arrays::not(of(a).clone())?),
+            Node::Neg(a) => Ok(scalars::negate(&number(of(a)))?),
+            Node::Not(a) => Ok(scalars::not(of(a))?),
             Node::Add(a, b) => arithmetic(ArithmeticOp::Add, a, b),
             Node::Sub(a, b) => arithmetic(ArithmeticOp::Sub, a, b),
             Node::Mul(a, b) => arithmetic(ArithmeticOp::Mul, a, b),
             Node::Div(a, b) => arithmetic(ArithmeticOp::Div, a, b),
             Node::Pow(a, b) => arithmetic(ArithmeticOp::Pow, a, b),
-            Node::Compare { op, left, right, .. } => Ok(arrays::compare(op, of(left), of(right))?),
+            Node::Compare { op, left, right, .. } => Ok(scalars::compare(op, of(left), of(right))?),
             Node::And(..) | Node::Or(..) | Node::If { .. } => Err("the operands are not decided yet".into()),
             Node::Builtin(op, args) if is_function_of_arguments(op) => {
-                let arguments = exprs.arguments(args).iter().map(|&argument| of(argument).clone()).collect();
-                Ok(arrays::builtin(op, arguments)?)
+                let arguments: Vec<Value> =
+                    exprs.arguments(args).iter().map(|&argument| of(argument).clone()).collect();
+                Ok(scalars::builtin(op, &arguments)?)
             }
             Node::Builtin(op, _) => lookup(node).ok_or_else(|| format!("{op:?} has no value here").into()),
             Node::Call { site, args, output } => {

@@ -5,52 +5,87 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::expr::Shape;
-use crate::function::{FunctionId, Type};
+use crate::function::{FunctionId, Functions, Type};
 
+/// What is known when a function is executed: everything.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Never {}
+
+/// The type of a scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Real,
+    Integer,
+    Boolean,
+    String,
+    Enumeration,
+    Object,
+}
+
+impl Kind {
+    /// The kind of the scalars of a type that is no record and no function.
+    pub fn of(ty: &Type) -> Option<Self> {
+        Some(match ty {
+            Type::Real => Kind::Real,
+            Type::Integer => Kind::Integer,
+            Type::Boolean => Kind::Boolean,
+            Type::String => Kind::String,
+            Type::Enumeration(_) => Kind::Enumeration,
+            Type::Object(_) => Kind::Object,
+            Type::Record(_) | Type::Function(_) => return None,
+        })
+    }
+}
+
+/// A value whose scalars are known, or stand for what is known at run time only: an expression, an address (`Open`).
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub enum Value<U = Never> {
     Real(f64),
     Integer(i64),
     Boolean(bool),
     String(Arc<str>),
     /// The ordinal, from 1.
     Enumeration(i64),
-    Array(Array),
+    Array(Array<U>),
     /// The fields in the order of the declaration.
-    Record(Vec<Value>),
+    Record(Vec<Value<U>>),
     /// An external object, a number that the outside library gave.
     Object(u64),
     /// A function as an argument, with inputs that are already given, by position.
     Function {
         function: FunctionId,
-        given: Vec<(u32, Value)>,
+        given: Vec<(u32, Value<U>)>,
     },
+    /// A scalar of a variable to which nothing has been assigned.
+    Unset(Kind),
+    /// A scalar that is known at run time only.
+    Open(U, Kind),
 }
 
 /// Elements in row-major order. An empty array keeps its sizes.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Array {
+pub struct Array<U = Never> {
     pub sizes: Vec<usize>,
-    pub elements: Vec<Value>,
+    pub elements: Vec<Value<U>>,
 }
 
-impl Value {
+impl<U: Clone> Value<U> {
     pub fn string(text: impl Into<Arc<str>>) -> Self {
         Value::String(text.into())
     }
 
-    pub fn array(sizes: Vec<usize>, elements: Vec<Value>) -> Self {
+    pub fn array(sizes: Vec<usize>, elements: Vec<Value<U>>) -> Self {
         debug_assert_eq!(sizes.iter().product::<usize>(), elements.len());
         Value::Array(Array { sizes, elements })
     }
 
     pub fn reals(values: impl IntoIterator<Item = f64>) -> Self {
-        let elements: Vec<Value> = values.into_iter().map(Value::Real).collect();
+        let elements: Vec<Value<U>> = values.into_iter().map(Value::Real).collect();
         Value::array(vec![elements.len()], elements)
     }
 
     pub fn integers(values: impl IntoIterator<Item = i64>) -> Self {
-        let elements: Vec<Value> = values.into_iter().map(Value::Integer).collect();
+        let elements: Vec<Value<U>> = values.into_iter().map(Value::Integer).collect();
         Value::array(vec![elements.len()], elements)
     }
 
@@ -61,7 +96,7 @@ impl Value {
 
     /// An array of values that become its first dimension: `{a, b, …}`. Numbers of both types become Reals. `None` if
     /// the sizes differ.
-    pub fn from_parts(parts: Vec<Value>) -> Option<Self> {
+    pub fn from_parts(parts: Vec<Value<U>>) -> Option<Self> {
         let mut sizes = vec![parts.len()];
         let mut elements = parts;
         if let Some(Value::Array(first)) = elements.first() {
@@ -84,7 +119,7 @@ impl Value {
     }
 
     /// An array of values that iterators made, the first one the fastest, each so many times. `None` if the sizes differ.
-    pub fn from_rounds(values: Vec<Value>, counts: Vec<usize>) -> Option<Self> {
+    pub fn from_rounds(values: Vec<Value<U>>, counts: Vec<usize>) -> Option<Self> {
         let Some(Value::Array(array)) = Value::from_parts(values) else { return None };
         let outer: Vec<usize> = counts.into_iter().rev().collect();
         let inner = array.sizes.get(1..).unwrap_or(&[]);
@@ -128,7 +163,7 @@ impl Value {
         }
     }
 
-    pub fn as_array(&self) -> Option<&Array> {
+    pub fn as_array(&self) -> Option<&Array<U>> {
         match self {
             Value::Array(array) => Some(array),
             _ => None,
@@ -152,7 +187,7 @@ impl Value {
     }
 
     /// The order of two scalars of one kind; `None` if they cannot be compared or one is not a number.
-    pub fn order(&self, other: &Value) -> Option<Ordering> {
+    pub fn order(&self, other: &Value<U>) -> Option<Ordering> {
         match (self, other) {
             (Value::String(a), Value::String(b)) => Some(a.as_ref().cmp(b.as_ref())),
             (Value::Real(_), _) | (_, Value::Real(_)) => self.as_real()?.partial_cmp(&other.as_real()?),
@@ -172,6 +207,8 @@ impl Value {
             (Type::Boolean, Value::Real(value)) => Value::Boolean(value != 0.0),
             (Type::Object(_), Value::Integer(value)) => Value::Object(value as u64),
             (Type::Object(_), Value::Real(value)) => Value::Object(value as u64),
+            (ty, Value::Open(open, kind)) => Value::Open(open, Kind::of(ty).unwrap_or(kind)),
+            (ty, Value::Unset(kind)) => Value::Unset(Kind::of(ty).unwrap_or(kind)),
             (Type::Record(record), Value::Record(fields)) => Value::Record(
                 fields
                     .into_iter()
@@ -195,7 +232,7 @@ impl Value {
     }
 
     /// Appends the scalars in the order of call sites: arrays row-major, records field by field.
-    pub fn flatten_into(self, scalars: &mut Vec<Value>) {
+    pub fn flatten_into(self, scalars: &mut Vec<Value<U>>) {
         match self {
             Value::Array(array) => array.elements.into_iter().for_each(|element| element.flatten_into(scalars)),
             Value::Record(fields) => fields.into_iter().for_each(|field| field.flatten_into(scalars)),
@@ -205,7 +242,7 @@ impl Value {
     }
 
     /// The value of a shape from its scalars; `None` if there are too few.
-    pub fn from_scalars(shape: &Shape, scalars: &mut impl Iterator<Item = Value>) -> Option<Self> {
+    pub fn from_scalars(shape: &Shape, scalars: &mut impl Iterator<Item = Value<U>>) -> Option<Self> {
         match shape {
             Shape::Scalar => scalars.next(),
             Shape::Array(sizes, element) => {
@@ -227,6 +264,108 @@ impl Value {
         }
     }
 
+    /// Whether all scalars are known.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Value::Open(..) | Value::Unset(_) => false,
+            Value::Array(array) => array.elements.iter().all(Value::is_known),
+            Value::Record(fields) => fields.iter().all(Value::is_known),
+            Value::Function { given, .. } => given.iter().all(|(_, value)| value.is_known()),
+            _ => true,
+        }
+    }
+
+    /// The kind of a scalar.
+    pub fn scalar_kind(&self) -> Option<Kind> {
+        Some(match self {
+            Value::Real(_) => Kind::Real,
+            Value::Integer(_) => Kind::Integer,
+            Value::Boolean(_) => Kind::Boolean,
+            Value::String(_) => Kind::String,
+            Value::Enumeration(_) => Kind::Enumeration,
+            Value::Object(_) => Kind::Object,
+            Value::Unset(kind) | Value::Open(_, kind) => *kind,
+            Value::Array(_) | Value::Record(_) | Value::Function { .. } => return None,
+        })
+    }
+
+    /// The same structure with every scalar replaced, in the order of call sites; the first failure ends it.
+    pub fn try_map<V, E>(&self, change: &mut dyn FnMut(&Value<U>) -> Result<Value<V>, E>) -> Result<Value<V>, E> {
+        Ok(match self {
+            Value::Array(array) => Value::Array(Array {
+                sizes: array.sizes.clone(),
+                elements: array.elements.iter().map(|element| element.try_map(change)).collect::<Result<_, E>>()?,
+            }),
+            Value::Record(fields) => {
+                Value::Record(fields.iter().map(|field| field.try_map(change)).collect::<Result<_, E>>()?)
+            }
+            Value::Function { function, given } => Value::Function {
+                function: *function,
+                given: given
+                    .iter()
+                    .map(|(position, value)| Ok((*position, value.try_map(change)?)))
+                    .collect::<Result<_, E>>()?,
+            },
+            scalar => change(scalar)?,
+        })
+    }
+
+    /// Calls `visit` for every scalar, in the order of call sites.
+    pub fn for_each_scalar(&self, visit: &mut dyn FnMut(&Value<U>)) {
+        match self {
+            Value::Array(array) => array.elements.iter().for_each(|element| element.for_each_scalar(visit)),
+            Value::Record(fields) => fields.iter().for_each(|field| field.for_each_scalar(visit)),
+            Value::Function { given, .. } => given.iter().for_each(|(_, value)| value.for_each_scalar(visit)),
+            scalar => visit(scalar),
+        }
+    }
+
+    /// The value of a shape and type whose scalars come from `leaf`; `None` if shape and type do not fit.
+    pub fn of_shape(
+        functions: &Functions,
+        shape: &Shape,
+        ty: &Type,
+        leaf: &mut dyn FnMut(Kind) -> Option<Value<U>>,
+    ) -> Option<Self> {
+        Some(match shape {
+            Shape::Scalar => leaf(Kind::of(ty)?)?,
+            Shape::Array(sizes, element) => {
+                let sizes: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+                let count = sizes.iter().product();
+                let elements =
+                    (0..count).map(|_| Self::of_shape(functions, element, ty, leaf)).collect::<Option<_>>()?;
+                Value::array(sizes, elements)
+            }
+            Shape::Record(fields) => {
+                let Type::Record(record) = ty else { return None };
+                let fields = fields.iter().zip(&record.fields);
+                Value::Record(
+                    fields
+                        .map(|(shape, field)| Self::of_shape(functions, shape, &field.ty, leaf))
+                        .collect::<Option<_>>()?,
+                )
+            }
+            Shape::Function { function, given } => {
+                let declared = functions.get(*function)?;
+                let mut values = Vec::with_capacity(given.len());
+                for (position, shape) in given {
+                    let local = declared.inputs.get(*position as usize)?;
+                    values.push((*position, Self::of_shape(functions, shape, &declared.locals[*local].ty, leaf)?));
+                }
+                Value::Function { function: *function, given: values }
+            }
+        })
+    }
+
+    /// The parts along the first dimension; a scalar is the only part of itself.
+    pub fn into_parts(self) -> Vec<Value<U>> {
+        match self {
+            Value::Array(array) if array.sizes.len() <= 1 => array.elements,
+            Value::Array(array) => (0..array.sizes[0]).filter_map(|k| array.part(1, k)).collect(),
+            scalar => vec![scalar],
+        }
+    }
+
     /// The shape of this value.
     pub fn shape(&self) -> Shape {
         match self {
@@ -244,14 +383,27 @@ impl Value {
     }
 }
 
-impl Array {
+impl<U: Clone> Array<U> {
+    /// The k-th part when the first `dimensions` are counted through.
+    pub fn part(&self, dimensions: usize, k: usize) -> Option<Value<U>> {
+        let inner = self.sizes.get(dimensions..).unwrap_or(&[]);
+        let length: usize = inner.iter().product();
+        let elements = self.elements.get(k * length..(k + 1) * length)?;
+        match (inner.is_empty(), elements) {
+            (true, [element]) => Some(element.clone()),
+            _ => Some(Value::array(inner.to_vec(), elements.to_vec())),
+        }
+    }
+}
+
+impl<U> Array<U> {
     /// Makes all numbers Reals if any is one.
     pub fn unify(&mut self) {
         let mut real = false;
         let mut integer = false;
         for element in &self.elements {
-            real |= matches!(element, Value::Real(_));
-            integer |= matches!(element, Value::Integer(_));
+            real |= matches!(element, Value::Real(_) | Value::Open(_, Kind::Real));
+            integer |= matches!(element, Value::Integer(_) | Value::Open(_, Kind::Integer));
         }
         if real && integer {
             self.coerce_to_real();
@@ -260,15 +412,17 @@ impl Array {
 
     fn coerce_to_real(&mut self) {
         for element in &mut self.elements {
-            if let Value::Integer(value) = *element {
-                *element = Value::Real(value as f64);
+            match element {
+                Value::Integer(value) => *element = Value::Real(*value as f64),
+                Value::Open(_, kind @ Kind::Integer) | Value::Unset(kind @ Kind::Integer) => *kind = Kind::Real,
+                _ => {}
             }
         }
     }
 }
 
 /// As in Modelica text: `{1.5, 2}`, `"abc"`; records as lists in parentheses.
-impl fmt::Display for Value {
+impl<U> fmt::Display for Value<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Real(value) => write!(f, "{value:?}"),
@@ -279,11 +433,13 @@ impl fmt::Display for Value {
             Value::Record(fields) => write_list(f, '(', fields.iter(), ')'),
             Value::Object(handle) => write!(f, "object {handle}"),
             Value::Function { function, .. } => write!(f, "function {function:?}"),
+            Value::Unset(_) => f.write_str("nothing"),
+            Value::Open(..) => f.write_str("a value known at run time only"),
         }
     }
 }
 
-fn write_array(f: &mut fmt::Formatter<'_>, sizes: &[usize], elements: &[Value]) -> fmt::Result {
+fn write_array<U>(f: &mut fmt::Formatter<'_>, sizes: &[usize], elements: &[Value<U>]) -> fmt::Result {
     match sizes {
         [] | [_] => write_list(f, '{', elements.iter(), '}'),
         [first, rest @ ..] => {
@@ -300,10 +456,10 @@ fn write_array(f: &mut fmt::Formatter<'_>, sizes: &[usize], elements: &[Value]) 
     }
 }
 
-fn write_list<'a>(
+fn write_list<'a, U: 'a>(
     f: &mut fmt::Formatter<'_>,
     open: char,
-    items: impl Iterator<Item = &'a Value>,
+    items: impl Iterator<Item = &'a Value<U>>,
     close: char,
 ) -> fmt::Result {
     write!(f, "{open}")?;

@@ -497,6 +497,7 @@ pub fn from_value(exprs: &mut Exprs, value: &Value) -> Option<Symbolic> {
             let fields: Option<Vec<Symbolic>> = fields.iter().map(|field| from_value(exprs, field)).collect();
             Symbolic::record(fields?)
         }
-        Value::Object(_) | Value::Function { .. } => return None,
+        Value::Object(_) | Value::Function { .. } | Value::Unset(_) => return None,
+        Value::Open(never, _) => match *never {},
     })
 }
