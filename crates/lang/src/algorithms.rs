@@ -1,5 +1,5 @@
-//! Algorithm sections (11.1): executed symbolically, so that every assigned variable gets one equation. A section whose
-//! loops depend on what is known at run time only becomes a function of its inputs.
+//! Algorithm sections (11.1): executed symbolically, so that every assigned variable gets one equation. A statement whose
+//! loops depend on what is known at run time only becomes a function of what it reads (`outline`).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use syntax::ast;
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
 use crate::symbolic::{Expander, Mode, Symbolic, WhenMaker};
-use crate::typed::{Expr, Locals, Statement, StatementKind};
+use crate::typed::{Expr, Locals, Statement};
 use crate::typing::{Place, Typer};
 
 /// Statements that one section may execute.
@@ -42,22 +42,12 @@ impl Elaborator {
     fn algorithm(
         &mut self,
         frame: &Frame,
-        (statements, locals): &(Vec<Statement>, Locals),
+        typed: &Arc<(Vec<Statement>, Locals)>,
         section: &ast::AlgorithmSection,
         path: PathId,
     ) -> Outcome<()> {
         // The first run finds out what is assigned; the second starts from the values these variables have before.
-        let first = match self.run_section(frame, statements, path, None, probe) {
-            Ok(first) => first,
-            // What is wrong stays wrong; only what is not known yet is left to run time.
-            Err(diagnostic) if !matches!(diagnostic.code, "too-long" | "not-constant") => return Err(diagnostic),
-            Err(diagnostic) => {
-                return match self.outlined_section(frame, (statements, locals), section, path) {
-                    Some(()) => Ok(()),
-                    None => Err(diagnostic),
-                };
-            }
-        };
+        let first = self.run_section(frame, typed, path, None, probe)?;
         let discrete = first.assigned_in_when;
         let mut order: Vec<VarId> = first.assigned.keys().copied().collect();
         order.sort();
@@ -68,7 +58,7 @@ impl Elaborator {
             start.insert(variable, value);
         }
         self.when_conditions.clear();
-        let Run { assigned, actions, .. } = self.run_section(frame, statements, path, Some(start), when_maker)?;
+        let Run { assigned, actions, .. } = self.run_section(frame, typed, path, Some(start), when_maker)?;
         self.sections += 1;
         let number = self.sections;
         let clause = if discrete.is_empty() { None } else { Some(self.section_clause()) };
@@ -140,7 +130,7 @@ impl Elaborator {
     fn run_section(
         &mut self,
         frame: &Frame,
-        statements: &[Statement],
+        typed: &Arc<(Vec<Statement>, Locals)>,
         path: PathId,
         start: Option<FxHashMap<VarId, ExprId>>,
         when: WhenMaker,
@@ -151,7 +141,8 @@ impl Elaborator {
         expander.assigned = Some(start.unwrap_or_default());
         expander.budget = SECTION_BUDGET;
         expander.when = Some(when);
-        expander.run(statements)?;
+        expander.section = Some(typed.clone());
+        expander.run(&typed.0)?;
         Ok(Run {
             assigned: expander.assigned.take().unwrap_or_default(),
             actions: std::mem::take(&mut expander.actions),
@@ -184,16 +175,4 @@ fn when_maker(expander: &mut Expander<'_>, condition: Symbolic, written: &Expr) 
     let (variables, active) = expander.rising(&condition, written);
     expander.elaborator.when_conditions.extend(variables);
     Ok(active)
-}
-
-/// Whether a section does anything that only makes sense with the simulator.
-pub(crate) fn has_when(statements: &[Statement]) -> bool {
-    statements.iter().any(|statement| match &statement.kind {
-        StatementKind::When { .. } | StatementKind::Reinit(..) | StatementKind::Terminate(_) => true,
-        StatementKind::If { branches, otherwise } => {
-            branches.iter().any(|(_, body)| has_when(body)) || has_when(otherwise)
-        }
-        StatementKind::For { body, .. } | StatementKind::While { body, .. } => has_when(body),
-        _ => false,
-    })
 }

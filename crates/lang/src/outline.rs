@@ -1,18 +1,16 @@
-//! Algorithm sections whose loops depend on what is known at run time only, as functions of what they read.
+//! Statements of algorithm sections whose loops depend on what is known at run time only, as functions of what they read.
 //!
-//! Every component that the section names becomes a variable of the function; one that it assigns is an output that begins
+//! Every component that the statement names becomes a variable of the function; one that it assigns is an output that begins
 //! with the value the variable has before. What a function cannot compute (`time`, `pre(x)` …) is an input.
 
 use base::Name;
+use dae::Node;
 use dae::expr::{CallSite, Shape};
 use dae::function::LocalId;
-use dae::{EquationRole, ExprId, Node, PathId};
-use syntax::ast;
 
-use crate::algorithms::has_when;
 use crate::elaborate::Elaborator;
-use crate::instance::{CompId, Frame, Outcome};
-use crate::symbolic::{Expander, Mode, Symbolic, value_shape};
+use crate::instance::{CompId, Outcome};
+use crate::symbolic::{Expander, from_shape, value_shape};
 use crate::typed::{
     Base, Expr, Iterator, Kind, Local, Locals, Operator, Reference, Statement, StatementKind, Step, Subscript, Type,
 };
@@ -33,87 +31,85 @@ struct Outline {
     failed: bool,
 }
 
-impl Elaborator {
-    /// `None` where the section uses what a function cannot.
-    pub(crate) fn outlined_section(
-        &mut self,
-        frame: &Frame,
-        (statements, locals): (&[Statement], &Locals),
-        section: &ast::AlgorithmSection,
-        path: PathId,
-    ) -> Option<()> {
-        if has_when(statements) {
-            return None;
+impl Expander<'_> {
+    /// Executes a statement of a section as a call of a function made from it; `false` where it uses what a function cannot.
+    pub(crate) fn outlined(&mut self, statement: &Statement) -> Outcome<bool> {
+        let Some(section) = self.section.clone() else { return Ok(false) };
+        if !is_closed(std::slice::from_ref(statement), false) {
+            return Ok(false);
         }
-        let mut outline = Outline { locals: locals.clone(), captured: Vec::new(), failed: false };
-        outline.find_targets(self, statements);
-        let body: Vec<Statement> = statements.iter().map(|statement| outline.statement(self, statement)).collect();
-        if outline.failed {
-            return None;
+        let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), failed: false };
+        outline.find_targets(self.elaborator, std::slice::from_ref(statement));
+        let body = outline.statement(self.elaborator, statement);
+        if outline.failed || outline.captured.iter().all(|captured| captured.output.is_none()) {
+            return Ok(false);
         }
-        self.call_outlined(frame, outline, &body, section, path).ok()
+        outline.capture_iterators(&body);
+        self.call_outlined(outline, body)?;
+        Ok(true)
     }
 
-    fn call_outlined(
-        &mut self,
-        frame: &Frame,
-        mut outline: Outline,
-        body: &[Statement],
-        section: &ast::AlgorithmSection,
-        path: PathId,
-    ) -> Outcome<()> {
+    fn call_outlined(&mut self, mut outline: Outline, body: Statement) -> Outcome<()> {
+        let span = body.span;
         let mut arguments = Vec::new();
-        let mut outputs: Vec<(LocalId, Symbolic)> = Vec::new();
+        let mut outputs: Vec<(LocalId, Expr, Shape)> = Vec::new();
         for captured in &outline.captured {
-            let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
-            expander.path = path;
-            let value = expander.expand(&captured.outside)?;
-            let sizes = value.sizes().to_vec();
+            let value = self.expand(&captured.outside)?;
             let literal = |size: usize| Expr {
                 kind: Kind::Integer(size as i64),
                 ty: Type::INTEGER,
                 variability: dae::Variability::Constant,
-                span: section.span,
+                span,
             };
-            let sizes: Vec<Option<Expr>> = sizes.into_iter().map(|size| Some(literal(size))).collect();
+            let sizes: Vec<Option<Expr>> = value.sizes().iter().map(|&size| Some(literal(size))).collect();
             outline.locals[captured.local].sizes = sizes.clone();
-            match captured.output {
-                Some(output) => {
-                    outline.locals[output].sizes = sizes;
-                    arguments.push(self.values_before(&value));
-                    outputs.push((output, value));
-                }
-                None => arguments.push(value),
+            if let Some(output) = captured.output {
+                outline.locals[output].sizes = sizes;
+                outputs.push((output, captured.outside.clone(), value_shape(self.elaborator, &value)));
             }
+            arguments.push(value);
         }
         let inputs: Vec<LocalId> = outline.captured.iter().map(|captured| captured.local).collect();
-        let output_locals: Vec<LocalId> = outputs.iter().map(|(local, _)| *local).collect();
-        let name = Name::new(&format!("{}.algorithm", self.instances.class_name(frame.class)));
+        let output_locals: Vec<LocalId> = outputs.iter().map(|(local, ..)| *local).collect();
+        let class = self.frame.class;
+        let elaborator = &mut *self.elaborator;
+        let name = Name::new(&format!("{}.algorithm", elaborator.instances.class_name(class)));
         let function =
-            self.lower_section(name, frame.class, &outline.locals, (&inputs, &output_locals), body, section.span)?;
-        let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(self, value)).collect();
-        let output_shapes: Vec<Shape> = outputs.iter().map(|(_, value)| value_shape(self, value)).collect();
+            elaborator.lower_section(name, class, &outline.locals, (&inputs, &output_locals), &[body], span)?;
+        let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(elaborator, value)).collect();
+        let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).collect();
         let mut scalars = Vec::new();
         arguments.iter().for_each(|value| value.for_each_scalar(&mut |id| scalars.push(id)));
-        let exprs = &mut self.flat.model.exprs;
+        let exprs = self.exprs();
         let site = exprs.site(CallSite { function, inputs: shapes, outputs: output_shapes });
         let args = exprs.args(&scalars);
-        self.sections += 1;
-        let role = EquationRole::Algorithm(self.sections);
-        let targets: Vec<ExprId> = outputs.iter().flat_map(|(_, value)| value.scalars()).collect();
-        for (output, left) in targets.into_iter().enumerate() {
-            let right = self.flat.model.exprs.intern(Node::Call { site, args, output: output as u32 });
-            self.push_section_equation(left, right, role.clone(), section, path);
+        let mut next = 0;
+        for (_, target, shape) in outputs {
+            let value = from_shape(&shape, &mut || {
+                next += 1;
+                self.exprs().intern(Node::Call { site, args, output: next - 1 })
+            });
+            self.assign_component(&target, &value)?;
         }
         Ok(())
     }
+}
 
-    fn values_before(&mut self, value: &Symbolic) -> Symbolic {
-        value.map(&mut |id| match self.flat.model.exprs.node(id) {
-            Node::Var(variable) => self.value_before(variable, false),
-            _ => id,
-        })
-    }
+/// Whether statements do only what a function can, and leave nothing but themselves.
+fn is_closed(statements: &[Statement], in_loop: bool) -> bool {
+    statements.iter().all(|statement| match &statement.kind {
+        StatementKind::When { .. }
+        | StatementKind::Reinit(..)
+        | StatementKind::Terminate(_)
+        | StatementKind::Return
+        | StatementKind::Call(_) => false,
+        StatementKind::Break => in_loop,
+        StatementKind::If { branches, otherwise } => {
+            branches.iter().all(|(_, body)| is_closed(body, in_loop)) && is_closed(otherwise, in_loop)
+        }
+        StatementKind::For { body, .. } | StatementKind::While { body, .. } => is_closed(body, true),
+        StatementKind::Assign(..) | StatementKind::AssignSeveral(..) | StatementKind::Assert { .. } => true,
+    })
 }
 
 impl Outline {
@@ -202,6 +198,37 @@ impl Outline {
         self.captured.len() - 1
     }
 
+    /// Iterators of loops around the statement are inputs too.
+    fn capture_iterators(&mut self, body: &Statement) {
+        let mut bound: Vec<LocalId> = self.captured.iter().flat_map(|c| [Some(c.local), c.output]).flatten().collect();
+        let mut used: Vec<Expr> = Vec::new();
+        visit(
+            std::slice::from_ref(body),
+            &mut |iterators| bound.extend(iterators.iter().map(|i| i.local)),
+            &mut |expr| {
+                walk(expr, &mut |inner| match &inner.kind {
+                    Kind::Local(_) => used.push(inner.clone()),
+                    _ => {}
+                });
+            },
+        );
+        // Iterators inside of expressions are bound there.
+        visit(std::slice::from_ref(body), &mut |_| {}, &mut |expr| {
+            walk(expr, &mut |inner| {
+                if let Kind::ArrayFor { iterators, .. } | Kind::Reduction { iterators, .. } = &inner.kind {
+                    bound.extend(iterators.iter().map(|iterator| iterator.local));
+                }
+            });
+        });
+        for outside in used {
+            let Kind::Local(local) = outside.kind else { continue };
+            if !bound.contains(&local) {
+                bound.push(local);
+                self.captured.push(Captured { outside, local, output: None });
+            }
+        }
+    }
+
     fn expr(&mut self, elaborator: &mut Elaborator, expr: &Expr) -> Expr {
         rewrite(expr, &mut |expr| match &expr.kind {
             Kind::Component(reference) => {
@@ -282,5 +309,47 @@ impl Outline {
             }
         };
         Statement { kind, span: statement.span }
+    }
+}
+
+/// Calls `loops` with the iterators and `exprs` with the expressions of all statements.
+fn visit(statements: &[Statement], loops: &mut dyn FnMut(&[Iterator]), exprs: &mut dyn FnMut(&Expr)) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Assign(target, value) => {
+                exprs(target);
+                exprs(value);
+            }
+            StatementKind::AssignSeveral(targets, value) => {
+                targets.iter().flatten().for_each(&mut *exprs);
+                exprs(value);
+            }
+            StatementKind::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    exprs(condition);
+                    visit(body, loops, exprs);
+                }
+                visit(otherwise, loops, exprs);
+            }
+            StatementKind::For { iterators, body } => {
+                loops(iterators);
+                iterators.iter().for_each(|iterator| exprs(&iterator.range));
+                visit(body, loops, exprs);
+            }
+            StatementKind::While { condition, body } => {
+                exprs(condition);
+                visit(body, loops, exprs);
+            }
+            StatementKind::Assert { condition, message, .. } => {
+                exprs(condition);
+                exprs(message);
+            }
+            StatementKind::Call(call) => exprs(call),
+            StatementKind::Break
+            | StatementKind::Return
+            | StatementKind::When { .. }
+            | StatementKind::Terminate(_)
+            | StatementKind::Reinit(..) => {}
+        }
     }
 }

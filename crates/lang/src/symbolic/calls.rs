@@ -4,8 +4,11 @@
 use std::sync::Arc;
 
 use base::Span;
+use dae::execute::Executor;
 use dae::expr::{CallSite, Shape};
 use dae::function::{Inline, LocalId};
+use dae::inline::Expressions;
+use dae::value::Kind as ScalarKind;
 use dae::{Evaluator, ExprId, Exprs, Node, Value, VarId, Variability};
 use rustc_hash::FxHashSet;
 
@@ -15,8 +18,10 @@ use crate::instance::{Frame, Outcome};
 use crate::typed::{Base, Expr, FunctionKey, RecordType, Statement, StatementKind, Type};
 
 /// Statements that one call may execute when it is written out.
-const INLINE_BUDGET: usize = 3_000;
+const INLINE_BUDGET: u64 = 3_000;
 const INLINE_DEPTH: usize = 40;
+/// Nodes that one call may add to the arena.
+const INLINE_GROWTH: usize = 50_000;
 /// Statements that constant evaluation of one call may execute.
 const EVALUATION_STEPS: u64 = 200_000_000;
 
@@ -201,7 +206,6 @@ impl Expander<'_> {
         let mode = self.mode;
         let mut inner = Expander::new(self.elaborator, frame, mode);
         inner.events = false;
-        inner.budget = INLINE_BUDGET;
         inner.function = Some(typed.clone());
         for (input, value) in typed.signature.inputs.iter().zip(values) {
             inner.set_local(input.local, Some(value));
@@ -209,17 +213,26 @@ impl Expander<'_> {
         inner
     }
 
-    /// The outputs by executing the body symbolically; `None` where that does not work out.
-    fn inline(&mut self, typed: &Arc<TypedFunction>, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
-        let TypedBody::Algorithm(statements) = &typed.body else { return None };
-        if self.elaborator.inline_depth >= INLINE_DEPTH {
+    /// The outputs by executing the body on expressions; `None` where that does not work out.
+    fn inline(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
+        let id = self.elaborator.flat_function(typed.signature.key).ok()?;
+        let mut arguments = Vec::with_capacity(values.len());
+        for (value, input) in values.iter().zip(&typed.signature.inputs) {
+            arguments.push(to_scalars(self.elaborator, value, &input.ty).ok()?);
+        }
+        let dae::Model { functions, exprs, .. } = &mut self.elaborator.flat.model;
+        // A function that is just being made has no body yet.
+        if functions[id].inputs.len() != arguments.len() {
             return None;
         }
-        self.elaborator.inline_depth += 1;
-        let mut inner = self.inside(typed, values.to_vec());
-        let outputs = inner.run_function(statements, &typed.signature.output_locals);
-        self.elaborator.inline_depth -= 1;
-        outputs.ok()
+        let mut executor = Executor::over(functions, Expressions::new(exprs, INLINE_GROWTH));
+        executor.steps_left = INLINE_BUDGET;
+        executor.max_depth = INLINE_DEPTH;
+        let outputs = executor.call(id, arguments).ok()?;
+        if outputs.len() != typed.signature.output_locals.len() {
+            return None;
+        }
+        outputs.iter().map(|output| from_scalars(exprs, output)).collect()
     }
 
     /// Whether each output mentions every variable of the arguments, or need not: what asks to be written out is written out
@@ -431,37 +444,38 @@ pub fn from_shape(shape: &Shape, next: &mut dyn FnMut() -> ExprId) -> Symbolic {
     }
 }
 
-/// A constant as a value of the interpreter; `None` where a scalar is not constant.
-pub fn to_value(elaborator: &mut crate::elaborate::Elaborator, value: &Symbolic, ty: &Type) -> Outcome<Option<Value>> {
-    Ok(Some(match value {
-        Symbolic::Scalar(id) => match (elaborator.flat.model.exprs.node(*id), &ty.base) {
-            (Node::Real(value), _) => Value::Real(value),
-            (Node::Integer(value), Base::Real) => Value::Real(value as f64),
-            (Node::Integer(value), Base::Enumeration(_)) => Value::Enumeration(value),
-            (Node::Integer(value), _) => Value::Integer(value),
-            (Node::Boolean(value), _) => Value::Boolean(value),
-            (Node::String(value), _) => Value::String(Arc::from(value.as_str())),
-            _ => return Ok(None),
-        },
+/// The value as the executor of functions takes it.
+fn to_scalars(elaborator: &mut crate::elaborate::Elaborator, value: &Symbolic, ty: &Type) -> Outcome<Value<ExprId>> {
+    Ok(match value {
+        Symbolic::Scalar(id) => {
+            let exprs = &elaborator.flat.model.exprs;
+            let kind = match (&ty.base, exprs.node(*id)) {
+                (Base::Real, _) => ScalarKind::Real,
+                (Base::Integer, _) => ScalarKind::Integer,
+                (Base::Boolean, _) => ScalarKind::Boolean,
+                (Base::String, _) => ScalarKind::String,
+                (Base::Enumeration(_), _) => ScalarKind::Enumeration,
+                (Base::Object(_), _) => ScalarKind::Object,
+                (_, Node::Integer(_)) => ScalarKind::Integer,
+                (_, Node::Boolean(_)) => ScalarKind::Boolean,
+                (_, Node::String(_)) => ScalarKind::String,
+                _ => ScalarKind::Real,
+            };
+            dae::inline::scalar(exprs, *id, kind)
+        }
         Symbolic::Array(array) => {
             let element = ty.with_rank(0);
-            let mut elements = Vec::with_capacity(array.elements.len());
-            for item in &array.elements {
-                match to_value(elaborator, item, &element)? {
-                    Some(value) => elements.push(value),
-                    None => return Ok(None),
-                }
-            }
-            Value::Array(dae::value::Array { sizes: array.sizes.to_vec(), elements })
+            let elements = array.elements.iter().map(|item| to_scalars(elaborator, item, &element));
+            Value::array(array.sizes.to_vec(), elements.collect::<Outcome<_>>()?)
         }
         Symbolic::Record(fields) => {
-            let Base::Record(record) = &ty.base else { return Ok(None) };
+            let types: Vec<Type> = match &ty.base {
+                Base::Record(record) => record.fields.iter().map(|field| field.ty.clone()).collect(),
+                _ => Vec::new(),
+            };
             let mut values = Vec::with_capacity(fields.len());
-            for (field, declared) in fields.iter().zip(&record.fields) {
-                match to_value(elaborator, field, &declared.ty)? {
-                    Some(value) => values.push(value),
-                    None => return Ok(None),
-                }
+            for (k, field) in fields.iter().enumerate() {
+                values.push(to_scalars(elaborator, field, types.get(k).unwrap_or(&Type::REAL))?);
             }
             Value::Record(values)
         }
@@ -470,15 +484,41 @@ pub fn to_value(elaborator: &mut crate::elaborate::Elaborator, value: &Symbolic,
             let signature = elaborator.function(function.function).signature.clone();
             let mut given = Vec::with_capacity(function.given.len());
             for (at, value) in &function.given {
-                let Some(input) = signature.inputs.get(*at as usize) else { return Ok(None) };
-                match to_value(elaborator, value, &input.ty)? {
-                    Some(value) => given.push((*at, value)),
-                    None => return Ok(None),
-                }
+                let ty = signature.inputs.get(*at as usize).map_or(Type::REAL, |input| input.ty.clone());
+                given.push((*at, to_scalars(elaborator, value, &ty)?));
             }
             Value::Function { function: id, given }
         }
-    }))
+    })
+}
+
+/// What the executor of functions gave; `None` for what has no value, and for functions.
+fn from_scalars(exprs: &mut Exprs, value: &Value<ExprId>) -> Option<Symbolic> {
+    Some(match value {
+        Value::Array(array) => {
+            let elements = array.elements.iter().map(|element| from_scalars(exprs, element));
+            Symbolic::array(Sizes::from_slice(&array.sizes), elements.collect::<Option<_>>()?)
+        }
+        Value::Record(fields) => {
+            Symbolic::record(fields.iter().map(|field| from_scalars(exprs, field)).collect::<Option<_>>()?)
+        }
+        scalar => Symbolic::Scalar(dae::inline::expression(exprs, scalar)?),
+    })
+}
+
+/// A constant as a value of the interpreter; `None` where a scalar is not constant.
+pub fn to_value(elaborator: &mut crate::elaborate::Elaborator, value: &Symbolic, ty: &Type) -> Outcome<Option<Value>> {
+    let known = to_scalars(elaborator, value, ty)?.try_map(&mut |scalar| {
+        Ok(match scalar {
+            Value::Real(value) => Value::Real(*value),
+            Value::Integer(value) => Value::Integer(*value),
+            Value::Boolean(value) => Value::Boolean(*value),
+            Value::String(text) => Value::String(text.clone()),
+            Value::Enumeration(value) => Value::Enumeration(*value),
+            _ => return Err(()),
+        })
+    });
+    Ok(known.ok())
 }
 
 /// A value of the interpreter as constants of the arena; `None` for objects, which have no text.

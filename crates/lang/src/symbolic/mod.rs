@@ -19,7 +19,7 @@ use dae::function::{ArrayFunction, LocalId, ReductionOp};
 use dae::{Builtin, ExprId, Exprs, Node, PathId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use calls::{to_value, value_shape};
+pub use calls::{from_shape, to_value, value_shape};
 pub(crate) use references::ragged;
 pub use text::{TextFunction, literal as literal_value};
 pub use value::{Positions, Sizes, Symbolic, SymbolicArray, SymbolicFunction, sizes_text, stack};
@@ -49,6 +49,8 @@ pub struct Expander<'e> {
     pub locals: Vec<Option<Symbolic>>,
     /// The function whose body is executed.
     pub(crate) function: Option<Arc<TypedFunction>>,
+    /// The algorithm section that is executed.
+    pub(crate) section: Option<Arc<(Vec<crate::typed::Statement>, crate::typed::Locals)>>,
     /// In an algorithm section: what the variables have been assigned so far.
     pub assigned: Option<FxHashMap<VarId, ExprId>>,
     /// Statements that may still be executed symbolically.
@@ -81,6 +83,7 @@ impl<'e> Expander<'e> {
             events: true,
             locals: Vec::new(),
             function: None,
+            section: None,
             assigned: None,
             budget: 1_000_000,
             actions: Vec::new(),

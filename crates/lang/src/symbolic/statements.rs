@@ -3,14 +3,13 @@
 
 use base::{Diagnostic, Span};
 use dae::expr::CompareOp;
-use dae::function::LocalId;
 use dae::{ActionKind, ExprId, Node, VarId};
 use rustc_hash::FxHashMap;
 
 use super::references::{Axis, Choice};
-use super::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
+use super::{Expander, Mode, Positions, Symbolic, sizes_text};
 use crate::instance::{CompId, Outcome};
-use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Subscript};
+use crate::typed::{Base, Expr, Kind, Statement, StatementKind};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
@@ -22,25 +21,32 @@ pub enum Flow {
 type State = (Vec<Option<Symbolic>>, Option<FxHashMap<VarId, ExprId>>);
 
 impl Expander<'_> {
-    /// Runs the body of a function whose inputs are set, and gives its outputs.
-    pub(super) fn run_function(&mut self, statements: &[Statement], outputs: &[LocalId]) -> Outcome<Vec<Symbolic>> {
-        self.run(statements)?;
-        let span = |expander: &Self, local: LocalId| expander.function.as_ref().map(|f| f.locals[local].span);
-        let mut values = Vec::with_capacity(outputs.len());
-        for &output in outputs {
-            let Some(span) = span(self, output) else { continue };
-            values.push(self.local(output, span)?);
-        }
-        Ok(values)
-    }
-
     pub fn run(&mut self, statements: &[Statement]) -> Outcome<Flow> {
         for (position, statement) in statements.iter().enumerate() {
             if self.budget == 0 {
                 return Err(self.too_long(statement.span));
             }
             self.budget -= 1;
-            let flow = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.statement(statement))?;
+            // Only loops may have done something before they fail.
+            let is_loop = matches!(statement.kind, StatementKind::For { .. } | StatementKind::While { .. });
+            let before: Option<State> = is_loop.then(|| (self.locals.clone(), self.assigned.clone()));
+            let stops = (self.broken, self.returned);
+            let flow = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.statement(statement));
+            let flow = match flow {
+                Ok(flow) => flow,
+                // What is wrong stays wrong; only what is not known yet is left to run time.
+                Err(diagnostic) if !matches!(diagnostic.code, "too-long" | "not-constant") => return Err(diagnostic),
+                Err(diagnostic) => {
+                    (self.broken, self.returned) = stops;
+                    if let Some(before) = before {
+                        (self.locals, self.assigned) = before;
+                    }
+                    match self.outlined(statement)? {
+                        true => Flow::Next,
+                        false => return Err(diagnostic),
+                    }
+                }
+            };
             if flow != Flow::Next {
                 return Ok(flow);
             }
@@ -85,7 +91,7 @@ impl Expander<'_> {
         match &statement.kind {
             StatementKind::Assign(target, value) => {
                 let value = self.expand(value)?;
-                self.assign(target, value)?;
+                self.assign_component(target, &value)?;
             }
             StatementKind::AssignSeveral(targets, call) => {
                 let value = self.expand(call)?;
@@ -94,7 +100,7 @@ impl Expander<'_> {
                     let Some(target) = target else { continue };
                     let output = if tuple { value.field(position) } else { Some(value.clone()) };
                     let Some(output) = output else { return Err(self.wrong_sizes(span, "a result is missing")) };
-                    self.assign(target, output)?;
+                    self.assign_component(target, &output)?;
                 }
             }
             StatementKind::If { branches, otherwise } => return self.run_if(branches, otherwise),
@@ -127,24 +133,20 @@ impl Expander<'_> {
                 if self.exprs().as_boolean(holds) == Some(true) {
                     return Ok(Flow::Next);
                 }
-                self.only_in_sections(span)?;
                 let message = self.scalar(message)?;
                 let warning = self.is_warning(level.as_ref())?;
                 self.check_assertion(holds, message, warning, span)?;
                 self.push_action(ActionKind::Assert { holds, message, warning }, span);
             }
             StatementKind::Terminate(message) => {
-                self.only_in_sections(span)?;
                 let message = self.scalar(message)?;
                 self.push_action(ActionKind::Terminate { message }, span);
             }
             StatementKind::Reinit(target, value) => {
-                self.only_in_sections(span)?;
                 let value = self.expand(value)?;
                 self.reinit(target, &value, span)?;
             }
             StatementKind::Call(call) => {
-                self.only_in_sections(span)?;
                 let value = self.expand(call)?;
                 if let Some(&first) = value.scalars().first()
                     && matches!(self.exprs().node(first), Node::Call { .. })
@@ -154,14 +156,6 @@ impl Expander<'_> {
             }
         }
         Ok(Flow::Next)
-    }
-
-    /// In functions these are left to the call itself.
-    fn only_in_sections(&mut self, span: Span) -> Outcome<()> {
-        if self.function.is_some() {
-            return Err(self.too_long(span));
-        }
-        Ok(())
     }
 
     pub(crate) fn push_action(&mut self, kind: ActionKind, span: Span) {
@@ -342,23 +336,33 @@ impl Expander<'_> {
     }
 
     fn run_while(&mut self, condition: &Expr, body: &[Statement]) -> Outcome<Flow> {
+        let outer = self.broken.take();
         loop {
             let test = self.scalar(condition)?;
             match self.exprs().as_boolean(test) {
                 Some(true) => {}
-                Some(false) => return Ok(Flow::Next),
+                Some(false) => break,
                 None => return Err(self.too_long(condition.span)),
             }
             if self.budget == 0 {
                 return Err(self.too_long(condition.span));
             }
             self.budget -= 1;
-            match self.run(body)? {
+            let flow = match self.left() {
+                Some(left) => self.guarded(left, condition.span, &mut |expander| expander.run(body))?,
+                None => self.run(body)?,
+            };
+            match flow {
                 Flow::Next => {}
-                Flow::Break => return Ok(Flow::Next),
-                Flow::Return => return Ok(Flow::Return),
+                Flow::Break => break,
+                Flow::Return => {
+                    self.broken = outer;
+                    return Ok(Flow::Return);
+                }
             }
         }
+        self.broken = outer;
+        Ok(Flow::Next)
     }
 
     /// `when c then … elsewhen d then …`: a branch on the rising edge of each condition in turn.
@@ -393,161 +397,14 @@ impl Expander<'_> {
         self.elaborator.instances.definition(self.frame.class).span
     }
 
-    /// Gives a variable, or a part of it, a new value.
-    fn assign(&mut self, target: &Expr, value: Symbolic) -> Outcome<()> {
-        match &target.kind {
-            Kind::Local(local) => {
-                let declared = self.declared_value(*local)?;
-                if let Some(declared) = declared
-                    && declared.sizes() != value.sizes()
-                    && !(arrays::is_empty(&declared) && arrays::is_empty(&value))
-                {
-                    let message = format!(
-                        "sizes {} are assigned to sizes {}",
-                        sizes_text(value.sizes()),
-                        sizes_text(declared.sizes())
-                    );
-                    return Err(self.wrong_sizes(target.span, message));
-                }
-                self.set_local(*local, Some(value));
-                Ok(())
-            }
-            Kind::Index(base, subscripts) => {
-                let whole = self.current(base)?;
-                let new = self.with_elements(&whole, subscripts, &value, target.span)?;
-                self.assign(base, new)
-            }
-            Kind::Field(base, position) => {
-                let whole = self.current(base)?;
-                let Symbolic::Record(fields) = &whole else {
-                    return Err(self.wrong_sizes(target.span, "a record is needed here"));
-                };
-                let mut fields = (**fields).clone();
-                match fields.get_mut(*position as usize) {
-                    Some(field) => *field = value,
-                    None => return Err(self.wrong_sizes(target.span, "a record is needed here")),
-                }
-                self.assign(base, Symbolic::record(fields))
-            }
-            Kind::Component(_) => self.assign_component(target, &value),
-            _ => Err(self.elaborator.failed_above(target.span)),
-        }
-    }
-
-    /// A variable of a function as it is now; one without a value has zeros, so that its elements can be assigned.
-    fn current(&mut self, target: &Expr) -> Outcome<Symbolic> {
-        match &target.kind {
-            Kind::Local(local) => match self.declared_value(*local)? {
-                Some(value) => Ok(value),
-                None => self.local(*local, target.span),
-            },
-            Kind::Index(base, subscripts) => {
-                let whole = self.current(base)?;
-                self.index(&whole, subscripts, target.span)
-            }
-            Kind::Field(base, position) => {
-                let whole = self.current(base)?;
-                whole.field(*position as usize).ok_or_else(|| self.wrong_sizes(target.span, "a record is needed here"))
-            }
-            _ => self.expand(target),
-        }
-    }
-
-    fn declared_value(&mut self, local: LocalId) -> Outcome<Option<Symbolic>> {
-        if let Some(Some(value)) = self.locals.get(base::Id::index(local)) {
-            let declared = self.function.as_ref().map(|function| &function.locals[local].sizes);
-            // A size of `:` may change with each assignment.
-            if declared.is_some_and(|sizes| sizes.iter().any(Option::is_none)) {
-                return Ok(None);
-            }
-            return Ok(Some(value.clone()));
-        }
-        let Some(function) = self.function.clone() else { return Ok(None) };
-        let declared = &function.locals[local];
-        if declared.sizes.iter().any(Option::is_none) {
-            return Ok(None);
-        }
-        let mut sizes = Vec::with_capacity(declared.sizes.len());
-        for size in declared.sizes.iter().flatten() {
-            sizes.push(self.size(size)?);
-        }
-        let Some(element) = self.zero(&declared.ty.base) else { return Ok(None) };
-        self.shaped(arrays::filled(&element, &sizes), declared.span, &[]).map(Some)
-    }
-
-    /// What a variable holds before anything is assigned.
-    fn zero(&mut self, base: &Base) -> Option<Symbolic> {
-        Some(match base {
-            Base::Real => Symbolic::Scalar(self.exprs().real(0.0)),
-            Base::Integer | Base::Enumeration(_) => Symbolic::Scalar(self.exprs().int(0)),
-            Base::Boolean => Symbolic::Scalar(self.exprs().boolean(false)),
-            Base::String => Symbolic::Scalar(self.exprs().string("")),
-            Base::Record(record) => {
-                let all = self.elaborator.field_sizes(record);
-                let mut fields = Vec::with_capacity(record.fields.len());
-                for (field, sizes) in record.fields.iter().zip(all.iter()) {
-                    let element = self.zero(&field.ty.base)?;
-                    let sizes: Option<Vec<usize>> = sizes.iter().copied().collect();
-                    fields.push(arrays::fill(&element, &sizes?));
-                }
-                Symbolic::record(fields)
-            }
-            _ => return None,
-        })
-    }
-
-    /// An array with some elements replaced.
-    fn with_elements(
-        &mut self,
-        whole: &Symbolic,
-        subscripts: &[Subscript],
-        value: &Symbolic,
-        span: Span,
-    ) -> Outcome<Symbolic> {
-        let sizes = whole.sizes().to_vec();
-        let mut choices = Vec::with_capacity(subscripts.len());
-        for (dimension, subscript) in subscripts.iter().enumerate() {
-            choices.push(self.subscript(subscript, sizes.get(dimension).copied().unwrap_or(0))?);
-        }
-        self.replaced(whole, &choices, value, span)
-    }
-
-    fn replaced(&mut self, whole: &Symbolic, choices: &[Choice], value: &Symbolic, span: Span) -> Outcome<Symbolic> {
-        let dynamic = choices.iter().position(|choice| matches!(choice, Choice::Dynamic(_)));
-        let Some(at) = dynamic else {
-            let fixed: Vec<Positions> = choices
-                .iter()
-                .map(|choice| match choice {
-                    Choice::Fixed(positions) => positions.clone(),
-                    Choice::Dynamic(_) => Positions::All,
-                })
-                .collect();
-            return arrays::replace(whole, &fixed, value)
-                .ok_or_else(|| self.wrong_sizes(span, "the sizes of the assigned part and the value differ"));
-        };
-        let Choice::Dynamic(position) = choices[at] else { return Ok(whole.clone()) };
-        let size = whole.sizes().get(at).copied().unwrap_or(0);
-        let mut result = whole.clone();
-        for k in 0..size {
-            let mut fixed = choices.to_vec();
-            fixed[at] = Choice::Fixed(Positions::One(k));
-            let changed = self.replaced(&result, &fixed, value, span)?;
-            let number = self.exprs().int(k as i64 + 1);
-            let here = self.exprs().compare(CompareOp::Equal, false, position, number);
-            let exprs = self.exprs();
-            result = match changed.zip(&result, &mut |x, y| exprs.if_(here, x, y)) {
-                Some(result) => result,
-                None => return Err(self.wrong_sizes(span, "the sizes of the assigned part and the value differ")),
-            };
-        }
-        Ok(result)
-    }
-
-    fn assign_component(&mut self, target: &Expr, value: &Symbolic) -> Outcome<()> {
+    pub(crate) fn assign_component(&mut self, target: &Expr, value: &Symbolic) -> Outcome<()> {
         if self.mode != Mode::Flat || self.assigned.is_none() {
             return Err(self.not_constant(target.span, "this assignment"));
         }
         let targets = self.targets(target)?;
+        if self.finds_targets {
+            self.note_whole(target)?;
+        }
         if targets.len() > 1 || targets.iter().any(|(condition, _)| condition.is_some()) {
             return self.assign_one_of(targets, target, value);
         }
@@ -564,6 +421,31 @@ impl Expander<'_> {
                 return Err(self.not_constant(target.span, "what is assigned"));
             };
             self.set_variable(variable, value);
+        }
+        Ok(())
+    }
+
+    /// With one element the whole array is a variable of the section (11.1.2).
+    fn note_whole(&mut self, target: &Expr) -> Outcome<()> {
+        let Kind::Component(reference) = &target.kind else { return Ok(()) };
+        if reference.steps.last().is_none_or(|step| step.subscripts.is_empty()) {
+            return Ok(());
+        }
+        let mut whole = target.clone();
+        if let Kind::Component(reference) = &mut whole.kind
+            && let Some(step) = reference.steps.last_mut()
+        {
+            step.subscripts.clear();
+        }
+        let assigned = self.assigned.take();
+        let variables = self.expand(&whole);
+        self.assigned = assigned;
+        for id in variables?.scalars() {
+            if let (Node::Var(variable), Some(assigned)) =
+                (self.elaborator.flat.model.exprs.node(id), &mut self.assigned)
+            {
+                assigned.entry(variable).or_insert(id);
+            }
         }
         Ok(())
     }
