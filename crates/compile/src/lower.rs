@@ -106,8 +106,15 @@ pub struct Pool {
     pub frames: u32,
 }
 
-/// A site, whether tangents are meant, and constant arguments by their bits.
-type CallKey = (CallSiteId, bool, Vec<(u32, u64)>);
+/// A site, what is computed, and constant arguments by their bits.
+type CallKey = (CallSiteId, Way, Vec<(u32, u64)>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Way {
+    Value,
+    Tangent,
+    Interpreted,
+}
 
 impl Pool {
     /// With numbers and texts that other programs know by their places, too.
@@ -116,7 +123,17 @@ impl Pool {
     }
 
     pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool, fixed: &[(u32, f64)]) -> u32 {
-        let key = (site, tangent, fixed.iter().map(|&(k, value)| (k, value.to_bits())).collect());
+        self.entry(exprs, site, if tangent { Way::Tangent } else { Way::Value }, fixed)
+    }
+
+    /// A call that always is the interpreter's, such as one of a function from itself.
+    pub fn interpreted_call(&mut self, exprs: &Exprs, site: CallSiteId) -> u32 {
+        self.entry(exprs, site, Way::Interpreted, &[])
+    }
+
+    fn entry(&mut self, exprs: &Exprs, site: CallSiteId, way: Way, fixed: &[(u32, f64)]) -> u32 {
+        let tangent = way == Way::Tangent;
+        let key = (site, way, fixed.iter().map(|&(k, value)| (k, value.to_bits())).collect());
         *self.call_index.entry(key).or_insert_with(|| {
             let shapes = exprs.call_site(site);
             let count = |shapes: &[dae::expr::Shape]| shapes.iter().map(|shape| shape.scalars() as u32).sum();

@@ -110,7 +110,7 @@ impl Addresses<'_, '_> {
         let inputs = arguments.iter().map(Value::shape).collect();
         let shapes = outputs.iter().map(Value::shape).collect();
         let site = self.special.exprs.site(CallSite { function: id, inputs, outputs: shapes });
-        let call = self.special.pool.call(self.special.exprs, site, false, &[]);
+        let call = self.special.pool.interpreted_call(self.special.exprs, site);
         let mut scalars = Vec::new();
         arguments.into_iter().for_each(|argument| argument.flatten_into(&mut scalars));
         let count: u32 = self.special.pool.calls[call as usize].results;

@@ -132,7 +132,10 @@ impl<'a, D: Domain> Executor<'a, D> {
                 self.steps_left = left;
                 Ok(())
             }
-            None => Err(EvalError::new(FailureKind::Limit, "the evaluation takes too many steps")),
+            None => Err(EvalError::new(
+                FailureKind::Limit,
+                "the evaluation takes too many steps; does a loop or a recursion end?",
+            )),
         }
     }
 

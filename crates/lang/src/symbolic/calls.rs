@@ -23,7 +23,7 @@ const INLINE_DEPTH: usize = 40;
 /// Nodes that one call may add to the arena.
 const INLINE_GROWTH: usize = 50_000;
 /// Statements that constant evaluation of one call may execute.
-const EVALUATION_STEPS: u64 = 200_000_000;
+const EVALUATION_STEPS: u64 = 20_000_000;
 
 impl Expander<'_> {
     pub(super) fn call(&mut self, function: FunctionKey, arguments: &[Expr], whole: &Expr) -> Outcome<Symbolic> {
