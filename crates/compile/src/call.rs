@@ -11,6 +11,9 @@ use dae::{CallSite, FunctionId, Functions, Value};
 
 use crate::lower::Strings;
 
+/// Statements that one call may take: some minutes.
+const LONGEST_CALL: u64 = 2_000_000_000;
+
 /// Evaluates one call site: `arguments` and `results` are its scalars.
 pub fn evaluate(
     functions: &Functions,
@@ -97,7 +100,9 @@ fn call(
     values: Vec<Value>,
     externals: &mut dyn Externals,
 ) -> Result<Vec<Value>, String> {
-    Evaluator::new(functions, externals).call(function, values).map_err(|error| error.to_string())
+    let mut evaluator = Evaluator::new(functions, externals);
+    evaluator.steps_left = LONGEST_CALL;
+    evaluator.call(function, values).map_err(|error| error.to_string())
 }
 
 fn inputs(

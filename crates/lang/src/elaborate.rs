@@ -65,6 +65,8 @@ pub struct Elaborator {
     pub(crate) record_sizes: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
     pub(crate) taken_apart: Option<TakenApart>,
     index_types: FxHashMap<CompId, Arc<Vec<Option<Base>>>>,
+    /// Functions made from statements of algorithm sections, by the statement and the shapes of what it reads.
+    pub(crate) outlined: FxHashMap<(ClassId, usize, Vec<dae::expr::Shape>), dae::FunctionId>,
     pub(crate) clauses: u32,
     pub(crate) sections: u32,
     pub(crate) auxiliaries: u32,
@@ -145,6 +147,7 @@ impl Elaborator {
             record_sizes: FxHashMap::default(),
             taken_apart: None,
             index_types: FxHashMap::default(),
+            outlined: FxHashMap::default(),
             clauses: 0,
             sections: 0,
             auxiliaries: 0,

@@ -45,11 +45,11 @@ impl Expander<'_> {
             return Ok(false);
         }
         outline.capture_iterators(&body);
-        self.call_outlined(outline, body)?;
+        self.call_outlined(outline, body, std::ptr::from_ref(statement) as usize)?;
         Ok(true)
     }
 
-    fn call_outlined(&mut self, mut outline: Outline, body: Statement) -> Outcome<()> {
+    fn call_outlined(&mut self, mut outline: Outline, body: Statement, written: usize) -> Outcome<()> {
         let span = body.span;
         let mut arguments = Vec::new();
         let mut outputs: Vec<(LocalId, Expr, Shape)> = Vec::new();
@@ -73,10 +73,18 @@ impl Expander<'_> {
         let output_locals: Vec<LocalId> = outputs.iter().map(|(local, ..)| *local).collect();
         let class = self.frame.class;
         let elaborator = &mut *self.elaborator;
-        let name = Name::new(&format!("{}.algorithm", elaborator.instances.class_name(class)));
-        let function =
-            elaborator.lower_section(name, class, &outline.locals, (&inputs, &output_locals), &[body], span)?;
         let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(elaborator, value)).collect();
+        // A section is executed twice, and once for each component of its class.
+        let key = (class, written, shapes.clone());
+        let function = match elaborator.outlined.get(&key) {
+            Some(&function) => function,
+            None => {
+                let name = Name::new(&format!("{}.algorithm", elaborator.instances.class_name(class)));
+                let variables = (&inputs[..], &output_locals[..]);
+                elaborator.lower_section(name, class, &outline.locals, variables, &[body], span)?
+            }
+        };
+        elaborator.outlined.insert(key, function);
         let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).collect();
         let mut scalars = Vec::new();
         arguments.iter().for_each(|value| value.for_each_scalar(&mut |id| scalars.push(id)));

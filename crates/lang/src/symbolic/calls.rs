@@ -143,6 +143,8 @@ impl Expander<'_> {
         if constant {
             match self.evaluate_call(function, &values, span) {
                 Ok(outputs) => return Ok(outputs),
+                // What does not end now does not end later.
+                Err(diagnostic) if diagnostic.code == "evaluation-limit" => return Err(diagnostic),
                 Err(diagnostic) => why = Some(diagnostic),
             }
         }
