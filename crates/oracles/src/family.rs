@@ -64,6 +64,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 200,
     },
     Family {
+        name: "functions",
+        about: "functions and algorithms wherever they stand, against an interpreter of their own",
+        case: crate::functions::case,
+        tested: 60,
+    },
+    Family {
         name: "gears",
         about: "gears that shift, sleeves, clutches, brakes and ropes, against balances of momentum",
         case: crate::gears::case,

@@ -21,6 +21,7 @@ mod crossings;
 mod delays;
 mod descriptor;
 mod discrete;
+mod functions;
 mod gears;
 mod initial;
 mod linear;
