@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 
 use crate::execute::{Domain, Executor, ValueOf};
 use crate::expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
-use crate::function::{ArithmeticOp, ArrayFunction, FunctionId, Functions, Inline};
+use crate::function::{
+    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Statement, StatementKind,
+};
 use crate::known::Outcome;
 use crate::rewrite::Memo;
 use crate::value::{Kind, Value};
@@ -21,12 +23,12 @@ struct Limits {
     steps: u64,
     /// Nodes it may add to the arena, where the function does not ask for it.
     growth: usize,
-    /// Nodes it may add to the arena in any case.
-    most: usize,
+    /// Operations it may take in any case.
+    operations: usize,
 }
 
-const USUAL: Limits = Limits { steps: 1000, growth: 400, most: 20_000 };
-const LARGE: Limits = Limits { steps: 20_000, growth: usize::MAX, most: 200_000 };
+const USUAL: Limits = Limits { steps: 300, growth: 400, operations: 800 };
+const LARGE: Limits = Limits { steps: 20_000, growth: usize::MAX, operations: 100_000 };
 const DEPTH: usize = 20;
 
 /// Writes calls out; remembers which could be.
@@ -91,7 +93,7 @@ fn written_out(
         arguments.push(Value::of_shape(functions, shape, ty, &mut leaf)?);
     }
     let before = exprs.len();
-    let mut executor = Executor::over(functions, Expressions::new(exprs, limits.most));
+    let mut executor = Executor::over(functions, Expressions::new(exprs, Stage::Sorting, limits.operations));
     executor.steps_left = limits.steps;
     executor.max_depth = DEPTH;
     let outputs = executor.call(function, arguments).ok()?;
@@ -134,29 +136,111 @@ pub fn expression(exprs: &mut Exprs, scalar: &Value<ExprId>) -> Option<ExprId> {
     })
 }
 
+/// When calls are written out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// When the flat model is made: what asks for it, or is a few assignments that nobody knows a derivative of. Others stay
+    /// calls.
+    Flattening,
+    /// After index reduction: all that can be.
+    Sorting,
+}
+
+/// Whether calls of a function are written out when the flat model is made.
+pub fn is_written_out_at_once(function: &Function) -> bool {
+    let Body::Algorithm(statements) = &function.body else { return matches!(function.body, Body::RecordConstructor) };
+    // Written out, a call with a function as its argument says no more than the call of what it stands in.
+    let is_simple = || {
+        let is_plain = |statement: &Statement| match &statement.kind {
+            StatementKind::Assign(_, value) => !passes_function(value),
+            _ => false,
+        };
+        statements.len() <= 3 && statements.iter().all(is_plain)
+    };
+    match function.inline {
+        Inline::Never => false,
+        Inline::Early => true,
+        Inline::Late => function.derivatives.is_empty(),
+        Inline::Unstated => function.derivatives.is_empty() && is_simple(),
+    }
+}
+
+/// Whether a function is an argument somewhere in an expression.
+fn passes_function(expr: &Expr) -> bool {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        if matches!(expr, Expr::FunctionValue(..) | Expr::LocalValue(..)) {
+            return true;
+        }
+        expr.for_each_operand(&mut |operand| stack.push(operand));
+    }
+    false
+}
+
 /// Scalars are expressions of the arena.
 pub struct Expressions<'e> {
     exprs: &'e mut Exprs,
-    /// The arena must not grow beyond.
-    largest: usize,
+    stage: Stage,
+    /// Operations that may still be done.
+    operations: usize,
     conditions: Vec<ExprId>,
 }
 
 impl<'e> Expressions<'e> {
-    pub fn new(exprs: &'e mut Exprs, growth: usize) -> Self {
-        let largest = exprs.len().saturating_add(growth);
-        Self { exprs, largest, conditions: Vec::new() }
+    pub fn new(exprs: &'e mut Exprs, stage: Stage, operations: usize) -> Self {
+        Self { exprs, stage, operations, conditions: Vec::new() }
+    }
+
+    /// A call as one node for each scalar of its results.
+    fn call_node(
+        &mut self,
+        functions: &Functions,
+        id: FunctionId,
+        arguments: &[ValueOf<Self>],
+    ) -> Outcome<Vec<ValueOf<Self>>> {
+        let function = functions.get(id).ok_or("a function is called that does not exist")?;
+        if arguments.len() != function.inputs.len() || function.outputs.is_empty() {
+            return Err("the call cannot stay a call".into());
+        }
+        let inner = Expressions {
+            exprs: &mut *self.exprs,
+            stage: self.stage,
+            operations: self.operations,
+            conditions: Vec::new(),
+        };
+        let declared = Executor::over(functions, inner).declared_outputs(function, arguments.to_vec());
+        let declared = declared.map_err(|error| error.to_string())?;
+        let inputs = arguments.iter().map(Value::shape).collect();
+        let outputs = declared.iter().map(Value::shape).collect();
+        let mut scalars = Vec::new();
+        for argument in arguments {
+            let mut flat = Vec::new();
+            argument.clone().flatten_into(&mut flat);
+            for scalar in &flat {
+                scalars.push(self.id(scalar)?);
+            }
+        }
+        let site = self.exprs.site(CallSite { function: id, inputs, outputs });
+        let mut next = 0;
+        declared
+            .iter()
+            .map(|output| {
+                output.try_map(&mut |scalar| {
+                    next += 1;
+                    let kind = scalar.scalar_kind().unwrap_or(Kind::Real);
+                    Ok(Value::Open(self.exprs.call(site, &scalars, next - 1), kind))
+                })
+            })
+            .collect()
     }
 
     fn id(&mut self, scalar: &Value<ExprId>) -> Outcome<ExprId> {
         expression(self.exprs, scalar).ok_or_else(|| "a scalar is expected here".into())
     }
 
-    fn made(&self, id: ExprId, kind: Kind) -> Outcome<Value<ExprId>> {
-        match self.exprs.len() > self.largest {
-            true => Err("the call grows too large".into()),
-            false => Ok(scalar(self.exprs, id, kind)),
-        }
+    fn made(&mut self, id: ExprId, kind: Kind) -> Outcome<Value<ExprId>> {
+        self.operations = self.operations.checked_sub(1).ok_or("the call grows too large")?;
+        Ok(scalar(self.exprs, id, kind))
     }
 }
 
@@ -275,12 +359,29 @@ impl Domain for Expressions<'_> {
         &mut self,
         functions: &Functions,
         id: FunctionId,
-        _: &[ValueOf<Self>],
+        arguments: &[ValueOf<Self>],
     ) -> Outcome<Option<Vec<ValueOf<Self>>>> {
-        match functions.get(id) {
-            Some(function) if function.pure && function.inline != Inline::Never => Ok(None),
-            _ => Err("the function is not written out".into()),
+        let function = functions.get(id).ok_or("a function is called that does not exist")?;
+        match self.stage {
+            _ if matches!(&function.body, Body::External(external) if external.language == "builtin") => Ok(None),
+            Stage::Sorting if function.pure && function.inline != Inline::Never => Ok(None),
+            Stage::Sorting => Err("the function is not written out".into()),
+            Stage::Flattening if is_written_out_at_once(function) => Ok(None),
+            Stage::Flattening => self.call_node(functions, id, arguments).map(Some),
         }
+    }
+
+    fn keep_call(
+        &mut self,
+        functions: &Functions,
+        id: FunctionId,
+        arguments: &[ValueOf<Self>],
+    ) -> Outcome<Option<Vec<ValueOf<Self>>>> {
+        self.call_node(functions, id, arguments).map(Some)
+    }
+
+    fn keeps_calls(&self) -> bool {
+        self.stage == Stage::Flattening
     }
 }
 
@@ -328,7 +429,7 @@ mod tests {
 
     use super::*;
     use crate::expr::Shape;
-    use crate::function::{Body, Expr, Function, Local, LocalId, Statement, StatementKind, Target, Type};
+    use crate::function::{Local, LocalId, Target, Type};
     use crate::model::VarId;
 
     fn span() -> Span {

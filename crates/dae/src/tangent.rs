@@ -117,6 +117,10 @@ impl<'a> Maker<'a> {
         let Body::Algorithm(statements) = &self.original.body else {
             return self.fail("it is external and has no annotation `derivative`");
         };
+        let takes_function = |input: &LocalId| matches!(self.original.locals[*input].ty, Type::Function(_));
+        if self.original.inputs.iter().any(takes_function) {
+            return self.fail("an input is a function");
+        }
         for (id, local) in self.original.locals.iter() {
             let Some(derivative) = self.derivative[id.index()] else { continue };
             if self.original.inputs.contains(&id) {
@@ -382,9 +386,15 @@ impl<'a> Maker<'a> {
             | Expr::Not(_)
             | Expr::And(..)
             | Expr::Or(..)
-            | Expr::Compare(..)
-            | Expr::FunctionValue(..)
-            | Expr::LocalValue(..) => None,
+            | Expr::Compare(..) => None,
+            Expr::FunctionValue(_, given) | Expr::LocalValue(_, given) => {
+                for (_, value) in given {
+                    if self.derivative_of(value)?.is_some() {
+                        return self.fail("a function gets some of its inputs and is an argument");
+                    }
+                }
+                None
+            }
         })
     }
 

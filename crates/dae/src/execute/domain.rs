@@ -157,6 +157,16 @@ pub trait Domain {
         Ok(None)
     }
 
+    /// The outputs of a call whose body could not be executed, as a call; `None` where that is no way out.
+    fn keep_call(&mut self, _: &Functions, _: FunctionId, _: &[ValueOf<Self>]) -> Outcome<Option<Vec<ValueOf<Self>>>> {
+        Ok(None)
+    }
+
+    /// Whether `keep_call` may give something.
+    fn keeps_calls(&self) -> bool {
+        false
+    }
+
     /// Calls a function in another language. Arguments that are outputs are changed in place.
     fn external(&mut self, external: &External, _: &mut [ValueOf<Self>]) -> Outcome<Option<ValueOf<Self>>> {
         Err(format!("the external function `{}` cannot be called here", external.symbol))

@@ -72,18 +72,28 @@ impl<'a, D: Domain> Executor<'a, D> {
         if let Some(outputs) = self.domain.call(self.functions, id, &arguments)? {
             return Ok(outputs);
         }
+        // The call that was asked for is not kept: its caller knows better what to do.
+        let kept = (self.depth > 0 && self.domain.keeps_calls()).then(|| arguments.clone());
         self.depth += 1;
         let mut result = stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.run(function, arguments));
         self.depth -= 1;
         if self.depth == 0 && self.domain.fails_at_once() {
             result = result.and_then(|outputs| all_assigned(function, outputs));
         }
+        if let (Err(_), Some(arguments)) = (&result, kept)
+            && let Some(outputs) = self.domain.keep_call(self.functions, id, &arguments)?
+        {
+            return Ok(outputs);
+        }
         result.map_err(|error| error.inside(function.name))
     }
 
     /// Executes the body of a function, whatever the domain does with calls.
     pub fn body(&mut self, function: &Function, arguments: Vec<ValueOf<D>>) -> Result<Vec<ValueOf<D>>> {
-        self.run(function, arguments)
+        self.depth += 1;
+        let result = self.run(function, arguments);
+        self.depth -= 1;
+        result
     }
 
     /// Values of the sizes with which the outputs of a call are declared, nothing assigned to them.
@@ -175,7 +185,6 @@ impl<'a, D: Domain> Executor<'a, D> {
         }
         for (id, local) in function.locals.iter() {
             if given[id] {
-                self.check_sizes(&mut frame, id, local)?;
                 continue;
             }
             frame.locals[id] = match &local.default {
@@ -188,6 +197,11 @@ impl<'a, D: Domain> Executor<'a, D> {
                 None if matches!(local.ty, Type::Function(_)) => continue,
                 None => self.unassigned(&mut frame, local).map_err(|error| placed(error, local.span))?,
             };
+        }
+        // Sizes of inputs may be given by constants that are declared behind them.
+        for (id, local) in function.locals.iter().filter(|(id, _)| given[*id]) {
+            let value = frame.locals[id].clone();
+            self.fits(&mut frame, local, &value)?;
         }
         Ok(frame)
     }
@@ -208,11 +222,6 @@ impl<'a, D: Domain> Executor<'a, D> {
         let size = known::integer_of(&self.eval(frame, expr)?)?;
         // A negative size is an empty array (10.1).
         Ok(usize::try_from(size).unwrap_or(0))
-    }
-
-    fn check_sizes(&mut self, frame: &mut FrameOf<D>, id: LocalId, local: &Local) -> Result<()> {
-        let value = frame.locals[id].clone();
-        self.fits(frame, local, &value)
     }
 
     /// A value must have the sizes that the variable is declared with.

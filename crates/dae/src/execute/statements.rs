@@ -6,7 +6,7 @@ use super::access::local_mut;
 use super::failure::placed;
 use super::{Domain, EvalError, Executor, FailureKind, FrameOf, RED_ZONE, Result, STACK_CHUNK, ValueOf};
 use crate::arrays;
-use crate::function::{Expr, Function, Statement, StatementKind, Target, Type};
+use crate::function::{Body, Expr, Function, FunctionId, Statement, StatementKind, Target, Type};
 use crate::known;
 use crate::value::{Kind, Value};
 
@@ -87,11 +87,25 @@ impl<'a, D: Domain> Executor<'a, D> {
             StatementKind::Assert { condition, message, warning } => {
                 self.assertion(frame, condition, message, *warning, statement.span)?;
             }
+            // The text of the error is put together where it is reported.
+            StatementKind::Call(Expr::Call(id, _)) if !self.domain.fails_at_once() && self.gives_up(*id) => {
+                self.domain.require(&Value::Boolean(false))?;
+                return Ok(Flow::Return);
+            }
             StatementKind::Call(call) => {
                 self.eval_several(frame, call)?;
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Whether all that the function does is to fail, as one that reports an error.
+    fn gives_up(&self, function: FunctionId) -> bool {
+        let Some(Body::Algorithm(statements)) = self.functions.get(function).map(|function| &function.body) else {
+            return false;
+        };
+        let first = statements.first().map(|statement| &statement.kind);
+        matches!(first, Some(StatementKind::Assert { condition: Expr::Boolean(false), warning: false, .. }))
     }
 
     fn assertion(
@@ -238,7 +252,9 @@ impl<'a, D: Domain> Executor<'a, D> {
         let value = value.coerce(super::access::part_type(&local.ty, &target.steps));
         if !target.steps.is_empty() {
             let steps = self.resolve_steps(frame, &target.steps)?;
-            let mut place = std::mem::replace(local_mut(frame, target.local)?, Value::Unset(Kind::Real));
+            let place = std::mem::replace(local_mut(frame, target.local)?, Value::Unset(Kind::Real));
+            // Libraries assign records and arrays in part and read the rest: it counts as zero.
+            let mut place = super::blank(&place);
             let stored = self.store(&mut place, &steps, value);
             *local_mut(frame, target.local)? = place;
             return stored;

@@ -7,21 +7,21 @@ use base::Span;
 use dae::execute::Executor;
 use dae::expr::{CallSite, Shape};
 use dae::function::{Inline, LocalId};
-use dae::inline::Expressions;
+use dae::inline::{Expressions, Stage, is_written_out_at_once};
 use dae::value::Kind as ScalarKind;
 use dae::{Evaluator, ExprId, Exprs, Node, Value, VarId, Variability};
 use rustc_hash::FxHashSet;
 
 use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text, stack};
-use crate::functions::{SignatureKind, TypedBody, TypedFunction};
+use crate::functions::{SignatureKind, TypedFunction};
 use crate::instance::{Frame, Outcome};
-use crate::typed::{Base, Expr, FunctionKey, RecordType, Statement, StatementKind, Type};
+use crate::typed::{Base, Expr, FunctionKey, RecordType, Type};
 
 /// Statements that one call may execute when it is written out.
 const INLINE_BUDGET: u64 = 3_000;
 const INLINE_DEPTH: usize = 40;
-/// Nodes that one call may add to the arena.
-const INLINE_GROWTH: usize = 50_000;
+/// Operations that one call may take when it is written out.
+const INLINE_OPERATIONS: usize = 20_000;
 /// Statements that constant evaluation of one call may execute.
 const EVALUATION_STEPS: u64 = 20_000_000;
 
@@ -156,8 +156,7 @@ impl Expander<'_> {
         }
         let typed = self.elaborator.typed_function(function)?;
         if !as_written
-            && inlinable(&typed)
-            && let Some(outputs) = self.inline(&typed, &values)
+            && let Some(outputs) = self.written_out(&typed, &values)
             && (self.mode == Mode::Shape || self.keeps_operands(&typed, &values, &outputs))
         {
             return Ok(outputs);
@@ -215,6 +214,15 @@ impl Expander<'_> {
         inner
     }
 
+    /// The outputs of a function that is written out now.
+    fn written_out(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
+        let id = self.elaborator.flat_function(typed.signature.key).ok()?;
+        if !is_written_out_at_once(&self.elaborator.flat.model.functions[id]) {
+            return None;
+        }
+        self.inline(typed, values)
+    }
+
     /// The outputs by executing the body on expressions; `None` where that does not work out.
     fn inline(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
         let id = self.elaborator.flat_function(typed.signature.key).ok()?;
@@ -227,10 +235,11 @@ impl Expander<'_> {
         if functions[id].inputs.len() != arguments.len() {
             return None;
         }
-        let mut executor = Executor::over(functions, Expressions::new(exprs, INLINE_GROWTH));
+        let mut executor = Executor::over(functions, Expressions::new(exprs, Stage::Flattening, INLINE_OPERATIONS));
         executor.steps_left = INLINE_BUDGET;
         executor.max_depth = INLINE_DEPTH;
-        let outputs = executor.call(id, arguments).ok()?;
+        let function = functions[id].clone();
+        let outputs = executor.body(&function, arguments).ok()?;
         if outputs.len() != typed.signature.output_locals.len() {
             return None;
         }
@@ -366,21 +375,6 @@ impl Expander<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a call is written out: it asks for it, or it is a few assignments that nobody knows a derivative of.
-fn inlinable(typed: &TypedFunction) -> bool {
-    let TypedBody::Algorithm(statements) = &typed.body else { return false };
-    match typed.inline {
-        Inline::Never => false,
-        Inline::Early => true,
-        Inline::Late => !typed.has_derivative,
-        Inline::Unstated => !typed.has_derivative && is_simple(statements),
-    }
-}
-
-fn is_simple(statements: &[Statement]) -> bool {
-    statements.len() <= 3 && statements.iter().all(|statement| matches!(statement.kind, StatementKind::Assign(..)))
 }
 
 impl Expander<'_> {
