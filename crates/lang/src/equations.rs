@@ -270,6 +270,7 @@ impl Elaborator {
                 expander.elaborator.report(diagnostic);
             }
         }
+        collected.actions.append(&mut expander.actions);
         self.push_collected(collected, path, initial);
     }
 

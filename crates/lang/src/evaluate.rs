@@ -515,7 +515,10 @@ impl Elaborator {
         let frame = Frame { class: binding.scope, indices: Indices::from_slice(&above[..scope_rank]) };
         let extra = typed.ty.rank.saturating_sub(ty.rank);
         if extra == 0 {
-            return Expander::new(self, frame, mode).expand(&typed);
+            let mut expander = Expander::new(self, frame, mode);
+            let value = expander.expand(&typed);
+            expander.keep_checks();
+            return value;
         }
         // The same value is taken apart for every element: found once.
         let known = self.taken_apart.as_ref().filter(|known| {
@@ -524,7 +527,9 @@ impl Elaborator {
         let value = match known {
             Some(known) => known.value.clone(),
             None => {
-                let value = Expander::new(self, frame.clone(), mode).expand(&typed)?;
+                let mut expander = Expander::new(self, frame.clone(), mode);
+                let value = expander.expand(&typed)?;
+                expander.keep_checks();
                 self.taken_apart = Some(TakenApart { component, attribute, mode, frame, value: value.clone() });
                 value
             }

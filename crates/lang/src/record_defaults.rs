@@ -1,8 +1,7 @@
 //! The first value of a record in a function (12.2): the bindings of its fields, also those that read other fields of it.
 //!
 //! The value of the whole record is one expression. A field that another one reads is therefore replaced by its own
-//! binding. Fields without a binding have no value until the algorithm assigns one: Reals are not a number, so that a
-//! use is found; other types have no such value and begin as zero.
+//! binding. Fields without a binding begin as zero, as all parts of variables of functions of which another part has a value.
 
 use std::sync::Arc;
 
@@ -182,7 +181,7 @@ impl Typer<'_> {
         let ty = self.elaborator.component_type(part).ok()?;
         let span = self.elaborator.instances.span(part);
         let element = match &ty.base {
-            Base::Real | Base::Unknown => literal(Kind::Real(f64::NAN), Type::REAL, span),
+            Base::Real | Base::Unknown => literal(Kind::Real(0.0), Type::REAL, span),
             Base::Integer => literal(Kind::Integer(0), Type::INTEGER, span),
             Base::Boolean => literal(Kind::Boolean(false), Type::BOOLEAN, span),
             Base::String => literal(Kind::String(Arc::from("")), Type::STRING, span),

@@ -49,3 +49,152 @@ fn functions_that_are_inputs_get_some_of_their_inputs() {
       end M;";
     assert_eq!(ending(text), Ending::Complete);
 }
+
+/// The last values of variables of a run over one second.
+fn ends(text: &str, names: &[&str]) -> Vec<f64> {
+    let result = common::simulate(text, 1.0);
+    names.iter().map(|name| result.last(name).unwrap_or(f64::NAN)).collect()
+}
+
+#[test]
+fn declared_values_are_taken_on_entry_and_kept_where_nothing_is_assigned() {
+    let text = "model M
+        function f
+          input Real x;
+          output Real y[2] = {5, 6};
+          output Real z;
+        protected
+          Real s = sum(y);
+        algorithm
+          y[2] := x;
+          z := s;
+        end f;
+        Real y[2];
+        Real z;
+        parameter Real p[2] = f(4);
+      equation
+        (y, z) = f(time);
+      end M;";
+    assert_eq!(ends(text, &["y[1]", "y[2]", "z", "p[1]", "p[2]"]), [5.0, 1.0, 11.0, 5.0, 4.0]);
+}
+
+#[test]
+fn functions_call_themselves_and_each_other() {
+    let text = "package P
+      function fib input Integer n; output Integer r; algorithm r := if n < 2 then n else fib(n - 1) + fib(n - 2); end fib;
+      function even input Integer n; output Boolean r; algorithm r := if n == 0 then true else odd(n - 1); end even;
+      function odd input Integer n; output Boolean r; algorithm r := if n == 0 then false else even(n - 1); end odd;
+      model M
+        Integer n = if time > 0.5 then 10 else 3;
+        Integer r = fib(n);
+        Boolean e = even(n);
+        parameter Integer p = fib(12);
+      end M;
+      end P;";
+    assert_eq!(ends(text, &["r", "e", "p"]), [55.0, 1.0, 144.0]);
+}
+
+#[test]
+fn loops_at_run_time_are_left_and_returned_from() {
+    // The first k from 1 whose square is not below x*n, found by break; the sum up to it, by return.
+    let text = "model M
+        function first
+          input Real x;
+          input Integer n;
+          output Integer k = 0;
+        algorithm
+          while true loop
+            k := k + 1;
+            if k^2 >= x*n then
+              break;
+            end if;
+          end while;
+        end first;
+        function total
+          input Real x[:];
+          input Integer n;
+          output Real s = 0;
+        algorithm
+          for i in 1:n loop
+            for j in i:size(x, 1) loop
+              if s > 10 then
+                return;
+              end if;
+              s := s + x[j];
+            end for;
+          end for;
+          s := -s;
+        end total;
+        Integer n = integer(4*time + 0.5);
+        Integer k = first(10, n);
+        Real s = total({1, 2, 3, 4}, n);
+        Real t = total({1, 2, 3, 4}, 1);
+      end M;";
+    // 4 turns: 1+2+3+4 = 10, then 2 more.
+    assert_eq!(ends(text, &["k", "s", "t"]), [7.0, 12.0, -10.0]);
+}
+
+#[test]
+fn what_is_wrong_in_a_function_ends_the_run() {
+    let wrong = |function: &str, call: &str| {
+        let text =
+            format!("model M function f {function} end f; Integer n = integer(5*time + 1); Real y = {call}; end M;");
+        ending(&text)
+    };
+    let cases = [
+        ("input Integer i; input Real v[:]; output Real y; algorithm y := v[i];", "f(n, {1, 2, 3})"),
+        ("input Integer i; input Real v[:, :]; output Real y; algorithm y := v[1, i];", "f(n, {{1, 2, 3}, {4, 5, 6}})"),
+        (
+            "input Integer i; output Real y; protected Real v[3]; algorithm v := {1, 2, 3}; v[i] := 9; y := v[1];",
+            "f(n)",
+        ),
+        ("input Real v[n]; input Integer n; output Real y; algorithm y := v[1];", "f({1, 2, 3}, n + 2)"),
+        ("input Real x; output Real y; protected Real t; algorithm y := if x > 0.5 then t else x;", "f(time)"),
+        ("input Integer i; output Real y; algorithm assert(i < 4, \"too large\"); y := 1;", "f(n)"),
+        ("input Integer i; output Integer y; algorithm y := 2^52; for k in 1:i loop y := y*2; end for;", "f(n)"),
+    ];
+    for (function, call) in cases {
+        assert!(matches!(wrong(function, call), Ending::Failed { .. }), "{function}");
+    }
+}
+
+#[test]
+fn a_statement_that_loops_at_run_time_leaves_the_others_as_they_are() {
+    let text = "model M
+        record R Real a; Real w; end R;
+        R r;
+        Integer m = integer(3*time + 0.5);
+        Real z;
+        Boolean b;
+        discrete Real t0(start = -1, fixed = true);
+        discrete Real s(start = 0, fixed = true);
+      algorithm
+        z := sum(1:m);
+        r := R(2*time, z);
+        r := R(a = r.w, w = r.a);
+        b := time > 0.3;
+        when sample(0.25, 0.25) then
+          s := sum(k^2 for k in 1:m);
+        end when;
+      equation
+        when b then
+          t0 = time;
+        end when;
+      end M;";
+    let found = ends(text, &["z", "r.a", "r.w", "t0", "s"]);
+    let expected = [6.0, 6.0, 2.0, 0.3, 14.0];
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+    }
+}
+
+#[test]
+fn a_subscript_outside_of_its_array_ends_the_run() {
+    let text = |index: &str| {
+        format!("model M Integer n = integer(5*time + 1); Real v[3] = {{1, 2, time}}; Real y = {index}; end M;")
+    };
+    assert!(matches!(ending(&text("v[n]")), Ending::Failed { .. }));
+    assert_eq!(ending(&text("if n <= 3 then v[n] else 0")), Ending::Complete);
+    assert_eq!(ending(&text("if n <= 3 and v[n] > 0 then 1 else 0")), Ending::Complete);
+    assert_eq!(ending(&text("v[min(n, 3)]")), Ending::Complete);
+}

@@ -221,7 +221,7 @@ impl<'a> Specializer<'a> {
         let arguments: Vec<Scalars> = arguments.iter().map(|argument| self.open(argument, &mut inputs)).collect();
         let origin = self.origin;
         let mut executor = Executor::over(functions, Addresses::new(self));
-        let outputs = executor.body(function, arguments).map_err(|error| error.to_string());
+        let outputs = executor.body(id, arguments).map_err(|error| error.to_string());
         let outputs = outputs.and_then(|outputs| executor.domain.doubtful(outputs));
         let Addresses { mut code, doubt, .. } = executor.domain;
         let outputs = match outputs {

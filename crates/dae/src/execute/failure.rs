@@ -12,6 +12,8 @@ pub enum FailureKind {
     Assertion,
     /// Too many steps or nested calls.
     Limit,
+    /// A function calls itself where the domain executes bodies at once.
+    Recursion,
 }
 
 /// Why a function has no value.
@@ -44,7 +46,7 @@ impl EvalError {
         let code = match self.kind {
             FailureKind::Failure => "evaluation",
             FailureKind::Assertion => "assertion",
-            FailureKind::Limit => "evaluation-limit",
+            FailureKind::Limit | FailureKind::Recursion => "evaluation-limit",
         };
         let mut diagnostic = base::Diagnostic::error(code, self.message.clone());
         if let Some(span) = self.span {

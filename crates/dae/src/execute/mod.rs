@@ -39,6 +39,8 @@ pub struct Executor<'a, D> {
     /// How deeply calls may nest.
     pub max_depth: usize,
     depth: usize,
+    /// The functions that are being executed, where that matters.
+    active: Vec<FunctionId>,
 }
 
 /// The variables of a call, and the conditions under which it has been left already.
@@ -52,7 +54,7 @@ type FrameOf<D> = Frame<<D as Domain>::Open>;
 
 impl<'a, D: Domain> Executor<'a, D> {
     pub fn over(functions: &'a Functions, domain: D) -> Self {
-        Self { functions, domain, steps_left: u64::MAX, max_depth: 2_000, depth: 0 }
+        Self { functions, domain, steps_left: u64::MAX, max_depth: 2_000, depth: 0, active: Vec::new() }
     }
 
     pub fn functions(&self) -> &'a Functions {
@@ -72,15 +74,27 @@ impl<'a, D: Domain> Executor<'a, D> {
         if let Some(outputs) = self.domain.call(self.functions, id, &arguments)? {
             return Ok(outputs);
         }
+        let is_known = self.domain.fails_at_once();
+        if !is_known {
+            // What is written out has no end, and is evaluated where the function would not be called.
+            if self.active.contains(&id) {
+                return Err(EvalError::new(FailureKind::Recursion, format!("`{}` calls itself", function.name)));
+            }
+            self.active.push(id);
+        }
         // The call that was asked for is not kept: its caller knows better what to do.
         let kept = (self.depth > 0 && self.domain.keeps_calls()).then(|| arguments.clone());
         self.depth += 1;
         let mut result = stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.run(function, arguments));
         self.depth -= 1;
-        if self.depth == 0 && self.domain.fails_at_once() {
+        if !is_known {
+            self.active.pop();
+        }
+        if self.depth == 0 && is_known {
             result = result.and_then(|outputs| all_assigned(function, outputs));
         }
-        if let (Err(_), Some(arguments)) = (&result, kept)
+        if let (Err(error), Some(arguments)) = (&result, kept)
+            && error.kind != FailureKind::Recursion
             && let Some(outputs) = self.domain.keep_call(self.functions, id, &arguments)?
         {
             return Ok(outputs);
@@ -89,10 +103,13 @@ impl<'a, D: Domain> Executor<'a, D> {
     }
 
     /// Executes the body of a function, whatever the domain does with calls.
-    pub fn body(&mut self, function: &Function, arguments: Vec<ValueOf<D>>) -> Result<Vec<ValueOf<D>>> {
+    pub fn body(&mut self, id: FunctionId, arguments: Vec<ValueOf<D>>) -> Result<Vec<ValueOf<D>>> {
+        let function = self.functions.get(id).ok_or("a function is called that does not exist")?;
+        self.active.push(id);
         self.depth += 1;
         let result = self.run(function, arguments);
         self.depth -= 1;
+        self.active.pop();
         result
     }
 

@@ -238,8 +238,7 @@ impl Expander<'_> {
         let mut executor = Executor::over(functions, Expressions::new(exprs, Stage::Flattening, INLINE_OPERATIONS));
         executor.steps_left = INLINE_BUDGET;
         executor.max_depth = INLINE_DEPTH;
-        let function = functions[id].clone();
-        let outputs = executor.body(&function, arguments).ok()?;
+        let outputs = executor.body(id, arguments).ok()?;
         if outputs.len() != typed.signature.output_locals.len() {
             return None;
         }

@@ -410,7 +410,12 @@ impl<'e> Expander<'e> {
         {
             return if known == and { self.expand(right) } else { Ok(a) };
         }
-        let b = self.expand(right)?;
+        let reached = match a.scalar() {
+            Some(id) if and => Some(id),
+            Some(id) => Some(self.exprs().not(id)),
+            None => None,
+        };
+        let b = self.expand_where(reached, right)?;
         let exprs = self.exprs();
         let result = arrays::broadcast(&a, &b, &mut |x, y| if and { exprs.and(x, y) } else { exprs.or(x, y) });
         self.shaped(result, right.span, &[left, right])
@@ -473,8 +478,22 @@ impl<'e> Expander<'e> {
         joined
     }
 
+    /// What is evaluated only where a condition holds.
+    fn expand_where(&mut self, condition: Option<ExprId>, expr: &Expr) -> Outcome<Symbolic> {
+        let outer = self.path_condition;
+        self.path_condition = match (outer, condition) {
+            (Some(outer), Some(condition)) => Some(self.exprs().and(outer, condition)),
+            (outer, condition) => outer.or(condition),
+        };
+        let value = self.expand(expr);
+        self.path_condition = outer;
+        value
+    }
+
     fn join(&mut self, test: ExprId, then: &Expr, otherwise: &Expr, whole: &Expr) -> Outcome<Symbolic> {
-        let (a, b) = (self.expand(then)?, self.expand(otherwise)?);
+        let a = self.expand_where(Some(test), then)?;
+        let not = self.exprs().not(test);
+        let b = self.expand_where(Some(not), otherwise)?;
         let exprs = self.exprs();
         match a.zip(&b, &mut |x, y| exprs.if_(test, x, y)) {
             Some(value) => Ok(value),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Span};
 use dae::expr::CompareOp;
-use dae::{ExprId, Node, Variability};
+use dae::{Action, ActionKind, ExprId, Node, Origin, OriginKind, Variability};
 
 use super::value::stack;
 use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text};
@@ -69,7 +69,10 @@ impl Expander<'_> {
         }
         let Some(list) = known else {
             return match value.scalar() {
-                Some(id) if self.mode != Mode::Evaluate => Ok(Choice::Dynamic(id)),
+                Some(id) if self.mode != Mode::Evaluate => {
+                    self.check_subscript(id, size, expr);
+                    Ok(Choice::Dynamic(id))
+                }
                 _ => Err(self.not_constant(expr.span, "this subscript")),
             };
         };
@@ -80,6 +83,28 @@ impl Expander<'_> {
             (true, &[only]) => Positions::One(only),
             _ => Positions::Several(positions),
         }))
+    }
+
+    /// A subscript that is known at run time only is checked there (10.5), where what it stands in is reached.
+    fn check_subscript(&mut self, position: ExprId, size: usize, written: &Expr) {
+        if self.mode != Mode::Flat || !matches!(written.ty.base, Base::Integer) {
+            return;
+        }
+        let exprs = self.exprs();
+        let (one, last) = (exprs.int(1), exprs.int(size as i64));
+        let above = exprs.compare(CompareOp::GreaterEqual, false, position, one);
+        let below = exprs.compare(CompareOp::LessEqual, false, position, last);
+        let holds = exprs.and(above, below);
+        let message = exprs.string(&format!("a subscript is outside of 1:{size}"));
+        self.push_action(ActionKind::Assert { holds, message, warning: false }, written.span);
+    }
+
+    /// Hands the checks of subscripts over to the model.
+    pub(crate) fn keep_checks(&mut self) {
+        for (condition, kind, span) in std::mem::take(&mut self.actions) {
+            let origin = Origin { component: self.path, span: Some(span), kind: OriginKind::Written };
+            self.elaborator.flat.model.actions.push(Action { kind, condition, origin });
+        }
     }
 
     /// Subscripts as numbers from 1; Booleans count false, true.
