@@ -151,7 +151,10 @@ fn what_is_wrong_in_a_function_ends_the_run() {
         ("input Real v[n]; input Integer n; output Real y; algorithm y := v[1];", "f({1, 2, 3}, n + 2)"),
         ("input Real x; output Real y; protected Real t; algorithm y := if x > 0.5 then t else x;", "f(time)"),
         ("input Integer i; output Real y; algorithm assert(i < 4, \"too large\"); y := 1;", "f(n)"),
-        ("input Integer i; output Integer y; algorithm y := 2^52; for k in 1:i loop y := y*2; end for;", "f(n)"),
+        (
+            "input Integer i; output Integer y; algorithm y := 4503599627370496; for k in 1:i loop y := y*2; end for;",
+            "f(n)",
+        ),
     ];
     for (function, call) in cases {
         assert!(matches!(wrong(function, call), Ending::Failed { .. }), "{function}");
