@@ -74,6 +74,9 @@ impl Strings {
     }
 }
 
+/// Integers are exact up to here.
+pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// One way to call a function.
 #[derive(Clone, Debug)]
 pub struct CallEntry {
@@ -462,7 +465,10 @@ impl Lowering<'_> {
     }
 
     fn store(&mut self, statement: &Statement) -> Result<(), Diagnostic> {
-        let a = self.operand(statement.value);
+        let mut a = self.operand(statement.value);
+        if self.may_be_inexact(statement) {
+            a = self.exact(a, statement.value);
+        }
         let to = statement.target.slot;
         let last = self.code.ops.len().checked_sub(1);
         // The operation that just computed the value may write to its target at once.
@@ -490,6 +496,26 @@ impl Lowering<'_> {
             self.code.outputs.push(to);
         }
         Ok(())
+    }
+
+    /// Whether an Integer is computed, other than by counting with what is exact already.
+    fn may_be_inexact(&self, statement: &Statement) -> bool {
+        let variable = statement.origin.variable.and_then(|variable| self.model.variables.get(variable));
+        variable.is_some_and(|variable| variable.ty == VariableType::Integer)
+            && !matches!(
+                self.exprs.node(statement.value),
+                Node::Integer(_) | Node::Var(_) | Node::Pre(_) | Node::Call { .. }
+            )
+    }
+
+    /// An Integer, NaN where numbers are not exact any more.
+    fn exact(&mut self, a: Address, origin: ExprId) -> Address {
+        let [largest, nan] = [LARGEST_INTEGER, f64::NAN].map(|number| self.pool.constants.address(number));
+        let [size, beyond, to] = [self.temporary(), self.temporary(), self.temporary()];
+        self.push(Op::Unary { function: Unary::Abs, to: size, a }, origin);
+        self.push(Op::Binary { function: Binary::Less, to: beyond, a: largest, b: size }, origin);
+        self.push(Op::Select { to, condition: beyond, a: nan, b: a }, origin);
+        to
     }
 
     pub(crate) fn operand(&self, id: ExprId) -> Address {

@@ -380,6 +380,14 @@ impl Domain for Expressions<'_> {
         self.call_node(functions, id, arguments).map(Some)
     }
 
+    fn open_branches(&self) -> usize {
+        self.conditions.len()
+    }
+
+    fn forget_branches(&mut self, beyond: usize) {
+        self.conditions.truncate(beyond);
+    }
+
     fn keeps_calls(&self) -> bool {
         self.stage == Stage::Flattening
     }

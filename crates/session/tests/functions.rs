@@ -201,3 +201,49 @@ fn a_subscript_outside_of_its_array_ends_the_run() {
     assert_eq!(ending(&text("if n <= 3 and v[n] > 0 then 1 else 0")), Ending::Complete);
     assert_eq!(ending(&text("v[min(n, 3)]")), Ending::Complete);
 }
+
+#[test]
+fn inputs_that_a_partial_application_leaves_out_have_their_defaults() {
+    let text = "model M
+        partial function P input Real x; output Real y; end P;
+        function g
+          extends P;
+          input Real a = x;
+          input Real b = 1;
+        algorithm
+          y := a*100 + x*10 + b;
+        end g;
+        function ap input P f; input Real u; output Real y; algorithm y := f(u); end ap;
+        Real y = ap(function g(b = 5), 2*time);
+        parameter Real p = ap(function g(b = 5), 2);
+      end M;";
+    assert_eq!(ends(text, &["y", "p"]), [225.0, 225.0]);
+}
+
+#[test]
+fn a_small_function_keeps_the_branch_around_a_call_that_is_not_written_out() {
+    // `slow` loops at run time; the branch in it must not become the one in `f`.
+    let text = "model M
+        function slow
+          input Real x;
+          input Integer n;
+          output Real y = 0;
+        algorithm
+          for i in 1:n loop
+            y := if x > 0.1 then y + x else y - x;
+          end for;
+        end slow;
+        function f
+          input Real x;
+          input Integer n;
+          output Real y;
+        algorithm
+          y := if n > 2 then 100 else slow(x, n);
+        end f;
+        Integer n = if time > 0.5 then 3 else 2;
+        Real y = f(time, n);
+      end M;";
+    let result = common::simulate(text, 1.0);
+    assert_eq!(result.last("y"), Some(100.0));
+    assert_eq!(result.at("y", 0.25), Some(0.5));
+}

@@ -20,11 +20,8 @@ use rustc_hash::FxHashSet;
 
 use super::{MAX_OPERATIONS, Scalars, Specializer, UNROLLED, replace_scalars};
 use crate::code::{Address, Code, Op, REGION_MASK, TEMPORARY};
-use crate::lower::unary;
+use crate::lower::{LARGEST_INTEGER, unary};
 use crate::math::{Binary, Unary, comparison};
-
-/// Integers are exact up to here.
-const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A branch whose other side is not written yet.
 struct OpenBranch {

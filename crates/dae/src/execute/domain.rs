@@ -162,6 +162,14 @@ pub trait Domain {
         Ok(None)
     }
 
+    /// How many branches are open.
+    fn open_branches(&self) -> usize {
+        0
+    }
+
+    /// Forgets branches that were opened by what failed.
+    fn forget_branches(&mut self, _beyond: usize) {}
+
     /// Whether `keep_call` may give something.
     fn keeps_calls(&self) -> bool {
         false

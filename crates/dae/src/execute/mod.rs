@@ -84,6 +84,7 @@ impl<'a, D: Domain> Executor<'a, D> {
         }
         // The call that was asked for is not kept: its caller knows better what to do.
         let kept = (self.depth > 0 && self.domain.keeps_calls()).then(|| arguments.clone());
+        let branches = self.domain.open_branches();
         self.depth += 1;
         let mut result = stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.run(function, arguments));
         self.depth -= 1;
@@ -95,9 +96,11 @@ impl<'a, D: Domain> Executor<'a, D> {
         }
         if let (Err(error), Some(arguments)) = (&result, kept)
             && error.kind != FailureKind::Recursion
-            && let Some(outputs) = self.domain.keep_call(self.functions, id, &arguments)?
         {
-            return Ok(outputs);
+            self.domain.forget_branches(branches);
+            if let Some(outputs) = self.domain.keep_call(self.functions, id, &arguments)? {
+                return Ok(outputs);
+            }
         }
         result.map_err(|error| error.inside(function.name))
     }
@@ -141,16 +144,35 @@ impl<'a, D: Domain> Executor<'a, D> {
         let Value::Function { function, given } = function else {
             return Err(format!("{} is called, but is no function", kind(function)).into());
         };
-        let mut all = Vec::with_capacity(arguments.len() + given.len());
+        let callee = self.functions.get(*function).ok_or("a function is called that does not exist")?;
         let mut free = arguments.into_iter();
-        let inputs = self.functions.get(*function).map_or(0, |function| function.inputs.len());
-        for position in 0..inputs {
-            match given.iter().find(|(k, _)| *k as usize == position) {
-                Some((_, value)) => all.push(value.clone()),
-                None => all.extend(free.next()),
-            }
-        }
+        let positions = 0..callee.inputs.len();
+        let all = positions
+            .map(|position| match given.iter().find(|(k, _)| *k as usize == position) {
+                Some((_, value)) => Some(value.clone()),
+                None => free.next(),
+            })
+            .collect();
+        let all = self.with_defaults(callee, all)?;
         self.call(*function, all)
+    }
+
+    /// All inputs of a call; those that are not given have their defaults, which may read inputs before them.
+    fn with_defaults(&mut self, function: &Function, given: Vec<Option<ValueOf<D>>>) -> Result<Vec<ValueOf<D>>> {
+        let locals = IdVec::filled(Value::Unset(Kind::Real), function.locals.len());
+        let mut frame = Frame { locals, broken: None, returned: None };
+        let mut all = Vec::with_capacity(given.len());
+        for (&input, value) in function.inputs.iter().zip(given) {
+            let local = &function.locals[input];
+            let value = match (value, &local.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.eval(&mut frame, default)?.coerce(&local.ty),
+                (None, None) => return Err(format!("`{}` of `{}` is not given", local.name, function.name).into()),
+            };
+            frame.locals[input] = value.clone();
+            all.push(value);
+        }
+        Ok(all)
     }
 
     fn step(&mut self) -> Result<()> {
