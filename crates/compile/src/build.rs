@@ -17,7 +17,7 @@ use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
-use crate::lower::{Mode, Pool, Statement, link, lower};
+use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
 use crate::memory::Memory;
 use crate::program::{
     ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System,
@@ -58,6 +58,7 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
         relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
         outputs: 0,
     };
+    check_integers(builder.model)?;
     let sections = builder.sections()?;
     let (roots, roots_code) = builder.roots()?;
     let (time_relations, time_code, slope_code) = builder.time_relations()?;
@@ -790,6 +791,26 @@ pub fn first_values(program: &Program, memory: &mut Memory) {
         memory.values[slots.active as usize] = 1.0;
         memory.values[slots.value as usize] = 1.0;
     }
+}
+
+/// Values of Integer variables that are literals must be exact at run time.
+fn check_integers(model: &Model) -> Result<(), Diagnostic> {
+    for variable in model.variables.values().filter(|variable| variable.ty == VariableType::Integer) {
+        for value in [variable.binding, variable.attributes.start].into_iter().flatten() {
+            let problem = match model.exprs.node(value) {
+                Node::Integer(value) if !is_exact(value) => Some(inexact(value)),
+                Node::Real(value) if value.abs() > LARGEST_INTEGER => Some(inexact(value as i64)),
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                return Err(match variable.span {
+                    Some(span) => problem.at(span, "declared here"),
+                    None => problem,
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn default_value(program: &Program, variable: VarId, memory: &mut Memory) -> f64 {

@@ -77,6 +77,15 @@ impl Strings {
 /// Integers are exact up to here.
 pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
+pub fn is_exact(integer: i64) -> bool {
+    integer.unsigned_abs() <= LARGEST_INTEGER as u64
+}
+
+pub fn inexact(integer: i64) -> Diagnostic {
+    Diagnostic::error("integer-range", format!("the Integer {integer} is beyond 2^53, up to which Integers are exact"))
+        .hint("a Real holds larger numbers, with 16 digits")
+}
+
 /// One way to call a function.
 #[derive(Clone, Debug)]
 pub struct CallEntry {
@@ -569,6 +578,7 @@ impl Lowering<'_> {
         }
         let address = match self.exprs.node(id) {
             Node::Real(value) => self.constant(value),
+            Node::Integer(value) if !is_exact(value) => return Err(inexact(value)),
             Node::Integer(value) => self.constant(value as f64),
             Node::Boolean(value) => self.constant(if value { 1.0 } else { 0.0 }),
             Node::String(text) => {

@@ -109,7 +109,9 @@ impl Expander<'_> {
                 let outer = self.broken.take();
                 // The first iterator is the outermost loop of a statement.
                 let reversed: Vec<_> = iterators.iter().rev().cloned().collect();
+                let mut ran = false;
                 self.for_each_iteration(&reversed, &mut |expander| {
+                    ran = true;
                     if flow != Flow::Next {
                         return Ok(());
                     }
@@ -120,6 +122,12 @@ impl Expander<'_> {
                     Ok(())
                 })?;
                 self.broken = outer;
+                if self.finds_targets && !ran {
+                    // What a loop without turns assigns keeps its value (11.1.2).
+                    let first = Symbolic::Scalar(self.exprs().int(1));
+                    iterators.iter().for_each(|iterator| self.set_local(iterator.local, Some(first.clone())));
+                    self.note_targets(body);
+                }
                 if flow == Flow::Return {
                     return Ok(Flow::Return);
                 }
