@@ -214,9 +214,10 @@ impl Outline {
             std::slice::from_ref(body),
             &mut |iterators| bound.extend(iterators.iter().map(|i| i.local)),
             &mut |expr| {
-                walk(expr, &mut |inner| match &inner.kind {
-                    Kind::Local(_) => used.push(inner.clone()),
-                    _ => {}
+                walk(expr, &mut |inner| {
+                    if let Kind::Local(_) = inner.kind {
+                        used.push(inner.clone());
+                    }
                 });
             },
         );

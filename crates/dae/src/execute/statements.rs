@@ -121,15 +121,20 @@ impl<'a, D: Domain> Executor<'a, D> {
             return Ok(());
         }
         if !self.domain.fails_at_once() {
-            return Ok(if warning { self.domain.warn(None, span)? } else { self.domain.require(&holds)? });
+            match warning {
+                true => self.domain.warn(None, span)?,
+                false => self.domain.require(&holds)?,
+            }
+            return Ok(());
         }
         known::boolean_of(&holds)?;
         let message = self.eval(frame, message)?;
         let message = message.as_str().unwrap_or("assertion failed").to_owned();
-        match warning {
-            true => Ok(self.domain.warn(Some(message), span)?),
-            false => Err(EvalError::new(FailureKind::Assertion, message)),
+        if !warning {
+            return Err(EvalError::new(FailureKind::Assertion, message));
         }
+        self.domain.warn(Some(message), span)?;
+        Ok(())
     }
 
     fn branches(

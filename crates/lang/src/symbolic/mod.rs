@@ -891,7 +891,7 @@ impl<'e> Expander<'e> {
                 let exprs = self.exprs();
                 return Ok(value.map(&mut |id| to_integer(exprs, id)));
             }
-            ArrayFunction::Enumeration => return self.to_enumeration(value, whole),
+            ArrayFunction::Enumeration => return self.enumeration_value(value, whole),
             _ => return self.text(op, arguments, &values, whole),
         };
         let operands: Vec<&Expr> = arguments.iter().collect();
@@ -900,7 +900,7 @@ impl<'e> Expander<'e> {
 
     /// `E(i)`: a number that no literal has is an error. What is not known yet is checked where it is the value of a
     /// variable (`variables::check_enumerations`).
-    fn to_enumeration(&mut self, value: &Symbolic, whole: &Expr) -> Outcome<Symbolic> {
+    fn enumeration_value(&mut self, value: &Symbolic, whole: &Expr) -> Outcome<Symbolic> {
         let Base::Enumeration(enumeration) = &whole.ty.base else { return Ok(value.clone()) };
         let last = enumeration.literals.len() as i64;
         let numbers = value.scalars().into_iter().filter_map(|id| self.exprs().as_integer(id));
