@@ -191,3 +191,53 @@ fn what_depends_on_the_order_of_jumps_is_refused() {
     let said = diagnostic.notes.join("\n");
     assert!(said.contains("where z jumps to depends on the order in which constraints come to hold"), "{said}");
 }
+
+/// What is differentiated goes on without a jump, so that what is in it jumps: from 1 to 3.
+#[test]
+fn an_expression_under_der_that_steps_at_a_state_event() {
+    let text = "model Steps
+          Real v(start = 0, fixed = true);
+        equation
+          der((if v > 1 then 1 else 3)*v) = 2;
+        end Steps;";
+    let run = run(text, 3.0);
+    assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+    assert_close(run.end("v"), 6.0);
+    assert_eq!(run.jumps("v").len(), 1);
+}
+
+/// The other way round both values contradict themselves.
+#[test]
+fn an_expression_under_der_that_has_no_value_behind_its_step() {
+    let text = "model Steps
+          Real v(start = 0, fixed = true);
+        equation
+          der((if v > 1 then 3 else 1)*v) = 2;
+        end Steps;";
+    run(text, 1.0).failure();
+}
+
+/// A variable that a when clause holds may stand alone on the left of a constraint.
+#[test]
+fn a_held_variable_in_a_constraint() {
+    let when = ("u(start = 0, fixed = true)", "when sample(0.1, 0.1) then u = 1; end when;");
+    let clocked = ("u", "u = hold(sample(if time > 0.05 then 1.0 else 0.0, Clock(0.1)));");
+    for (declared, held) in [when, clocked] {
+        let text = format!(
+            "model Held
+              Real {declared}, v1, v2(start = 0.25, fixed = true), i;
+            equation
+              {held}
+              u = v1 + v2;
+              der(v1) = i;
+              3*der(v2) = i;
+            end Held;"
+        );
+        let run = run(&text, 1.0);
+        assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+        assert_close(run.result.get("v1").unwrap().values[0], -0.25);
+        // v1 - 3*v2 = -1 is conserved.
+        assert_close(run.end("v1"), 0.5);
+        assert_close(run.end("v2"), 0.5);
+    }
+}

@@ -287,6 +287,29 @@ fn reinit_takes_place_once_and_for_states() {
       end Twice;";
     assert!(messages(twice).contains("`x` is set by reinit in two when clauses"), "{}", messages(twice));
 
+    // A common condition does not make one clause of two.
+    let common = "model Common
+        Boolean d = time > 0.5, e = time > 0.7;
+        Real x(start = 1, fixed = true);
+      equation
+        der(x) = -1;
+        when d then reinit(x, 1); end when;
+        when {d, e} then reinit(x, 2); end when;
+      end Common;";
+    assert!(messages(common).contains("`x` is set by reinit in two when clauses"), "{}", messages(common));
+    let branches = "model Branches
+        Boolean d = time > 0.5, e = time > 0.7;
+        Real x(start = 1, fixed = true);
+      equation
+        der(x) = -1;
+        when d then
+          if e then reinit(x, 1); else reinit(x, 2); end if;
+        elsewhen {d, e} then
+          reinit(x, 3);
+        end when;
+      end Branches;";
+    assert_near(complete(branches, 1.0, 1e-9).end("x"), 2.7, 1e-8);
+
     let elsewhen = "model Elsewhen
         Real x(start = 1, fixed = true);
       equation

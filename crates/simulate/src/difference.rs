@@ -1,21 +1,19 @@
 //! Runs of models whose derivatives were replaced by difference formulas (`transform::modes::difference`): one algebraic
 //! system a step, in which the relations are found with the unknowns; nothing is integrated and no event is located.
 
+use base::{Decimal, Diagnostic};
 use compile::Program;
 use results::{ResultError, ResultSink};
 use transform::modes::difference::Difference;
 
-use crate::clockwork::same_instant;
+use crate::clockwork::{Clockwork, check_samples, same_instant};
 use crate::columns::Columns;
 use crate::event_log::EventLog;
 use crate::events::{self, Names};
-use crate::initial;
-use crate::machine::{Machine, Trouble};
-use crate::places::not_finite;
+use crate::first_point::FirstPoint;
+use crate::machine::{Machine, Phase, Trouble};
+use crate::places::{not_finite, with_place};
 use crate::run::{Ending, Options, Outcome, RunStatistics, Watcher};
-
-/// The first point is found with a small part of a step.
-const FIRST_STEP: f64 = 1e-3;
 
 pub fn run(
     program: &Program,
@@ -27,27 +25,30 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, ResultError> {
     let begin = std::time::Instant::now();
+    let first = match Program::new((*difference.written).clone()) {
+        Ok(written) => crate::run::first_point(&written, options, difference.common, log)?,
+        Err(diagnostic) => Err(Box::new(diagnostic)),
+    };
+    let first = match first {
+        Ok(first) => first,
+        Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
+    };
     let machine = Machine::new(program);
     let names = Names::new(&machine);
     let statistics = RunStatistics { modes: 1, ..RunStatistics::default() };
-    let mut run =
-        Steps { program, difference, options, columns: Columns::new(program, keep), machine, names, statistics };
+    let clockwork = Clockwork::default();
+    let columns = Columns::new(program, keep);
+    let mut run = Steps { program, difference, options, columns, machine, names, clockwork, statistics };
     let step = options.step.unwrap_or(options.interval);
-    run.set_step(FIRST_STEP * step);
-    let span = (options.start_time, options.stop_time);
-    let mut initialise_seconds = 0.0;
-    let ending = match initial::initialise(&mut run.machine, &run.names, span, log) {
-        Err(trouble) => Ending::NotInitialised(Box::new(trouble.diagnostic(program.model()))),
-        Ok((mut clockwork, aftermath)) => {
-            initialise_seconds = begin.elapsed().as_secs_f64();
-            sink.begin(&run.columns.columns)?;
-            run.write(sink)?;
-            run.set_step(step);
-            match aftermath.terminated {
-                Some(message) => Ending::Terminated { time: options.start_time, message },
-                None => run.go(step, sink, log, watcher, &mut clockwork)?,
-            }
-        }
+    if let Err(trouble) = run.begin_at(&first, step) {
+        return Ok(Outcome::not_initialised(Box::new(trouble.diagnostic(program.model()))));
+    }
+    let initialise_seconds = begin.elapsed().as_secs_f64();
+    sink.begin(&run.columns.columns)?;
+    run.write(sink)?;
+    let ending = match first.terminated {
+        Some(message) => Ending::Terminated { time: options.start_time, message },
+        None => run.go(step, sink, log, watcher)?,
     };
     sink.finish()?;
     let integrate_seconds = begin.elapsed().as_secs_f64() - initialise_seconds;
@@ -55,7 +56,7 @@ pub fn run(
     Ok(Outcome {
         ending,
         statistics,
-        warnings: Vec::new(),
+        warnings: first.warnings,
         initialise_seconds,
         integrate_seconds,
         profile: None,
@@ -69,18 +70,53 @@ struct Steps<'a> {
     options: &'a Options,
     machine: Machine<'a>,
     names: Names,
+    clockwork: Clockwork,
     columns: Columns,
     statistics: RunStatistics,
 }
 
 impl Steps<'_> {
+    /// Puts the first point of the model as it was written into memory.
+    fn begin_at(&mut self, first: &FirstPoint, step: f64) -> Result<(), Trouble> {
+        let (program, machine) = (self.program, &mut self.machine);
+        machine.memory.set_time(self.options.start_time);
+        machine.run(&program.sections.parameters, Phase::Live)?;
+        machine.run(&program.sections.starts, Phase::Live)?;
+        machine.systems.reset();
+        for &(variable, value) in &first.values {
+            program.set_value(&mut machine.memory, variable, value);
+        }
+        machine.run(&program.sections.samples, Phase::Live)?;
+        check_samples(program, &machine.memory)?;
+        self.clockwork = first.clockwork.in_program(program, &machine.memory);
+        program.save_pre(&mut machine.memory);
+        self.set_step(step);
+        self.check_intervals(step)
+    }
+
+    /// A step can tick once.
+    fn check_intervals(&self, step: f64) -> Result<(), Trouble> {
+        let (model, memory) = (self.program.model(), &self.machine.memory);
+        for sample in &self.program.layout.samples {
+            let interval = memory.values[sample.interval_value as usize];
+            if interval >= step || same_instant(interval, step) {
+                continue;
+            }
+            let text = model.expression_text(sample.expression);
+            let message = format!("`{text}` ticks every {}, within steps of {}", Decimal(interval), Decimal(step));
+            let diagnostic = Diagnostic::error("sample-interval", message).hint("choose a shorter `--step`");
+            let diagnostic = with_place(model, sample.expression, "sampled here", diagnostic);
+            return Err(Trouble::Model(Box::new(diagnostic)));
+        }
+        Ok(())
+    }
+
     fn go(
         &mut self,
         step: f64,
         sink: &mut dyn ResultSink,
         log: &mut EventLog,
         watcher: &mut dyn Watcher,
-        clockwork: &mut crate::clockwork::Clockwork,
     ) -> Result<Ending, ResultError> {
         let (start, stop) = (self.options.start_time, self.options.stop_time);
         let mut next_output = 1u64;
@@ -93,7 +129,7 @@ impl Steps<'_> {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
             }
-            match self.step(time, log, clockwork) {
+            match self.step(time, log) {
                 Ok(None) => {}
                 Ok(Some(message)) => return Ok(Ending::Terminated { time, message }),
                 Err(trouble) => {
@@ -121,12 +157,7 @@ impl Steps<'_> {
     }
 
     /// One step; the message of a model that ends the run.
-    fn step(
-        &mut self,
-        time: f64,
-        log: &mut EventLog,
-        clockwork: &mut crate::clockwork::Clockwork,
-    ) -> Result<Option<String>, Trouble> {
+    fn step(&mut self, time: f64, log: &mut EventLog) -> Result<Option<String>, Trouble> {
         for &(variable, last) in &self.difference.last {
             let value = self.machine.value(variable);
             self.program.set_value(&mut self.machine.memory, last, value);
@@ -134,16 +165,14 @@ impl Steps<'_> {
         self.program.save_pre(&mut self.machine.memory);
         self.machine.memory.set_time(time);
         self.machine.systems.forget_factors(self.program);
-        let aftermath = events::pass(&mut self.machine, &self.names, log, clockwork, time, &|_| false)?;
+        let aftermath = events::pass(&mut self.machine, &self.names, log, &mut self.clockwork, time, &|_| false)?;
         self.machine.evaluate_outputs()?;
         self.statistics.steps += 1;
         Ok(aftermath.terminated)
     }
 
     fn set_step(&mut self, step: f64) {
-        if let Some(variable) = self.difference.step {
-            self.program.set_value(&mut self.machine.memory, variable, step);
-        }
+        self.program.set_value(&mut self.machine.memory, self.difference.step, step);
     }
 
     fn write(&mut self, sink: &mut dyn ResultSink) -> Result<(), ResultError> {

@@ -283,7 +283,9 @@ pub fn perform(
                 let value = machine.memory.values[slots.value as usize];
                 let before = machine.value(state);
                 if log.is_active() {
-                    let name = program.model().variable_name(state);
+                    let formula = program.schedule.difference.as_ref();
+                    let named = formula.and_then(|formula| formula.variable_of(state)).unwrap_or(state);
+                    let name = program.model().variable_name(named);
                     let time = machine.memory.time();
                     log.write(&Entry::Reinit { time, state: &name, from: before, to: value });
                 }

@@ -16,6 +16,7 @@ mod difference;
 mod event_log;
 mod events;
 mod exchange;
+mod first_point;
 mod guesses;
 mod implicit;
 mod initial;

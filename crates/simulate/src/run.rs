@@ -15,6 +15,7 @@ use crate::columns::Columns;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
+use crate::first_point::FirstPoint;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
@@ -150,7 +151,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn not_initialised(diagnostic: Box<Diagnostic>) -> Self {
+    pub(crate) fn not_initialised(diagnostic: Box<Diagnostic>) -> Self {
         Self {
             ending: Ending::NotInitialised(diagnostic),
             statistics: RunStatistics::default(),
@@ -213,6 +214,30 @@ pub fn simulate(
     let punctuality = run.pace.as_ref().map(|pace| pace.punctuality);
     run.sink.finish()?;
     Ok(Outcome { ending: ending?, statistics, warnings, initialise_seconds, integrate_seconds, profile, punctuality })
+}
+
+/// Initialises a program and goes no further: its first `count` variables, or why there is no first point.
+pub(crate) fn first_point(
+    program: &Program,
+    options: &Options,
+    count: usize,
+    log: &mut EventLog,
+) -> Result<Result<FirstPoint, Box<Diagnostic>>, ResultError> {
+    let station = match Station::new(Machine::new(program), options) {
+        Ok(station) => Box::new(station),
+        Err(diagnostic) => return Ok(Err(diagnostic)),
+    };
+    let (shelf, mut sink) = (Shelf::default(), results::NullSink);
+    let mut run = Run::new(station, options, &|_| true, &mut sink, log);
+    match run.begin(&shelf) {
+        Ok(terminated) => {
+            let values = crate::first_point::values(program, &run.station.machine, count);
+            let warnings = run.warnings();
+            Ok(Ok(FirstPoint { values, clockwork: std::mem::take(&mut run.clockwork), terminated, warnings }))
+        }
+        Err(Stop::Trouble(trouble)) => Ok(Err(Box::new(trouble.diagnostic(program.model())))),
+        Err(Stop::Result(error)) => Err(error),
+    }
 }
 
 fn method(name: &str, machine: &Machine) -> Result<Method, Box<Diagnostic>> {

@@ -77,6 +77,10 @@ fn initial_action(work: &mut Work, action: Action) -> Result<(), Diagnostic> {
         work.model.initial_actions.push(action);
         return Ok(());
     };
+    // Where difference formulas begin, the model as it was written determines.
+    if work.begins_formula(state) {
+        return Ok(());
+    }
     if let Some(condition) = action.condition {
         let values = &work.values;
         let known = work.model.exprs.substitute(&[condition], &mut work.value_memo, |v| values[v])[0];

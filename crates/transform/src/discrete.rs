@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use base::Diagnostic;
-use dae::{ActionKind, EqId, EquationRole, Node, StateSelect, VarId, WhenClause};
+use dae::{ActionKind, EqId, EquationRole, ExprId, Exprs, Node, StateSelect, VarId, WhenClause};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::work::Work;
@@ -74,15 +74,49 @@ pub fn wrong_reinits(work: &Work, is_state: impl Fn(VarId) -> bool) -> Vec<Diagn
     problems
 }
 
-/// Whether two actions are branches of one when clause: the later branch asks for the conditions of the earlier one too.
+/// Whether two actions are branches of one when clause: the later branch asks for the conditions of the earlier one too,
+/// and both are never active at once.
 fn same_when(work: &Work, first: usize, second: usize) -> bool {
-    let conditions = |index: usize| {
-        let condition = work.model.actions[index].condition;
+    let conditions = [first, second].map(|index| work.model.actions[index].condition);
+    let variables = |condition: Option<ExprId>| {
         let leaves = work.model.exprs.dependencies(condition.as_slice());
         leaves.variables.iter().chain(&leaves.pre).copied().collect::<FxHashSet<VarId>>()
     };
-    let (first, second) = (conditions(first), conditions(second));
-    !first.is_disjoint(&second)
+    let [Some(one), Some(other)] = conditions else { return false };
+    !variables(Some(one)).is_disjoint(&variables(Some(other))) && never_together(&work.model.exprs, one, other)
+}
+
+/// Whether no values of the Boolean variables and their left limits make both conditions true. Conditions of other kinds, and
+/// of many variables, count as different.
+fn never_together(exprs: &Exprs, one: ExprId, other: ExprId) -> bool {
+    const MOST: usize = 12;
+    let mut atoms = Vec::new();
+    let order = exprs.postorder(&[one, other]);
+    for &id in &order {
+        match exprs.node(id) {
+            Node::Var(_) | Node::Pre(_) => atoms.push(id),
+            Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Boolean(_) => {}
+            _ => return true,
+        }
+    }
+    if atoms.len() > MOST {
+        return true;
+    }
+    (0u32..1 << atoms.len()).all(|values| {
+        let mut truth: FxHashMap<ExprId, bool> = FxHashMap::default();
+        for &id in &order {
+            let of = |part: ExprId| truth.get(&part).copied().unwrap_or_default();
+            let value = match exprs.node(id) {
+                Node::Not(a) => !of(a),
+                Node::And(a, b) => of(a) && of(b),
+                Node::Or(a, b) => of(a) || of(b),
+                Node::Boolean(value) => value,
+                _ => atoms.iter().position(|&atom| atom == id).is_some_and(|bit| values >> bit & 1 == 1),
+            };
+            truth.insert(id, value);
+        }
+        !(truth.get(&one) == Some(&true) && truth.get(&other) == Some(&true))
+    })
 }
 
 /// The equations of a component must not belong to when clauses with different conditions.

@@ -163,7 +163,7 @@ impl Rows {
             }
             let attributes = &work.model.variables[variable].attributes;
             let kind = match work.roles[variable] {
-                Role::Discrete if form.held.contains(&variable) => 0,
+                Role::Discrete if form.held.contains_key(&variable) => 0,
                 Role::State { .. } if exchanged.contains(&variable) => continue,
                 Role::State { .. } => 1,
                 _ if natural.contains(&variable) => 1,
@@ -223,7 +223,7 @@ fn has_own_start(work: &mut Work, form: &InitialForm, variable: VarId) -> Option
         && work.model.variables[variable].ty == VariableType::Real;
     match work.roles[variable] {
         Role::Algebraic | Role::State { .. } => {}
-        Role::Discrete if form.held.contains(&variable) => {}
+        Role::Discrete if form.held.contains_key(&variable) => {}
         Role::Constant | Role::Parameter if turned_out_constant => {}
         Role::Alias { of, negated }
             if turned_out_constant && work.model.variables[of].variability <= Variability::Parameter =>
@@ -274,8 +274,8 @@ fn condition(work: &mut Work, variable: VarId, value: ExprId, kind: OriginKind) 
 
 /// How equations read at initialisation.
 struct InitialForm {
-    /// Variables that an inactive when clause assigns, for which is left `v = pre(v)`: `pre(v)` is `v`.
-    held: FxHashSet<VarId>,
+    /// Variables that an inactive when clause assigns, and the equation of which is left `v = pre(v)`: `pre(v)` is `v`.
+    held: FxHashMap<VarId, EqId>,
     /// What stands for the `pre` values of other discrete variables.
     left_limits: FxHashMap<VarId, ExprId>,
     /// Those of them that are unknown: the variable made for it, and whose start value it takes if nothing else says.
@@ -285,16 +285,17 @@ struct InitialForm {
 
 impl InitialForm {
     fn new(work: &mut Work) -> Self {
-        let mut held = FxHashSet::default();
+        let mut held = FxHashMap::default();
         let mut memo = Memo::default();
         for index in 0..work.active.len() {
-            let Equation { left, right, .. } = work.model.equations[work.active[index]];
+            let eq = work.active[index];
+            let Equation { left, right, .. } = work.model.equations[eq];
             if let Node::Var(variable) = work.model.exprs.node(left)
                 && work.is_discrete(variable)
                 && let pre = work.model.exprs.pre(variable)
                 && at_start(&mut work.model.exprs, right, &mut memo) == pre
             {
-                held.insert(variable);
+                held.insert(variable, eq);
             }
         }
         Self { held, left_limits: FxHashMap::default(), unknown_limits: Vec::new(), memo: Memo::default() }
@@ -302,7 +303,7 @@ impl InitialForm {
 
     /// The value of `pre(v)`.
     fn left_limit(&mut self, work: &mut Work, variable: VarId) -> ExprId {
-        if self.held.contains(&variable) || !work.is_discrete(variable) {
+        if self.held.contains_key(&variable) || !work.is_discrete(variable) {
             return work.model.exprs.var(variable);
         }
         if let Some(&known) = self.left_limits.get(&variable) {
@@ -326,7 +327,7 @@ impl InitialForm {
     fn equation(&mut self, work: &mut Work, eq: EqId) -> Option<Sides> {
         let Equation { left, right, .. } = work.model.equations[eq];
         match work.model.exprs.node(left) {
-            Node::Var(variable) if self.held.contains(&variable) => None,
+            Node::Var(variable) if self.held.get(&variable) == Some(&eq) => None,
             _ => Some(self.rewrite(work, (left, right))),
         }
     }

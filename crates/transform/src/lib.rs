@@ -60,12 +60,30 @@ use written::Written;
 /// Sorts and solves a model as far as that can be done before the run.
 pub fn transform(mut model: Model, options: &Options) -> Result<Schedule, Vec<Diagnostic>> {
     let notices = clocks::translate(&mut model)?;
-    if options.switching == Switching::Difference {
-        let difference = modes::difference::discretise(&mut model);
-        let mut schedule = transform_single(model, options, notices)?;
-        schedule.difference = Some(difference);
-        return Ok(schedule);
+    match options.switching {
+        Switching::Difference => with_difference_formulas(model, options, notices),
+        Switching::Modes => with_modes(model, options, notices),
     }
+}
+
+/// Sorts the model once with its derivatives, for the start, and once with formulas in their place.
+fn with_difference_formulas(
+    mut model: Model,
+    options: &Options,
+    notices: Vec<Diagnostic>,
+) -> Result<Schedule, Vec<Diagnostic>> {
+    modes::difference::check(&model)?;
+    let written = with_modes(model.clone(), options, notices)?;
+    let notices = written.summary.notices.clone();
+    let difference = modes::difference::discretise(&mut model, written);
+    let mut schedule = transform_single(model, options, Vec::new())?;
+    // What is decided about the start is decided for the model as it was written.
+    schedule.summary.notices = notices;
+    schedule.difference = Some(difference);
+    Ok(schedule)
+}
+
+fn with_modes(mut model: Model, options: &Options, notices: Vec<Diagnostic>) -> Result<Schedule, Vec<Diagnostic>> {
     let conditions = modes::find(&mut model);
     let differentiated = constrained::differentiated(&model);
     if conditions.is_empty() {
@@ -214,7 +232,9 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
         }
     };
     let is_candidate = |variable| state_sets.iter().any(|set| set.candidates.contains(&variable));
-    let is_state = |variable| matches!(work.roles[variable], Role::State { .. }) || is_candidate(variable);
+    let is_state = |variable| {
+        matches!(work.roles[variable], Role::State { .. }) || is_candidate(variable) || work.begins_formula(variable)
+    };
     let wrong_reinits = discrete::wrong_reinits(work, is_state);
     if !wrong_reinits.is_empty() {
         return Err(wrong_reinits);

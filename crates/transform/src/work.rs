@@ -323,6 +323,12 @@ impl Work {
     }
 
     /// A diagnostic at an equation's place.
+    /// Whether a variable is the value from which a difference formula begins: an input that nobody sees.
+    pub fn begins_formula(&self, variable: VarId) -> bool {
+        let variable = &self.model.variables[variable];
+        variable.hidden && variable.causality == dae::Causality::Input
+    }
+
     pub fn at_equation(&self, diagnostic: Diagnostic, equation: EqId, text: &str) -> Diagnostic {
         let origin = &self.model.equations[equation].origin;
         let mut diagnostic = match origin.span {

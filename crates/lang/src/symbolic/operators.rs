@@ -239,15 +239,22 @@ impl Expander<'_> {
         })
     }
 
-    /// Whether something continuous is put together with what changes at events only: discrete variables, relations on time.
+    /// Whether something continuous is put together with what changes at events only: discrete variables, relations, quotients
+    /// and remainders.
     fn steps_at_events(&self, id: ExprId) -> bool {
         let model = &self.elaborator.flat.model;
         let is_a = |variability: Variability| move |node: Node| matches!(node, Node::Var(v) if model.variables[v].variability == variability);
+        let is_at_events = |node: Node| match node {
+            Node::Compare { event, .. } => event,
+            Node::Builtin(operator, _) => matches!(
+                operator,
+                Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent | Builtin::ModEvent | Builtin::RemEvent
+            ),
+            _ => false,
+        };
+        let varies = |node: Node| matches!(node, Node::Time) || is_a(Variability::Continuous)(node);
         let steps = |part: ExprId| match model.exprs.node(part) {
-            Node::Compare { event: true, .. } => {
-                model.exprs.any(part, |node| matches!(node, Node::Time))
-                    && !model.exprs.any(part, is_a(Variability::Continuous))
-            }
+            node if is_at_events(node) => model.exprs.any(part, varies),
             node => is_a(Variability::Discrete)(node),
         };
         model.exprs.any(id, is_a(Variability::Continuous)) && model.exprs.postorder(&[id]).into_iter().any(steps)

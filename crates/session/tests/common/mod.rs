@@ -138,18 +138,35 @@ pub fn run_with(text: &str, settings: Settings) -> Run {
 
 /// Runs the last model of a text from 0 on with everything integrated and moved to the constraints.
 pub fn run_by_projection(text: &str, stop_time: f64) -> Run {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
-    session.transform.index_reduction = transform::IndexReduction::Projection;
+    let index_reduction = transform::IndexReduction::Projection;
     let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
-    run_in(session, settings, EventLogFormat::Text)
+    let options = transform::Options { index_reduction, ..transform::Options::default() };
+    run_in(text, options, settings, EventLogFormat::Text)
+}
+
+/// Runs the last model of a text from 0 on with difference formulas in place of derivatives.
+pub fn run_in_differences(text: &str, stop_time: f64, step: f64) -> Run {
+    let solver = Some("implicit-euler".to_owned());
+    let settings = Settings { stop_time: Some(stop_time), solver, step: Some(step), ..Settings::default() };
+    run_in(text, differences(), settings, EventLogFormat::Text)
+}
+
+/// What is said about a model whose derivatives are to become difference formulas.
+pub fn messages_in_differences(text: &str) -> String {
+    messages_by(text, differences())
+}
+
+fn differences() -> transform::Options {
+    transform::Options { switching: transform::Switching::Difference, ..transform::Options::default() }
 }
 
 fn run_as_told(text: &str, settings: Settings, format: EventLogFormat) -> Run {
-    run_in(Session::new(Box::new(Text(text.to_owned()))), settings, format)
+    run_in(text, transform::Options::default(), settings, format)
 }
 
-fn run_in(mut session: Session, settings: Settings, format: EventLogFormat) -> Run {
-    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+fn run_in(text: &str, transform: transform::Options, settings: Settings, format: EventLogFormat) -> Run {
+    let mut session = session(text);
+    let request = Request { target: "case.mo".to_owned(), transform, ..Request::default() };
     let mut sink = MemorySink::default();
     let mut bytes = Vec::new();
     let mut log = EventLog::new(&mut bytes, format);
@@ -205,8 +222,12 @@ pub fn run_messages(text: &str) -> String {
 
 /// What is said about the structure of a model.
 pub fn messages(text: &str) -> String {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
-    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    messages_by(text, transform::Options::default())
+}
+
+fn messages_by(text: &str, transform: transform::Options) -> String {
+    let mut session = session(text);
+    let request = Request { target: "case.mo".to_owned(), transform, ..Request::default() };
     let _ = session.flatten(&request).and_then(|model| session.structure(model));
     session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect()
 }
