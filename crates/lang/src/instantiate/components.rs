@@ -17,7 +17,7 @@ use crate::modifier::{self, Modifier, merge};
 const DEEPEST: usize = 200;
 
 /// Models with more class instances than this are refused: each of them takes about a kilobyte.
-const MOST_CLASSES: usize = 1_000_000;
+const MOST_CLASSES: usize = 500_000;
 
 impl Instances {
     pub(super) fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {

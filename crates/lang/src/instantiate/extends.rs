@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Name};
+use rustc_hash::FxHashSet;
 use syntax::ast;
 
 use crate::instance::{ClassId, Instances, Member};
@@ -244,10 +245,11 @@ impl Instances {
     pub fn with_bases(&mut self, class: ClassId) -> Vec<ClassId> {
         self.expand(class);
         let mut order: Vec<ClassId> = Vec::new();
+        let mut known = FxHashSet::default();
         let mut stack = vec![(class, false)];
         while let Some((id, done)) = stack.pop() {
             if done {
-                if !order.iter().any(|&known| self.classes[known].def == self.classes[id].def) {
+                if known.insert(self.classes[id].def) {
                     order.push(id);
                 }
                 continue;
