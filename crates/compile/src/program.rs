@@ -262,6 +262,12 @@ impl Program {
         self.compile_later(self.machine_input());
     }
 
+    /// The same of what solving a system takes, and nothing else.
+    pub fn compile_system_in_background(&self, system: SystemId) {
+        let order = self.chunks_of_system(system);
+        self.compile_later(jit::Input { order, ..self.machine_input() });
+    }
+
     /// Makes machine code of what has run often so far, in a thread of its own.
     pub fn compile_hot_in_background(&self) {
         // Modes are many, and most of them are left soon.

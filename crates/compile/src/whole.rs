@@ -4,11 +4,16 @@
 //! It is made when a torn form turns out to lose digits during the run. Its program is another one of the same model, in which
 //! everything fixed lies at the same addresses, so that values go from one memory to the other as they are.
 
+use std::collections::BTreeSet;
+
+use base::Id;
 use dae::{Builtin, ExprId, Node};
 use transform::{Block, EquationSystem, Schedule};
 
+use crate::code::{Address, Op};
+use crate::layout::LIVE;
 use crate::memory::Memory;
-use crate::program::{Program, SystemId};
+use crate::program::{ChunkId, JacobianCode, Program, SystemId};
 
 impl Program {
     /// A system as it stands in the schedule.
@@ -20,7 +25,7 @@ impl Program {
             Block::System { system, .. } => Some(&**system),
             Block::Assign { .. } => None,
         });
-        systems.nth(base::Id::index(system)).filter(|found| found.unknowns == self.systems[system].unknowns)
+        systems.nth(Id::index(system)).filter(|found| found.unknowns == self.systems[system].unknowns)
     }
 
     /// A program in which this system is solved whole and has the same number. `None` where it cannot share addresses.
@@ -28,7 +33,7 @@ impl Program {
         self.equation_system(system)?;
         let mut schedule = self.schedule.clone();
         schedule.modes = None;
-        make_whole(&mut schedule, base::Id::index(system));
+        make_whole(&mut schedule, Id::index(system));
         let whole = Program::new(schedule).ok()?;
         let state = |program: &Program| -> Vec<_> {
             program.layout.relations.values().map(|relation| (relation.expression, relation.state)).collect()
@@ -49,6 +54,48 @@ impl Program {
             Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent, _) => Some(state),
             _ => Some(f64::NAN),
         }
+    }
+
+    /// The addresses that the code of a system reads or writes and that other programs have too, in order.
+    pub fn addresses_of_system(&self, system: SystemId) -> Vec<Address> {
+        let fixed = self.layout.fixed;
+        let mut found: BTreeSet<Address> = (0..=LIVE).collect();
+        for chunk in self.chunks_of_system(system) {
+            let code = &self.chunks[chunk];
+            if code.kernel.is_some() {
+                return (0..fixed).collect();
+            }
+            for op in &code.ops {
+                if let Op::LoadAt { base, length, .. } | Op::StoreAt { base, length, .. } = *op {
+                    found.extend(base..base.saturating_add(length).min(fixed));
+                }
+                op.map(|address| {
+                    found.extend((address < fixed).then_some(address));
+                    address
+                });
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// The code that solving a system takes, functions first.
+    pub(crate) fn chunks_of_system(&self, system: SystemId) -> Vec<ChunkId> {
+        let data = &self.systems[system];
+        let (JacobianCode::Entries(jacobian) | JacobianCode::Directions(jacobian)) = data.jacobian;
+        let own = [data.residuals, jacobian];
+        let mut functions = BTreeSet::new();
+        let mut open = own.to_vec();
+        while let Some(chunk) = open.pop() {
+            let code = &self.chunks[chunk];
+            for op in code.kernel.as_ref().map_or(&code.ops, |kernel| &kernel.ops) {
+                if let Op::Invoke { chunk } = *op
+                    && functions.insert(chunk)
+                {
+                    open.push(Id::from_index(chunk as usize));
+                }
+            }
+        }
+        functions.into_iter().map(|chunk| Id::from_index(chunk as usize)).chain(own).collect()
     }
 
     /// Gives a program made by `with_whole_system` the values of the other one.

@@ -4,7 +4,7 @@
 //! grew on that way. The size of the terms of a residual, as they are at the solution, says how small it could be: a
 //! solution of the whole system with pivoting leaves no more than the rounding errors of these terms.
 
-use compile::{Memory, Program, SystemId};
+use compile::{Address, Memory, Program, SystemId};
 use dae::{Builtin, ExprId, Exprs, Node, scalar};
 use rustc_hash::FxHashMap;
 
@@ -49,7 +49,10 @@ impl Watch {
             return Loss::None;
         }
         self.look(program, system, memory, residuals.len(), is_due);
-        self.loss(residuals)
+        match self.loss(residuals) {
+            Loss::Solution if self.vanishes(program, system, memory, residuals) => Loss::Digits,
+            loss => loss,
+        }
     }
 
     /// The same of residuals that are asked about now and then only.
@@ -70,13 +73,34 @@ impl Watch {
         }
     }
 
+    /// Whether the residuals are small beside the terms that the inner unknowns are made of. Derivatives at rest are the
+    /// rounding errors of the flows that they balance, and an equation between them is fulfilled by nothing else.
+    fn vanishes(&self, program: &Program, system: SystemId, memory: &Memory, residuals: &[f64]) -> bool {
+        let Some(found) = program.equation_system(system) else { return false };
+        let values: Vec<ExprId> = found.inner.iter().map(|assignment| assignment.value).collect();
+        let mut definitions = Terms::of(program, &values);
+        definitions.evaluate(program, memory);
+        let mut terms = Terms::of(program, &found.residuals);
+        for (place, assignment) in found.inner.iter().enumerate() {
+            terms.given.insert(program.layout.slot(assignment.variable), definitions.size(place));
+        }
+        terms.evaluate(program, memory);
+        // Of what cannot be followed nothing is said.
+        !residuals.iter().enumerate().any(|(place, r)| r.abs() > MOST_LOSS * terms.size(place))
+    }
+
     fn look(&mut self, program: &Program, system: SystemId, memory: &Memory, count: usize, is_due: bool) {
         if is_due {
             self.next = 2 * self.solves;
         }
         self.limits.resize(count, 0.0);
         self.largest.resize(count, 0.0);
-        self.terms.evaluate(program, system, memory);
+        if self.terms.order.is_empty()
+            && let Some(found) = program.equation_system(system)
+        {
+            self.terms = Terms::of(program, &found.residuals);
+        }
+        self.terms.evaluate(program, memory);
         for (place, (limit, largest)) in self.limits.iter_mut().zip(&mut self.largest).enumerate() {
             // Of what cannot be followed nothing is said.
             let size = Some(self.terms.size(place)).filter(|size| !size.is_nan()).unwrap_or(f64::INFINITY);
@@ -89,27 +113,29 @@ impl Watch {
     }
 }
 
-/// The expressions of a system's residuals and the sizes of their terms.
+/// Expressions of a system and the sizes of their terms.
 #[derive(Default)]
 struct Terms {
     /// Operands before what they are in.
     order: Vec<ExprId>,
     place: FxHashMap<ExprId, u32>,
     numbers: Vec<Number>,
-    /// The places of the residuals.
-    residuals: Vec<u32>,
+    /// The places of the expressions.
+    roots: Vec<u32>,
+    /// The sizes of variables, where it is not their values that count.
+    given: FxHashMap<Address, f64>,
 }
 
 impl Terms {
-    fn evaluate(&mut self, program: &Program, system: SystemId, memory: &Memory) {
+    fn of(program: &Program, expressions: &[ExprId]) -> Self {
+        let order = program.model().exprs.postorder(expressions);
+        let place: FxHashMap<ExprId, u32> = order.iter().copied().zip(0..).collect();
+        let roots = expressions.iter().filter_map(|expression| place.get(expression).copied()).collect();
+        Self { order, place, roots, ..Self::default() }
+    }
+
+    fn evaluate(&mut self, program: &Program, memory: &Memory) {
         let exprs = &program.model().exprs;
-        if self.order.is_empty()
-            && let Some(found) = program.equation_system(system)
-        {
-            self.order = exprs.postorder(&found.residuals);
-            self.place = self.order.iter().copied().zip(0..).collect();
-            self.residuals = found.residuals.iter().filter_map(|residual| self.place.get(residual).copied()).collect();
-        }
         self.numbers.clear();
         for &id in &self.order {
             let number = Sizes { program, memory, exprs, terms: self }.number(id);
@@ -117,9 +143,9 @@ impl Terms {
         }
     }
 
-    /// The sum of the sizes of the terms of a residual; NaN where it is not known.
-    fn size(&self, residual: usize) -> f64 {
-        let number = self.residuals.get(residual).and_then(|&place| self.numbers.get(place as usize));
+    /// The sum of the sizes of the terms of an expression; NaN where it is not known.
+    fn size(&self, root: usize) -> f64 {
+        let number = self.roots.get(root).and_then(|&place| self.numbers.get(place as usize));
         number.map_or(f64::NAN, |number| number.size)
     }
 }
@@ -155,7 +181,11 @@ impl Sizes<'_> {
             return Number { value, size: 0.0 };
         }
         match self.exprs.node(id) {
-            Node::Var(v) => exact(self.program.value(self.memory, v)),
+            Node::Var(v) => {
+                let value = self.program.value(self.memory, v);
+                let given = self.terms.given.get(&self.program.layout.slot(v)).copied();
+                Number { value, size: given.map_or(value.abs(), |given| value.abs().max(given)) }
+            }
             Node::Time => exact(self.memory.time()),
             Node::Real(value) => exact(value),
             Node::Integer(value) => exact(value as f64),

@@ -11,6 +11,9 @@ pub(super) struct Whole {
     program: Program,
     memory: Memory,
     workspace: Box<Workspace>,
+    /// Where the values lie that it is computed from.
+    addresses: Vec<compile::Address>,
+    is_compiled: bool,
 }
 
 impl Whole {
@@ -20,17 +23,23 @@ impl Whole {
         own.native = memory.native.clone();
         whole.copy_values(memory, &mut own);
         let workspace = Box::new(Workspace::new(&whole, system, &own).ok()?);
-        whole.compile_in_background();
-        Some(Self { program: whole, memory: own, workspace })
+        let addresses = whole.addresses_of_system(system);
+        Some(Self { program: whole, memory: own, workspace, addresses, is_compiled: false })
     }
 
     /// Solves it from the values in memory, which holds the solution afterwards, if there is one.
     pub fn solve(&mut self, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
-        self.program.copy_values(memory, &mut self.memory);
+        for &address in &self.addresses {
+            self.memory.values[address as usize] = memory.values[address as usize];
+        }
         std::mem::swap(&mut self.memory.delays, &mut memory.delays);
         let outcome = self.workspace.solve_frozen(&self.program, system, &mut self.memory);
         std::mem::swap(&mut self.memory.delays, &mut memory.delays);
         if outcome.is_ok() {
+            // Many are given up at the first attempt.
+            if !std::mem::replace(&mut self.is_compiled, true) {
+                self.program.compile_system_in_background(system);
+            }
             for &slot in &self.program.systems[system].slots {
                 memory.values[slot as usize] = self.memory.values[slot as usize];
             }
