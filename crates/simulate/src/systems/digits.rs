@@ -243,3 +243,30 @@ impl Sizes<'_> {
         Number { value, size }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The solution is x = y = 2 with s = 0, which is computed as their difference.
+    #[test]
+    fn what_vanishes_is_measured_by_what_it_is_a_difference_of() {
+        let text = "Real x(start = 2)\nx^3 + y = 10\ns = x - y\ns + x*sin(s) = 0";
+        let model = dae::testing::model(text).expect("a model");
+        let schedule = transform::transform(model, &transform::Options::default()).expect("a schedule");
+        let program = Program::new(schedule).expect("a program");
+        let (system, found) = program.systems.iter().next().expect("a system");
+        let torn = program.equation_system(system).expect("the same in the schedule");
+        let [difference] = torn.residuals[..] else { panic!("{} residuals", torn.residuals.len()) };
+        assert_eq!(torn.inner.len(), 2);
+        assert!(program.model().exprs.dependencies(&[difference]).variables.len() == 2, "s and x");
+        let mut memory = program.memory();
+        for &variable in &found.unknowns {
+            let value = if program.model().variable_name(variable) == "s" { 1e-16 } else { 2.0 };
+            memory.values[program.layout.slot(variable) as usize] = value;
+        }
+        let judge = |residual: f64| Watch::default().judge(&program, system, &memory, &[residual]);
+        assert_eq!(judge(3e-16), Loss::Digits, "rounding errors");
+        assert_eq!(judge(5.0), Loss::Solution, "more than these");
+    }
+}
