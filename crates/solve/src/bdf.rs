@@ -14,7 +14,8 @@ use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step}
 use crate::order_control::OrderControl;
 use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
 use crate::weights::{
-    Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_towards, tighten, worst_component,
+    Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_in_time, step_towards, tighten,
+    worst_component,
 };
 
 const MAX_ITERATIONS: usize = 4;
@@ -386,7 +387,7 @@ impl Integrator for Bdf {
         self.jacobian_is_current = false;
         let mut last_failure = None;
         loop {
-            self.control.h = self.control.h.min(self.options.max_step);
+            self.control.h = step_in_time(self.t, self.control.h.min(self.options.max_step));
             let (h, t_new) = step_towards(self.t, self.control.h, t_limit);
             if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
                 let component = worst_component(&self.correction, &self.weights);

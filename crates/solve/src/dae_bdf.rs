@@ -12,7 +12,9 @@ use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Options, Statistics, Step};
 use crate::order_control::OrderControl;
 use crate::sparse::Pattern;
-use crate::weights::{Failure, all_finite, norm, set_weights, smallest_step, step_towards, tighten, worst_component};
+use crate::weights::{
+    Failure, all_finite, norm, set_weights, smallest_step, step_in_time, step_towards, tighten, worst_component,
+};
 
 /// An implicit system of differential and algebraic equations, as many as unknowns.
 pub trait DaeProblem {
@@ -199,7 +201,7 @@ impl DaeBdf {
         }
         let mut last_failure = None;
         loop {
-            self.control.h = self.control.h.min(self.options.max_step);
+            self.control.h = step_in_time(self.t, self.control.h.min(self.options.max_step));
             let (h, t_new) = step_towards(self.t, self.control.h, t_limit);
             if !(h > smallest_step(self.t)) && t_new < t_limit || h <= 0.0 {
                 let component = worst_component(&self.correction, &self.weights);

@@ -9,7 +9,7 @@
 
 use crate::error::StepError;
 use crate::ode::{OdeProblem, Statistics, Step};
-use crate::weights::{Failure, smallest_step, step_towards};
+use crate::weights::{Failure, smallest_step, step_in_time, step_towards};
 
 /// Times the longest of the last two intervals between events that a first step may reach.
 const INTERVALS_AHEAD: f64 = 4.0;
@@ -140,7 +140,7 @@ pub(crate) fn take_step(
     let mut last_failure = None;
     loop {
         let (control, _) = method.control();
-        control.h = control.h.min(max_step);
+        control.h = step_in_time(t, control.h.min(max_step));
         let (h, t_new) = step_towards(t, control.h, t_limit);
         if !(h > smallest_step(t)) && t_new < t_limit || h <= 0.0 {
             return Err(match last_failure {

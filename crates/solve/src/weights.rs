@@ -133,11 +133,17 @@ pub fn initial_step(
             } else {
                 (0.01 / largest).powf(1.0 / (order as f64 + 1.0))
             };
-            return h1.min(100.0 * h0);
+            // The error control may wish for less than time can express, and has to try first.
+            return h1.min(100.0 * h0).max(2.0 * smallest_step(t));
         }
         h0 *= 0.1;
     }
     h0
+}
+
+/// The distance of the two times that a step leads between. Far from zero time is coarse, and that is not what was wished for.
+pub(crate) fn step_in_time(t: f64, h: f64) -> f64 {
+    (t + h) - t
 }
 
 /// The step to take: exactly to the limit when that is near, and two equal steps rather than a tiny last one.
@@ -145,9 +151,8 @@ pub(crate) fn step_towards(t: f64, h: f64, t_limit: f64) -> (f64, f64) {
     let remaining = t_limit - t;
     if h >= remaining * (1.0 - 1e-9) {
         (remaining, t_limit)
-    } else if 2.0 * h > remaining {
-        (0.5 * remaining, t + 0.5 * remaining)
     } else {
+        let h = if 2.0 * h > remaining { step_in_time(t, 0.5 * remaining) } else { h };
         (h, t + h)
     }
 }
