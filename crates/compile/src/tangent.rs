@@ -200,7 +200,7 @@ impl Program {
     pub fn time_events(&self, memory: &mut Memory, out: &mut [f64]) {
         let now = memory.time();
         let count = self.time_relations.len();
-        let (mut offsets, mut slopes) = (vec![0.0; count], vec![0.0; count]);
+        let (mut offsets, mut slopes, mut grains) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
         memory.set_time(0.0);
         self.execute(self.time_code, memory);
         self.read_outputs(memory, &mut offsets);
@@ -215,12 +215,13 @@ impl Program {
                 RelationKind::Round { rounding, .. } => {
                     let (lower, upper) = bounds(rounding, memory.values[relation.state as usize]);
                     let bound = if slope > 0.0 { upper } else { lower };
+                    grains[k] = f64::EPSILON * (bound.abs() + offset.abs()) / slope.abs();
                     (bound - offset) / slope
                 }
             };
-            // A rounding may change within the rounding errors of now.
-            let nearly = now - NEAR * now.abs();
-            let later = instant > now || instant > nearly && matches!(relation.kind, RelationKind::Round { .. });
+            // A rounding may change within the rounding errors of now and of its argument; at zero that is now itself.
+            let nearly = now - NEAR * now.abs() - 4.0 * grains[k];
+            let later = instant > now || instant >= nearly && matches!(relation.kind, RelationKind::Round { .. });
             out[k] = if slope != 0.0 && later { instant } else { f64::INFINITY };
         }
         // What comes first has to be exact; the others will be looked at when they do.
@@ -228,7 +229,7 @@ impl Program {
             let RelationKind::Round { rounding, .. } = self.layout.relations[self.time_relations[k]].kind else {
                 break;
             };
-            let instant = self.after_rounding(memory, k, rounding, out[k]);
+            let instant = self.after_rounding(memory, k, rounding, out[k], grains[k]);
             out[k] = if instant > now { instant } else { f64::INFINITY };
             slopes[k] = 0.0;
         }
@@ -245,11 +246,22 @@ impl Program {
         })
     }
 
-    /// The first number at or behind `instant` at which the rounded argument differs from its frozen state.
-    fn after_rounding(&self, memory: &mut Memory, k: usize, rounding: crate::code::Rounding, instant: f64) -> f64 {
+    /// The first number at or behind `instant` at which the rounded argument differs from its frozen state. The argument may be
+    /// coarser than the time, so that it does not change from one time to the next: `grain` is the time in which it does.
+    fn after_rounding(
+        &self,
+        memory: &mut Memory,
+        k: usize,
+        rounding: crate::code::Rounding,
+        instant: f64,
+        grain: f64,
+    ) -> f64 {
+        /// Tries one number after the other, then in distances that double, for what cancels in the argument.
+        const EXACT_TRIES: u32 = 8;
+        const MOST_TRIES: u32 = 32;
         let state = memory.values[self.layout.relations[self.time_relations[k]].state as usize];
-        let mut candidate = instant;
-        for _ in 0..8 {
+        let (mut candidate, mut distance) = (instant, grain.max(f64::MIN_POSITIVE));
+        for tries in 0..MOST_TRIES {
             if !candidate.is_finite() {
                 break;
             }
@@ -260,6 +272,10 @@ impl Program {
                 return candidate;
             }
             candidate = candidate.next_up();
+            if tries >= EXACT_TRIES {
+                candidate = candidate.max(instant + distance);
+                distance *= 2.0;
+            }
         }
         instant
     }

@@ -548,3 +548,70 @@ fn what_is_zero_after_an_event_leaves_as_its_derivative_says() {
         assert_eq!(result.at("exceeded", 2.0), Some(0.0), "{solver}");
     }
 }
+
+/// What jumps at the start time itself has its right limit from there on, also where the argument is coarser than time, and at
+/// zero, next to which all times are fine. ∫ of the right limits from start to start + 3.
+#[test]
+fn roundings_of_time_that_are_about_to_change_at_the_start() {
+    let cases = [
+        ("ceil(time)", 0.0, 6.0),
+        ("ceil(time/1000)", 0.0, 3.0),
+        ("-floor(-time)", 0.0, 6.0),
+        ("-integer(-time)", 0.0, 6.0),
+        ("floor(1 - time)", 0.0, -3.0),
+        ("mod(1 - time, 1)", 0.0, 1.5),
+        ("mod(time, -1)", 0.0, -1.5),
+        ("floor(1e6 - time) - 1e6", 0.0, -6.0),
+        ("floor(1e6 - time) - 1e6", 1.0, -9.0),
+        ("floor(1e6 + 0.3 - time) - 1e6", 0.3, -6.0),
+        ("ceil(time)", 1.0, 9.0),
+        ("ceil(time)", -1.0, 3.0),
+        ("if ceil(time) >= 1 then 1 else 0", 0.0, 3.0),
+    ];
+    for (expression, start, expected) in cases {
+        let model = format!("model M Real x(start = 0, fixed = true); equation der(x) = {expression}; end M;");
+        for solver in ["auto", "bdf", "esdirk"] {
+            let settings = Settings {
+                start_time: Some(start),
+                stop_time: Some(start + 3.0),
+                solver: Some(solver.to_owned()),
+                ..Settings::default()
+            };
+            let x = run_with(&model, settings).end("x");
+            assert!((x - expected).abs() < 1e-6, "{expression} from {start} by {solver}: {x} instead of {expected}");
+        }
+    }
+}
+
+#[test]
+fn when_clauses_on_roundings_that_are_about_to_change_at_the_start() {
+    let model = "
+        model M
+          Integer n(start = 0, fixed = true);
+        equation
+          when ceil(time) > 0 then
+            n = pre(n) + 1;
+          end when;
+        end M;";
+    assert_eq!(run(model, 1.5).end("n"), 1.0);
+}
+
+/// 8 + 1.75 − t is 9 at 0.75, where the inner rounding becomes 8, and less behind it.
+#[test]
+fn roundings_inside_of_roundings_change_together() {
+    let model = "model M Real y = floor(floor(12*time - 1) + 1.75 - time); end M;";
+    let settings = Settings { start_time: Some(0.1), stop_time: Some(2.0), ..Settings::default() };
+    let run = run_with(model, settings);
+    for (time, expected) in [(0.7, 8.0), (0.76, 8.0), (0.8, 8.0), (0.84, 9.0)] {
+        assert_eq!(run.near("y", time).1, expected, "at {time}");
+    }
+}
+
+/// The rounding changes a rounding error behind the stop time, which the run does not reach.
+#[test]
+fn time_does_not_pass_the_stop_time() {
+    let settings = Settings { start_time: Some(1.0), stop_time: Some(2.0), ..Settings::default() };
+    let run = run_with("model M Real y = ceil(time); end M;", settings);
+    assert!(run.result.time.is_sorted(), "{:?}", run.result.time);
+    assert_eq!((run.result.time.last(), run.end("y")), (Some(&2.0), 2.0));
+}

@@ -179,14 +179,17 @@ impl Clockwork {
         self.known = None;
     }
 
-    /// The next instant after `now` that is known in advance: the time, and whether a relation changes there.
-    pub fn next(&mut self, program: &Program, memory: &mut Memory, now: f64) -> (f64, bool) {
+    /// The next instant after `now` that is known in advance: the time, and whether a relation changes there. None is behind
+    /// `stop`: what samples there by no more than a rounding error comes at it, and relations are as they are at it.
+    pub fn next(&mut self, program: &Program, memory: &mut Memory, now: f64, stop: f64) -> (f64, bool) {
         if let Some(known) = self.known {
             return known;
         }
         let jump = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time);
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
+        let sample = if same_instant(sample, stop) { sample.min(stop) } else { sample };
         let relation = self.next_crossing(program, memory, now);
+        let relation = if relation > stop { f64::INFINITY } else { relation };
         let next = if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
@@ -221,8 +224,12 @@ impl Clockwork {
             self.left = Some((now, tries + 1));
             return now;
         }
-        let later = self.instants.iter().copied().filter(|&instant| !same_instant(instant, now));
-        later.fold(f64::INFINITY, f64::min)
+        // The argument of a rounding may be too coarse to change within the instant; it does at the time that was found.
+        let later = self.instants.iter().zip(&program.time_relations).filter(|&(&instant, &id)| {
+            let rounds = matches!(program.layout.relations[id].kind, compile::RelationKind::Round { .. });
+            if rounds { instant > now } else { !same_instant(instant, now) }
+        });
+        later.map(|(&instant, _)| instant).fold(f64::INFINITY, f64::min)
     }
 
     /// A time within the instant at which relations that are zero at `time` have left zero; later with every try.

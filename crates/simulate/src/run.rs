@@ -506,7 +506,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 return Ok(Ending::Interrupted { time });
             }
             let begun = self.meter.begin_step(&mut self.station.machine);
-            let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time);
+            let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time, stop);
             if known <= time || same_instant(known, time) {
                 // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
                 // rounding error later needs that later time, or it would never cross.
