@@ -215,7 +215,8 @@ impl Program {
                 RelationKind::Round { rounding, .. } => {
                     let (lower, upper) = bounds(rounding, memory.values[relation.state as usize]);
                     let bound = if slope > 0.0 { upper } else { lower };
-                    grains[k] = f64::EPSILON * (bound.abs() + offset.abs()) / slope.abs();
+                    // Terms that cancel in the sums may be larger than these; the search doubles its distances.
+                    grains[k] = f64::EPSILON * (1.0 + bound.abs() + offset.abs()) / slope.abs();
                     (bound - offset) / slope
                 }
             };
@@ -260,7 +261,7 @@ impl Program {
         const EXACT_TRIES: u32 = 8;
         const MOST_TRIES: u32 = 32;
         let state = memory.values[self.layout.relations[self.time_relations[k]].state as usize];
-        let (mut candidate, mut distance) = (instant, grain.max(f64::MIN_POSITIVE));
+        let (mut candidate, mut distance) = (instant, grain);
         for tries in 0..MOST_TRIES {
             if !candidate.is_finite() {
                 break;

@@ -564,6 +564,7 @@ fn roundings_of_time_that_are_about_to_change_at_the_start() {
         ("floor(1e6 - time) - 1e6", 0.0, -6.0),
         ("floor(1e6 - time) - 1e6", 1.0, -9.0),
         ("floor(1e6 + 0.3 - time) - 1e6", 0.3, -6.0),
+        ("floor(floor(2.5 - time) - 2*time - 2)", 0.0, -15.0),
         ("ceil(time)", 1.0, 9.0),
         ("ceil(time)", -1.0, 3.0),
         ("if ceil(time) >= 1 then 1 else 0", 0.0, 3.0),
