@@ -106,6 +106,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 20,
     },
     Family {
+        name: "roundings",
+        about: "nested roundings of time and of a state from any start time, against a dense evaluation",
+        case: crate::roundings::case,
+        tested: 200,
+    },
+    Family {
         name: "scales",
         about: "linear and cubic systems with units from 1e-15 to 1e15, made from a known solution",
         case: crate::scales::case,

@@ -30,6 +30,7 @@ mod pencil;
 mod pendulums;
 mod pulses;
 mod roots;
+mod roundings;
 mod scales;
 mod schedules;
 mod signal;
