@@ -17,9 +17,10 @@ use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances,
 use crate::library::DefId;
 use crate::lookup::Resolved;
 use crate::overrides::Overrides;
+use crate::spread::TypedBinding;
 use crate::state_machines::Machines;
 use crate::symbolic::{Mode, Symbolic};
-use crate::typed::{Base, EnumerationType, Expr, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
+use crate::typed::{Base, EnumerationType, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
 
 pub struct Elaborator {
     pub instances: Instances,
@@ -40,7 +41,7 @@ pub struct Elaborator {
     records_busy: FxHashSet<ClassId>,
     enumerations: FxHashMap<DefId, Arc<EnumerationType>>,
     types: FxHashMap<CompId, Type>,
-    pub(crate) bindings: FxHashMap<(CompId, Name), Arc<Expr>>,
+    pub(crate) bindings: FxHashMap<(CompId, Name), TypedBinding>,
     pub(crate) values: FxHashMap<(CompId, Indices), ValueState>,
     pub(crate) record_values: FxHashMap<(CompId, Indices), Symbolic>,
     pub(crate) text_functions: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,

@@ -7,14 +7,13 @@ use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use syntax::ast;
 
-use crate::elaborate::{Elaborator, TakenApart, ValueState};
+use crate::elaborate::{Elaborator, ValueState};
 use crate::flat::{Indices, MOST_ELEMENTS, element_count, for_each_index, position, sizes_product};
 use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, Frame, Outcome, Ragged, SizeState};
 use crate::lookup::Resolved;
-use crate::modifier::Binding;
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, RecordType, Type};
-use crate::typing::{Place, Typer, convert, fits};
+use crate::typing::{Place, Typer};
 
 /// In arrays of more components than this, all elements are taken to have the sizes of the first.
 const MOST_SIZES: usize = 100_000;
@@ -234,10 +233,10 @@ impl Elaborator {
         let ComponentType::Builtin { attributes, .. } = self.instances.component_type(component).ok()? else {
             return None;
         };
-        let binding = attributes.child(Name::new("start"))?.binding.clone().filter(|binding| !binding.each)?;
+        let binding = attributes.child(Name::new("start"))?.binding.clone()?;
         let ty = self.component_type(component).ok()?;
         let value = self.expression_value(&binding, component, Name::new("start"), &ty, above, Mode::Shape).ok()?;
-        Some(value.sizes().to_vec()).filter(|sizes| !sizes.is_empty())
+        Some(value.sizes().to_vec()).filter(|sizes| sizes.len() == ty.rank)
     }
 
     /// The sizes of a field of a record class as far as they are constant.
@@ -494,114 +493,13 @@ impl Elaborator {
         };
         let value = self.expression_value(&binding, component, name, &ty, above, mode)?;
         let sizes = self.sizes_at(component, above)?;
-        // `each` and attributes of array types hold for all elements.
-        let value = if value.sizes().is_empty() && !sizes.is_empty() { arrays::fill(&value, &sizes) } else { value };
+        // One value behind `each`, or of the type of the elements, holds for all elements.
+        let open = sizes.len().saturating_sub(value.sizes().len());
+        let value = if open > 0 { arrays::fill(&value, &sizes[..open]) } else { value };
+        if value.sizes() != &*sizes && !sizes.contains(&0) {
+            return Err(self.wrong_attribute_sizes(&binding, component, name, &sizes, value.sizes()));
+        }
         Ok(Some(value))
-    }
-
-    /// An expression of a modifier as the component `component` at `above` sees it: without `each`, arrays of
-    /// components between the text and the component take it apart (7.2.5).
-    fn expression_value(
-        &mut self,
-        binding: &Binding,
-        component: CompId,
-        attribute: Name,
-        ty: &Type,
-        above: &[u32],
-        mode: Mode,
-    ) -> Outcome<Symbolic> {
-        let typed = self.typed_binding(binding, component, attribute, ty, above.len())?;
-        let scope_rank = self.instances.rank_above(binding.scope).min(above.len());
-        let frame = Frame { class: binding.scope, indices: Indices::from_slice(&above[..scope_rank]) };
-        let extra = typed.ty.rank.saturating_sub(ty.rank);
-        if extra == 0 {
-            let mut expander = Expander::new(self, frame, mode);
-            let value = expander.expand(&typed);
-            expander.keep_checks();
-            return value;
-        }
-        // The same value is taken apart for every element: found once.
-        let known = self.taken_apart.as_ref().filter(|known| {
-            known.component == component && known.attribute == attribute && known.mode == mode && known.frame == frame
-        });
-        let value = match known {
-            Some(known) => known.value.clone(),
-            None => {
-                let mut expander = Expander::new(self, frame.clone(), mode);
-                let value = expander.expand(&typed)?;
-                expander.keep_checks();
-                self.taken_apart = Some(TakenApart { component, attribute, mode, frame, value: value.clone() });
-                value
-            }
-        };
-        let positions: Vec<Positions> =
-            above[scope_rank..].iter().take(extra).map(|&at| Positions::One(at as usize - 1)).collect();
-        value.index(&positions).ok_or_else(|| {
-            let name = self.instances.path(component);
-            Box::new(
-                Diagnostic::error(
-                    "size-mismatch",
-                    format!("the sizes {} of the modifier do not fit the array of `{name}`", sizes_text(value.sizes())),
-                )
-                .at(binding.span, format!("this has sizes {}", sizes_text(value.sizes())))
-                .at(self.instances.span(component), "for this component")
-                .specification("7.2.5"),
-            )
-        })
-    }
-
-    fn typed_binding(
-        &mut self,
-        binding: &Binding,
-        component: CompId,
-        attribute: Name,
-        ty: &Type,
-        above: usize,
-    ) -> Outcome<Arc<Expr>> {
-        if let Some(known) = self.bindings.get(&(component, attribute)) {
-            return Ok(known.clone());
-        }
-        let Some(text) = &binding.expr else { return Err(self.failed_above(binding.span)) };
-        let scope_rank = self.instances.rank_above(binding.scope).min(above);
-        let before = self.error_count();
-        let mut typer = Typer::new(self, binding.scope, Place::Model);
-        let typed = typer.expr(text);
-        let between = above - scope_rank;
-        let wanted = (ty.rank..=ty.rank + between)
-            .rev()
-            .map(|rank| ty.with_rank(rank))
-            .find(|wanted| fits(&typed.ty, wanted) && (typed.ty.rank == wanted.rank || typed.ty.is_unknown()));
-        if attribute == "" {
-            typer.check_variability(component, ty, &typed);
-        }
-        let scalar = ty.with_rank(0);
-        let typed = match wanted {
-            Some(wanted) => convert(typed, &wanted),
-            // An attribute may be a scalar that holds for all elements.
-            None if attribute != "" && fits(&typed.ty, &scalar) => convert(typed, &scalar),
-            None => match typer.as_record(typed.clone(), ty) {
-                Some(typed) => typed,
-                None => {
-                    let name = typer.elaborator.instances.path(component);
-                    let what = if attribute == "" { format!("`{name}`") } else { format!("`{attribute}` of `{name}`") };
-                    let diagnostic = Diagnostic::error(
-                        "type-mismatch",
-                        format!("{what} is of type `{}`, and its value of type `{}`", ty.text(), typed.ty.text()),
-                    )
-                    .at(text.span, format!("this is `{}`", typed.ty.text()))
-                    .at(typer.elaborator.instances.span(component), "declared here")
-                    .specification("6.7");
-                    typer.report(diagnostic);
-                    typed
-                }
-            },
-        };
-        if self.error_count() > before {
-            return Err(self.failed_above(binding.span));
-        }
-        let typed = Arc::new(typed);
-        self.bindings.insert((component, attribute), typed.clone());
-        Ok(typed)
     }
 
     /// An expression of the text of `frame.class` as a constant.
@@ -629,7 +527,7 @@ impl Elaborator {
 
 impl Typer<'_> {
     /// The value of a component must not vary more than the component (3.8.5).
-    fn check_variability(&mut self, component: CompId, ty: &Type, value: &Expr) {
+    pub(crate) fn check_variability(&mut self, component: CompId, ty: &Type, value: &Expr) {
         if value.ty.is_unknown() || matches!(ty.base, Base::Record(_) | Base::Object(_)) {
             return;
         }

@@ -7,7 +7,7 @@ use base::{Diagnostic, Span};
 use syntax::ast::{self, ClassKind};
 
 use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Instances, Member, Outcome};
-use crate::modifier::{self, Declaration, Redeclare};
+use crate::modifier::{self, Declaration, Redeclare, Spread};
 use crate::restrictions::kind_text;
 
 /// Elements of elements are compared as deep as this: further down they belong to classes that both sides share.
@@ -42,7 +42,7 @@ impl Constraining {
         let Some(modification) = &self.modification else { return Ok(class) };
         // What is wrong with them was said where they are applied.
         let mut said = Vec::new();
-        let modifier = modifier::from_class_modification(modification, self.scope, &mut said);
+        let modifier = modifier::from_class_modification(modification, self.scope, Spread::CLASS, &mut said);
         Ok(instances.top_instance(class, Arc::new(modifier)))
     }
 }

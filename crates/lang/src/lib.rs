@@ -30,6 +30,7 @@ mod predefined;
 mod record_arithmetic;
 mod record_defaults;
 pub mod restrictions;
+mod spread;
 mod state_machines;
 mod substitute;
 pub mod symbolic;

@@ -18,7 +18,6 @@ pub struct Modifier {
     pub children: Vec<(Name, Arc<Modifier>)>,
     pub redeclare: Option<Arc<Redeclare>>,
     pub is_final: bool,
-    pub each: bool,
     /// Children that the binding as a whole wins over, because they come from further inside: `R r(a = 5)` modified with
     /// `r = other` has the `a` of `other` (7.2.3). Attributes of predefined types stay what they are.
     pub covered: Vec<Name>,
@@ -32,11 +31,37 @@ pub struct Binding {
     pub expr: Option<Arc<ast::Expr>>,
     /// The class instance in whose text the expression stands.
     pub scope: ClassId,
-    /// Holds for every element of the arrays of components it goes through, instead of being taken apart over them.
-    pub each: bool,
+    pub spread: Spread,
     /// The binding of a declaration itself, not one of a modifier around it.
     pub declared: bool,
     pub span: Span,
+}
+
+/// Over which arrays of components the value of a modifier is taken apart (7.2.5): those between the place of its text and
+/// what it modifies, without those above an `each`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spread {
+    /// How many components, counted from the modified element upwards.
+    pub levels: u16,
+    /// And the dimensions that a class definition adds to its base: `model Three = One[3](x = {1, 2, 3})`.
+    pub of_type: bool,
+    /// A value for one element holds for all of them without `each`, as on the command line.
+    pub or_each: bool,
+}
+
+impl Spread {
+    /// What stands at the element itself, or behind `each`.
+    pub const NONE: Self = Self { levels: 0, of_type: false, or_each: false };
+    /// The elements of a class, as in `extends Base(…)`.
+    pub const CLASS: Self = Self { of_type: true, ..Self::NONE };
+    /// The elements or attributes of one component, as in `One one[3](…)`.
+    pub const COMPONENT: Self = Self { levels: 1, ..Self::NONE };
+
+    /// What is `levels` further inside.
+    fn below(self, levels: usize) -> Self {
+        let levels = u16::try_from(levels).unwrap_or(u16::MAX);
+        Self { levels: self.levels.saturating_add(levels), ..self }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -71,13 +96,13 @@ impl Redeclare {
     /// What a redeclaration leaves for those that come after it: the modifiers of its constraining clause, over those that
     /// were there before it (7.3.2).
     fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
-        let constraint = match &self.declaration {
-            Declaration::Class(class) => class.constraint.as_ref(),
-            Declaration::Component(component) => component.constraint.as_ref(),
+        let (constraint, spread) = match &self.declaration {
+            Declaration::Class(class) => (class.constraint.as_ref(), Spread::CLASS),
+            Declaration::Component(component) => (component.constraint.as_ref(), Spread::COMPONENT),
         };
         match constraint.and_then(|constraint| constraint.modification.as_ref()) {
             Some(modification) => {
-                let own = from_class_modification(modification, self.scope, diagnostics);
+                let own = from_class_modification(modification, self.scope, spread, diagnostics);
                 merge(&Arc::new(own), &self.below, diagnostics)
             }
             None => self.below.clone(),
@@ -117,6 +142,32 @@ impl Modifier {
     }
 }
 
+/// A modifier as a class that is declared inside of another one gets it: `extends Base(Density(start = 150))`. The name of
+/// the class is no component, and components outside of it do not take apart what the class says.
+pub fn of_class(modifier: &Arc<Modifier>) -> Arc<Modifier> {
+    limited(modifier, 0)
+}
+
+/// `above`: how many components lie between the class and the children of the modifier.
+fn limited(modifier: &Arc<Modifier>, above: u16) -> Arc<Modifier> {
+    if modifier.children.is_empty() && modifier.redeclare.is_none() {
+        return modifier.clone();
+    }
+    let mut result = (**modifier).clone();
+    for (_, child) in &mut result.children {
+        let mut own = (*limited(child, above.saturating_add(1))).clone();
+        if let Some(binding) = own.binding.as_mut().filter(|binding| binding.spread.levels > above) {
+            binding.spread = Spread { levels: above, of_type: true, ..binding.spread };
+        }
+        *child = Arc::new(own);
+    }
+    if let Some(redeclare) = &mut result.redeclare {
+        let below = limited(&redeclare.below, above);
+        *redeclare = Arc::new(Redeclare { below, ..(**redeclare).clone() });
+    }
+    Arc::new(result)
+}
+
 /// `outer` over `inner`.
 pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
     if outer.is_empty() && !outer.is_final {
@@ -134,7 +185,6 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
         children: outer.children.clone(),
         redeclare: None,
         is_final: outer.is_final || inner.is_final,
-        each: outer.each || inner.each,
         covered: covered(outer, inner),
         span: outer.span.or(inner.span),
     };
@@ -235,30 +285,25 @@ fn report_final(outer: &Modifier, inner: &Modifier, diagnostics: &mut Vec<Diagno
     diagnostics.push(diagnostic);
 }
 
-/// The tree of `(a = 1, b(c = 2), redeclare …)` as written in the text of `scope`.
+/// The tree of `(a = 1, b(c = 2), redeclare …)` as written in the text of `scope`. `spread`: that of `a` and `b`.
 pub fn from_class_modification(
     modification: &ast::ClassModification,
     scope: ClassId,
+    spread: Spread,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Modifier {
     let mut result = Modifier { span: Some(modification.span), ..Modifier::default() };
     for argument in &modification.arguments {
         match argument {
-            ast::Argument::Element(element) => add_element(&mut result, element, scope, diagnostics),
-            ast::Argument::RedeclareClass { each, class } => {
-                let child = redeclaration(
-                    Declaration::Class(class.clone()),
-                    *each,
-                    class.prefixes.is_final,
-                    class.name.span,
-                    scope,
-                );
+            ast::Argument::Element(element) => add_element(&mut result, element, scope, spread, diagnostics),
+            ast::Argument::RedeclareClass { class, .. } => {
+                let (prefixes, span) = (class.prefixes, class.name.span);
+                let child = redeclaration(Declaration::Class(class.clone()), prefixes.is_final, span, scope);
                 add(&mut result, class.name, child, diagnostics);
             }
-            ast::Argument::RedeclareComponent { each, component } => {
+            ast::Argument::RedeclareComponent { component, .. } => {
                 let (prefixes, span) = (component.prefixes, component.name.span);
-                let child =
-                    redeclaration(Declaration::Component(component.clone()), *each, prefixes.is_final, span, scope);
+                let child = redeclaration(Declaration::Component(component.clone()), prefixes.is_final, span, scope);
                 add(&mut result, component.name, child, diagnostics);
             }
             // Removed elements are read from the extends clause itself.
@@ -268,9 +313,9 @@ pub fn from_class_modification(
     result
 }
 
-fn redeclaration(declaration: Declaration, each: bool, is_final: bool, span: Span, scope: ClassId) -> Modifier {
+fn redeclaration(declaration: Declaration, is_final: bool, span: Span, scope: ClassId) -> Modifier {
     let redeclare = Redeclare { declaration, scope, below: Arc::default(), inner: None, element: false, span };
-    Modifier { redeclare: Some(Arc::new(redeclare)), each, is_final, span: Some(span), ..Modifier::default() }
+    Modifier { redeclare: Some(Arc::new(redeclare)), is_final, span: Some(span), ..Modifier::default() }
 }
 
 /// A redeclaration that is written as an element of the class `scope`.
@@ -283,15 +328,17 @@ fn add_element(
     result: &mut Modifier,
     element: &ast::ElementModification,
     scope: ClassId,
+    spread: Spread,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Some((first, rest)) = element.path.split_first() else { return };
+    // `each` belongs to the last name of the path (7.2.4).
+    let spread = if element.each { Spread::NONE } else { spread.below(rest.len()) };
     let mut child = match &element.modification {
-        Some(modification) => from_modification(modification, scope, element.each, false, diagnostics),
+        Some(modification) => from_modification(modification, scope, spread, false, diagnostics),
         None => Modifier::default(),
     };
     child.is_final = element.is_final;
-    child.each = element.each;
     child.span = Some(element.span);
     for name in rest.iter().rev() {
         let children = vec![(name.name, Arc::new(child))];
@@ -300,24 +347,25 @@ fn add_element(
     add(result, *first, child, diagnostics);
 }
 
-/// The tree of `(…) = e` as written in the text of `scope`. `declared`: behind the name of a declaration.
+/// The tree of `(…) = e` as written in the text of `scope`. `spread`: that of `e`; `declared`: behind the name of a
+/// declaration.
 pub fn from_modification(
     modification: &ast::Modification,
     scope: ClassId,
-    each: bool,
+    spread: Spread,
     declared: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Modifier {
     let mut result = match &modification.arguments {
-        Some(arguments) => from_class_modification(arguments, scope, diagnostics),
+        Some(arguments) => from_class_modification(arguments, scope, spread.below(1), diagnostics),
         None => Modifier::default(),
     };
     result.span = Some(modification.span);
     result.binding = modification.value.as_ref().map(|value| match value {
         ast::ModificationValue::Expr(expr) => {
-            Binding { expr: Some(expr.clone()), scope, each, declared, span: expr.span }
+            Binding { expr: Some(expr.clone()), scope, spread, declared, span: expr.span }
         }
-        ast::ModificationValue::Break(span) => Binding { expr: None, scope, each, declared, span: *span },
+        ast::ModificationValue::Break(span) => Binding { expr: None, scope, spread, declared, span: *span },
     });
     result
 }

@@ -9,7 +9,7 @@ use units::Conversion;
 
 use crate::instance::{ClassId, ComponentType, Instances, Member, Outcome};
 use crate::library::name_parts;
-use crate::modifier::{Binding, Modifier};
+use crate::modifier::{Binding, Modifier, Spread};
 
 /// How the names begin under which texts from the command line are kept.
 pub const SET: &str = "--set ";
@@ -104,9 +104,11 @@ fn add(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &st
     })?;
     let scope = instances.root();
     let span = expr.span;
-    let binding = Binding { expr: Some(Arc::new(expr)), scope, each: true, declared: false, span };
-    let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
     let mut names = name_parts(path);
+    let levels = u16::try_from(names.len().saturating_sub(1)).unwrap_or(u16::MAX);
+    let spread = Spread { levels, or_each: true, ..Spread::NONE };
+    let binding = Binding { expr: Some(Arc::new(expr)), scope, spread, declared: false, span };
+    let mut child = Modifier { binding: Some(binding), span: Some(span), ..Modifier::default() };
     let Some(first) = (!names.is_empty()).then(|| names.remove(0)) else { return Ok(()) };
     for name in names.into_iter().rev() {
         let children = vec![(Name::new(name), Arc::new(child))];

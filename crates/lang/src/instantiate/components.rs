@@ -11,7 +11,7 @@ use crate::instance::{
     BindingSource, ClassId, CompId, ComponentNode, ComponentType, Dimension, Instances, Member, Outcome, SizeState,
     TypeState,
 };
-use crate::modifier::{self, Modifier, merge};
+use crate::modifier::{self, Modifier, Spread, merge};
 
 /// Components nested deeper than this contain themselves.
 const DEEPEST: usize = 200;
@@ -40,7 +40,7 @@ impl Instances {
         let diagnostics = &mut self.diagnostics;
         let mut own = match &declared.modification {
             Some(modification) => {
-                let mut own = modifier::from_modification(modification, id, false, true, diagnostics);
+                let mut own = modifier::from_modification(modification, id, Spread::NONE, true, diagnostics);
                 own.span = Some(declared.name.span);
                 own
             }
@@ -49,7 +49,7 @@ impl Instances {
         own.is_final = declared.prefixes.is_final;
         let mut own = Arc::new(own);
         if let Some(constraint) = declared.constraint.as_ref().and_then(|constraint| constraint.modification.as_ref()) {
-            let below = modifier::from_class_modification(constraint, id, diagnostics);
+            let below = modifier::from_class_modification(constraint, id, Spread::COMPONENT, diagnostics);
             own = merge(&own, &Arc::new(below), diagnostics);
         }
         let mut node = ComponentNode {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use syntax::ast;
 
 use crate::instance::{ClassId, Instances, Member};
-use crate::modifier::{self, Declaration, Modifier, merge};
+use crate::modifier::{self, Declaration, Modifier, Spread, merge};
 use crate::restrictions::{kind_text, may_extend};
 
 /// More levels of inheritance than this are not followed.
@@ -181,7 +181,7 @@ impl Instances {
         let mut modifier = Arc::new(Modifier { binding: None, redeclare: None, ..(*outer).clone() });
         let mut broken = Vec::new();
         if let Some(modification) = modification {
-            let below = modifier::from_class_modification(modification, scope, &mut self.diagnostics);
+            let below = modifier::from_class_modification(modification, scope, Spread::CLASS, &mut self.diagnostics);
             modifier = merge(&modifier, &Arc::new(below), &mut self.diagnostics);
             broken = modification
                 .arguments

@@ -22,7 +22,7 @@ use crate::instance::{
 };
 use crate::interfaces::ToCheck;
 use crate::library::{DefId, Libraries};
-use crate::modifier::{self, Modifier, is_extension, merge};
+use crate::modifier::{self, Modifier, Spread, is_extension, merge};
 use crate::restrictions::check_name;
 
 impl Instances {
@@ -208,7 +208,7 @@ impl Instances {
 
     /// A class of the folder of a package, or a top-level class. Its text is read when it is first used.
     pub(crate) fn add_unread_class(&mut self, id: ClassId, name: Name) -> Option<ClassMemberId> {
-        let modifier = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
+        let modifier = self.classes[id].modifier.child(name).map(modifier::of_class).unwrap_or_default();
         let member = self.members.push(ClassMember {
             name,
             declared_in: id,
@@ -224,7 +224,7 @@ impl Instances {
 
     fn add_class(&mut self, id: ClassId, class: &Arc<ast::ClassDef>) {
         let name = class.name.name;
-        let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
+        let outer = self.classes[id].modifier.child(name).map(modifier::of_class).unwrap_or_default();
         if let Some(known @ Member::Class(own)) = self.inherited_twice(id, name) {
             let is_extension = self.members[own].declaration.as_ref().is_some_and(|class| is_extension(class));
             if !is_extension {
@@ -278,9 +278,12 @@ impl Instances {
         let declaration = self.read_declaration(member)?;
         let constraint = declaration.constraint.as_ref().and_then(|constraint| constraint.modification.as_ref());
         let below = match constraint {
-            Some(modification) => {
-                Arc::new(modifier::from_class_modification(modification, declared_in, &mut self.diagnostics))
-            }
+            Some(modification) => Arc::new(modifier::from_class_modification(
+                modification,
+                declared_in,
+                Spread::CLASS,
+                &mut self.diagnostics,
+            )),
             None => Arc::default(),
         };
         if declaration.prefixes.outer
@@ -293,7 +296,7 @@ impl Instances {
             // The modifiers of the declaration itself come before those of its constraining clause (7.3.2).
             let below = match &declaration.body {
                 ast::ClassBody::Short { modification: Some(own), .. } if !below.is_empty() => {
-                    let own = modifier::from_class_modification(own, declared_in, &mut self.diagnostics);
+                    let own = modifier::from_class_modification(own, declared_in, Spread::CLASS, &mut self.diagnostics);
                     merge(&Arc::new(own), &below, &mut self.diagnostics)
                 }
                 _ => below,
@@ -327,7 +330,8 @@ impl Instances {
         // Without a constraining clause the modifiers of a short class definition hold for redeclarations too.
         let below = match &declaration.body {
             ast::ClassBody::Short { modification: Some(modification), .. } if declaration.constraint.is_none() => {
-                let own = modifier::from_class_modification(modification, declared_in, &mut self.diagnostics);
+                let own =
+                    modifier::from_class_modification(modification, declared_in, Spread::CLASS, &mut self.diagnostics);
                 merge(&Arc::new(own), &below, &mut self.diagnostics)
             }
             _ => below,

@@ -9,7 +9,7 @@ use syntax::ast;
 use super::components::dimensions;
 use crate::instance::{ClassId, ClassMember, ClassMemberId, ComponentNode, Instances, Member, MemberNode, Outcome};
 use crate::interfaces::ToCheck;
-use crate::modifier::{self, Declaration, Modifier, Redeclare, is_extension, merge};
+use crate::modifier::{self, Declaration, Modifier, Redeclare, Spread, is_extension, merge};
 
 impl Instances {
     /// Redeclared elements must replace something that is inherited; one that does not is taken as an own element.
@@ -91,8 +91,9 @@ impl Instances {
         }
         let diagnostics = &mut self.diagnostics;
         let mut text = match &component.modification {
+            // A redeclaration is never taken apart: it holds for every element.
             Some(modification) => {
-                modifier::from_modification(modification, redeclare.scope, outer.each, true, diagnostics)
+                modifier::from_modification(modification, redeclare.scope, Spread::NONE, true, diagnostics)
             }
             None => Modifier::default(),
         };
@@ -100,7 +101,8 @@ impl Instances {
         text.span = Some(component.name.span);
         if let Some(constraint) = component.constraint.as_ref().and_then(|constraint| constraint.modification.as_ref())
         {
-            let below = Arc::new(modifier::from_class_modification(constraint, redeclare.scope, diagnostics));
+            let below = modifier::from_class_modification(constraint, redeclare.scope, Spread::COMPONENT, diagnostics);
+            let below = Arc::new(below);
             text = (*merge(&Arc::new(text), &below, diagnostics)).clone();
         }
         // With a constraining clause only its modifiers go on to redeclarations (7.3.2).
@@ -108,7 +110,8 @@ impl Instances {
             None => Arc::new(Modifier { redeclare: None, ..(**own).clone() }),
             Some(constraint) => match &constraint.modification {
                 Some(modification) => {
-                    Arc::new(modifier::from_class_modification(modification, node.declared_in, diagnostics))
+                    let (scope, spread) = (node.declared_in, Spread::COMPONENT);
+                    Arc::new(modifier::from_class_modification(modification, scope, spread, diagnostics))
                 }
                 None => Arc::default(),
             },
@@ -202,10 +205,11 @@ impl Instances {
         let below = merge(&redeclare.below, &below, &mut self.diagnostics);
         // The text of a short class comes before what is below it: `redeclare package M = Air(x = 1)`.
         let (body_modifier, class_scope) = match &class.body {
-            ast::ClassBody::Short { modification: Some(modification), .. } => (
-                Arc::new(modifier::from_class_modification(modification, redeclare.scope, &mut self.diagnostics)),
-                redeclare.scope,
-            ),
+            ast::ClassBody::Short { modification: Some(modification), .. } => {
+                let (scope, diagnostics) = (redeclare.scope, &mut self.diagnostics);
+                let own = modifier::from_class_modification(modification, scope, Spread::CLASS, diagnostics);
+                (Arc::new(own), scope)
+            }
             _ => (Arc::default(), redeclare.scope),
         };
         let modifier = merge(&body_modifier, &below, &mut self.diagnostics);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use base::Span;
 use syntax::ast;
 
 use super::components::{add_prefixes, dimensions};
@@ -35,6 +36,31 @@ impl Instances {
         match self.simple_type(class) {
             Some(simple) => simple.dimensions.len(),
             None => self.type_dimensions(class).0.len(),
+        }
+    }
+
+    /// How many dimensions of a component come from the short class definition in whose modifiers `text` stands, and from
+    /// those below it.
+    pub(crate) fn rank_of_definition(&mut self, component: CompId, text: Span) -> usize {
+        let node = &self.components[component];
+        let mut rank = node.dimensions.len().saturating_sub(node.own_dimensions);
+        if rank == 0 {
+            return 0;
+        }
+        let (scope, type_name) = (node.type_scope, node.declaration.type_name.clone());
+        let Ok(mut class) = self.lookup_type(scope, &type_name) else { return 0 };
+        loop {
+            self.expand(class);
+            let definition = self.definition(class).clone();
+            let ast::ClassBody::Short { subscripts, modification, .. } = &definition.body else { return 0 };
+            if modification.as_ref().is_some_and(|modification| modification.span.contains(text)) {
+                return rank;
+            }
+            rank = rank.saturating_sub(subscripts.len());
+            match self.classes[class].bases.first() {
+                Some(&base) => class = base,
+                None => return 0,
+            }
         }
     }
 

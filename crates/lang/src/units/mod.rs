@@ -47,7 +47,8 @@ impl Texts {
         let algorithms = elaborator.typed_algorithms.iter().map(|(&(class, _), typed)| (class, typed.clone()));
         let mut algorithms: Vec<_> = algorithms.filter(|(_, typed)| !typed.0.is_empty()).collect();
         algorithms.sort_by_key(|(class, typed)| (*class, typed.0.first().map(|first| first.span.start)));
-        let bindings = elaborator.bindings.iter().map(|(&(component, name), typed)| (component, name, typed.clone()));
+        let bindings =
+            elaborator.bindings.iter().map(|(&(component, name), typed)| (component, name, typed.expr.clone()));
         let mut bindings: Vec<_> = bindings.collect();
         bindings.sort_by_key(|(component, name, _)| (*component, name.as_str()));
         Self { equations, algorithms, bindings }
