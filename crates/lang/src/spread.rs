@@ -246,7 +246,8 @@ impl Elaborator {
                 .at(binding.span, "this is a scalar")
                 .at(self.instances.span(component), "for this component")
                 .hint("write `each` before the modifier")
-                .specification("7.2.5");
+                .specification("7.2.5")
+                .decides();
         self.instances.report(Box::new(diagnostic));
     }
 
