@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::run;
+use common::{assert_near, run};
 use session::Ending;
 
 #[track_caller]
@@ -239,5 +239,28 @@ fn a_held_variable_in_a_constraint() {
         // v1 - 3*v2 = -1 is conserved.
         assert_close(run.end("v1"), 0.5);
         assert_close(run.end("v2"), 0.5);
+    }
+}
+
+#[test]
+fn a_charge_in_pieces_whose_corner_is_passed_in_the_jump() {
+    // q(a) + b = −1 before and after; behind the corner q(a) = a.
+    for law in [
+        "der(if a > 0 then a + a^2 else a) = ia;",
+        "(if a > 0 then 1 + 2*a else 1)*der(a) = ia;",
+        "der(a) = ia/(if a > 0 then 1 + 2*a else 1);",
+    ] {
+        let text = format!(
+            "model M
+               Real a(start = 1, fixed = true), b(start = -3, fixed = true), ia, ib;
+               Boolean closed = time >= 0.5;
+             equation
+               {law}
+               der(b) = ib;
+               ia + ib = 0;
+               if closed then a = b; else ia = 0; end if;
+             end M;"
+        );
+        assert_near(run(&text, 1.0).end("a"), -0.5, 1e-8);
     }
 }

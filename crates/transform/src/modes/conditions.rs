@@ -139,6 +139,12 @@ fn holds(
         }
     });
     unknowns.sort_unstable();
+    unknowns.dedup();
+    // Only the highest derivative of a variable in an equation counts for its structure: `C(v)*der(v)` is no other equation
+    // where `C` is constant.
+    let differentiated: FxHashSet<VarId> =
+        unknowns.iter().filter(|(_, der)| *der).map(|(variable, _)| *variable).collect();
+    unknowns.retain(|(variable, derivative)| *derivative || !differentiated.contains(variable));
     unknowns
 }
 
