@@ -247,3 +247,22 @@ fn a_small_function_keeps_the_branch_around_a_call_that_is_not_written_out() {
     assert_eq!(result.last("y"), Some(100.0));
     assert_eq!(result.at("y", 0.25), Some(0.5));
 }
+
+#[test]
+fn a_boolean_subscript_counts_from_false() {
+    let text = "model M
+        function pick input Real x[Boolean]; input Boolean b; output Real y; algorithm y := x[b]; end pick;
+        Real x[Boolean] = {1, 2};
+        Boolean b = time > 0.5;
+        Real y = x[b];
+        Real z = pick({3, 4}, b);
+        Real w[Boolean];
+      algorithm
+        w := {5, 6};
+        w[b] := 7;
+      end M;";
+    let result = common::simulate(text, 1.0);
+    let at = |name: &str, time: f64| result.at(name, time).unwrap_or(f64::NAN);
+    assert_eq!([at("y", 0.25), at("y", 1.0), at("z", 0.25), at("z", 1.0)], [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!([at("w[1]", 0.25), at("w[2]", 0.25), at("w[1]", 1.0), at("w[2]", 1.0)], [7.0, 6.0, 5.0, 7.0]);
+}

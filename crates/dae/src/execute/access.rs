@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 
 use super::{Domain, Executor, Frame, FrameOf, Result, Selection, ValueOf};
 use crate::arrays;
-use crate::function::{Expr, LocalId, Step, Subscript, Type};
+use crate::function::{ArithmeticOp, Expr, LocalId, Step, Subscript, Type};
 use crate::known::{self, kind};
-use crate::value::{Array, Value};
+use crate::value::{Array, Kind, Value};
 
 /// A step into a value, subscripts evaluated.
 pub(super) enum Resolved<U> {
@@ -45,6 +45,12 @@ impl<D: Domain> Executor<'_, D> {
                 Subscript::Expr(expr) => match self.eval(frame, expr)? {
                     Value::Array(array) => {
                         Selection::Many(array.elements.iter().map(position).collect::<Result<_, _>>()?)
+                    }
+                    // false, true are the first and second index.
+                    Value::Open(open, Kind::Boolean) => {
+                        let (truth, one) = (Value::Open(open, Kind::Integer), Value::Integer(1));
+                        let at = arrays::scalar_arithmetic(&mut self.domain, ArithmeticOp::Add, &truth, &one)?;
+                        Selection::Open(at)
                     }
                     open @ Value::Open(..) => Selection::Open(open),
                     scalar => Selection::One(position(&scalar)?),

@@ -69,6 +69,12 @@ impl Expander<'_> {
         }
         let Some(list) = known else {
             return match value.scalar() {
+                // false, true are the first and second index.
+                Some(id) if self.mode != Mode::Evaluate && matches!(expr.ty.base, Base::Boolean) => {
+                    let exprs = self.exprs();
+                    let (first, second) = (exprs.int(1), exprs.int(2));
+                    Ok(Choice::Dynamic(exprs.if_(id, second, first)))
+                }
                 Some(id) if self.mode != Mode::Evaluate => {
                     self.check_subscript(id, size, expr);
                     Ok(Choice::Dynamic(id))
