@@ -25,10 +25,12 @@ struct Limits {
     growth: usize,
     /// Operations it may take in any case.
     operations: usize,
+    /// Whether a function with a known inverse stays a call, which can be solved for its input.
+    keeps_invertible: bool,
 }
 
-const USUAL: Limits = Limits { steps: 300, growth: 400, operations: 800 };
-const LARGE: Limits = Limits { steps: 20_000, growth: usize::MAX, operations: 100_000 };
+const USUAL: Limits = Limits { steps: 300, growth: 400, operations: 800, keeps_invertible: true };
+const LARGE: Limits = Limits { steps: 20_000, growth: usize::MAX, operations: 100_000, keeps_invertible: false };
 const DEPTH: usize = 20;
 
 /// Writes calls out; remembers which could be.
@@ -85,6 +87,9 @@ fn written_out(
 ) -> Option<Vec<ExprId>> {
     let CallSite { function, inputs, .. } = exprs.call_site(site).clone();
     let declared = functions.get(function)?.clone();
+    if limits.keeps_invertible && !declared.inverses.is_empty() && declared.inline != Inline::Early {
+        return None;
+    }
     let mut scalars = exprs.arguments(args).to_vec().into_iter();
     let mut arguments = Vec::with_capacity(inputs.len());
     for (shape, &input) in inputs.iter().zip(&declared.inputs) {
@@ -139,8 +144,8 @@ pub fn expression(exprs: &mut Exprs, scalar: &Value<ExprId>) -> Option<ExprId> {
 /// When calls are written out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// When the flat model is made: what asks for it, or is a few assignments that nobody knows a derivative of. Others stay
-    /// calls.
+    /// When the flat model is made: what asks for it, or is a few assignments that nobody knows a derivative or an
+    /// inverse of. Others stay calls.
     Flattening,
     /// After index reduction: all that can be.
     Sorting,
@@ -157,11 +162,12 @@ pub fn is_written_out_at_once(function: &Function) -> bool {
         };
         statements.len() <= 3 && statements.iter().all(is_plain)
     };
+    let is_known_better = !function.derivatives.is_empty() || !function.inverses.is_empty();
     match function.inline {
         Inline::Never => false,
         Inline::Early => true,
-        Inline::Late => function.derivatives.is_empty(),
-        Inline::Unstated => function.derivatives.is_empty() && is_simple(),
+        Inline::Late => !is_known_better,
+        Inline::Unstated => !is_known_better && is_simple(),
     }
 }
 

@@ -68,7 +68,6 @@ pub struct TypedFunction {
     pub locals: Locals,
     pub body: TypedBody,
     pub inline: Inline,
-    pub has_derivative: bool,
 }
 
 #[derive(Debug)]
@@ -468,14 +467,12 @@ impl Elaborator {
     fn type_function(&mut self, key: FunctionKey) -> Outcome<TypedFunction> {
         let signature = self.functions[key].signature.clone();
         let class = signature.class;
-        let annotations = Annotations::read(self, class);
         if signature.kind == SignatureKind::Record {
             return Ok(TypedFunction {
                 locals: signature.locals.clone(),
                 signature,
                 body: TypedBody::Record,
                 inline: Inline::Unstated,
-                has_derivative: false,
             });
         }
         let (locals, body) = match self.instances.definition(class).body.clone() {
@@ -489,13 +486,7 @@ impl Elaborator {
             }
             _ => self.type_body(&signature)?,
         };
-        Ok(TypedFunction {
-            signature,
-            locals,
-            body,
-            inline: annotations.inline,
-            has_derivative: annotations.has_derivative,
-        })
+        Ok(TypedFunction { signature, locals, body, inline: inline_annotation(self, class) })
     }
 
     fn type_body(&mut self, signature: &Arc<Signature>) -> Outcome<(Locals, TypedBody)> {
@@ -685,12 +676,6 @@ pub(crate) fn flat_enumeration(known: &EnumerationType) -> Arc<dae::model::Enume
     Arc::new(dae::model::Enumeration { name: known.name, literals: known.literals.clone() })
 }
 
-/// The annotations of a function that matter for its use.
-struct Annotations {
-    inline: Inline,
-    has_derivative: bool,
-}
-
 /// `derivative(order = 1, zeroDerivative = x) = f`, as read from the text.
 pub(crate) struct DerivativeText {
     pub order: u32,
@@ -708,27 +693,25 @@ pub(crate) struct InverseText {
     pub scope: ClassId,
 }
 
-impl Annotations {
-    fn read(elaborator: &mut Elaborator, class: ClassId) -> Self {
-        let mut result = Annotations { inline: Inline::Unstated, has_derivative: false };
-        for (name, modification, _) in function_annotations(elaborator, class) {
-            let value = match modification.as_ref().and_then(|m| m.value.as_ref()) {
-                Some(ast::ModificationValue::Expr(e)) => match e.kind {
-                    ast::ExprKind::Boolean(value) => Some(value),
-                    _ => None,
-                },
+/// When the annotations of a function ask for its calls to be written out.
+fn inline_annotation(elaborator: &mut Elaborator, class: ClassId) -> Inline {
+    let mut inline = Inline::Unstated;
+    for (name, modification, _) in function_annotations(elaborator, class) {
+        let value = match modification.as_ref().and_then(|m| m.value.as_ref()) {
+            Some(ast::ModificationValue::Expr(e)) => match e.kind {
+                ast::ExprKind::Boolean(value) => Some(value),
                 _ => None,
-            };
-            match (name.as_str(), value) {
-                ("Inline", Some(true)) => result.inline = Inline::Early,
-                ("Inline", Some(false)) => result.inline = Inline::Never,
-                ("LateInline" | "InlineAfterIndexReduction", Some(true)) => result.inline = Inline::Late,
-                ("derivative" | "inverse", _) => result.has_derivative = true,
-                _ => {}
-            }
+            },
+            _ => None,
+        };
+        match (name.as_str(), value) {
+            ("Inline", Some(true)) => inline = Inline::Early,
+            ("Inline", Some(false)) => inline = Inline::Never,
+            ("LateInline" | "InlineAfterIndexReduction", Some(true)) => inline = Inline::Late,
+            _ => {}
         }
-        result
     }
+    inline
 }
 
 type NamedAnnotation = (Name, Option<Arc<ast::Modification>>, ClassId);

@@ -266,3 +266,35 @@ fn a_boolean_subscript_counts_from_false() {
     assert_eq!([at("y", 0.25), at("y", 1.0), at("z", 0.25), at("z", 1.0)], [1.0, 2.0, 3.0, 4.0]);
     assert_eq!([at("w[1]", 0.25), at("w[2]", 0.25), at("w[1]", 1.0), at("w[2]", 1.0)], [7.0, 6.0, 5.0, 7.0]);
 }
+
+/// x^3 + 3*x = 2 by Cardano's formula, which the annotation gives.
+#[test]
+fn a_function_is_solved_by_its_inverse() {
+    let text = "model M
+        function f
+          input Real u;
+          input Real a;
+          output Real y;
+        algorithm
+          y := u^3 + a*u;
+          annotation(inverse(u = g(y, a)));
+        end f;
+        function g
+          input Real y;
+          input Real a;
+          output Real u;
+        protected
+          Real d;
+        algorithm
+          d := sqrt((y/2)^2 + (a/3)^3);
+          u := (y/2 + d)^(1/3) - (d - y/2)^(1/3);
+          annotation(inverse(y = f(u, a)));
+        end g;
+        Real x;
+      equation
+        f(x, 3) = 1 + time;
+      end M;";
+    let listing = common::equations(text);
+    assert!(listing.contains("x := M.g(1 + time, 3)"), "{listing}");
+    assert!((ends(text, &["x"])[0] - 0.596_071_637_983_321_5).abs() < 1e-14);
+}
