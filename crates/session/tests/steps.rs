@@ -62,3 +62,32 @@ fn a_longest_step_finds_what_is_narrower_than_the_output_intervals() {
         assert!((end(&result, "x") - 1e-3 * std::f64::consts::PI.sqrt()).abs() < 1e-5, "{solver}");
     }
 }
+
+/// Neighbouring numbers are 1.2e-4 s apart at this time. Each bounce keeps 0.8² of the energy; a bounce that is noticed at
+/// the next number is 1.2e-4*v deep, with v = 4.4, 3.5 and 2.8.
+#[test]
+fn events_are_found_where_time_is_coarse() {
+    let model = "model Ball
+        Real h(start = 1, fixed = true), v(start = 0, fixed = true);
+        Integer n(start = 0, fixed = true);
+      equation
+        der(h) = v;
+        der(v) = -9.81;
+        when h < 0 then
+          reinit(v, -0.8*pre(v));
+          n = pre(n) + 1;
+        end when;
+      end Ball;";
+    for intervals in [50, 200, 250, 500, 2000] {
+        let settings = Settings {
+            start_time: Some(1e12),
+            stop_time: Some(1e12 + 2.0),
+            intervals: Some(intervals),
+            ..Settings::default()
+        };
+        let result = simulate_with(model, &settings, &|_| true);
+        let energy = 9.81 * end(&result, "h") + 0.5 * end(&result, "v").powi(2);
+        assert_eq!(end(&result, "n"), 3.0, "{intervals}");
+        assert!((energy - 9.81 * 0.64f64.powi(3)).abs() < 9.81 * 1.2e-4 * (4.4 + 3.5 + 2.8), "{intervals}: {energy}");
+    }
+}

@@ -907,20 +907,25 @@ impl<'a, 'w> Run<'a, 'w> {
                 None => diagnostic,
             }
         };
+        /// The distance of neighbouring times, relative to that of output points, that makes short steps impossible.
+        const COARSE: f64 = 1e-6;
         let diagnostic = match error {
             StepError::Evaluation { .. } => return self.last_trouble(),
-            StepError::StepTooSmall { t, component, .. } => at(
-                component,
-                Diagnostic::error(
-                    "step-too-small",
-                    format!(
-                        "the step size became too small at time {}; the error of {} is largest",
-                        Decimal(t),
-                        name(component)
+            StepError::StepTooSmall { t, component, .. } => {
+                let (t_text, name) = (Decimal(t), name(component));
+                let message =
+                    format!("the step size became too small at time {t_text}; the error of {name} is largest");
+                let next = t.abs().next_up() - t.abs();
+                // A run that no step resolves is not to blame on its solution.
+                let hint = match next > COARSE * self.options.interval {
+                    true => format!(
+                        "neighbouring numbers at this time are {} s apart; start the run nearer to time 0",
+                        Decimal(next)
                     ),
-                )
-                .hint("the solution may go to infinity or change abruptly here"),
-            ),
+                    false => "the solution may go to infinity or change abruptly here".to_owned(),
+                };
+                at(component, Diagnostic::error("step-too-small", message).hint(hint))
+            }
             StepError::NoConvergence { t, component, .. } => at(
                 component,
                 Diagnostic::error(

@@ -41,6 +41,8 @@ const MOST_ROUGH: u8 = 3;
 
 /// Distance from the ends of a step, as a fraction of it, at which slopes are measured.
 const SLOPE_PROBE: f64 = 1e-4;
+/// Relative to the time: the slope of a shorter piece is the rounding of its time.
+const SHORTEST_PIECE: f64 = TIME_RESOLUTION / SLOPE_PROBE;
 
 /// The sign of a residue under the rule above.
 pub fn sign_of(value: f64) -> i8 {
@@ -299,6 +301,12 @@ impl RootFinder {
             }
             if doubt <= LARGEST_DOUBT {
                 return Ok(interval);
+            }
+            if length <= SHORTEST_PIECE * interval.b.abs() {
+                if interval.b == whole.b {
+                    return Ok(interval);
+                }
+                break;
             }
             std::mem::swap(&mut self.end, &mut self.middle);
             (self.near_is_known, self.middle_is_known) = ([false; 2], false);

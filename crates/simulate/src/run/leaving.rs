@@ -10,12 +10,11 @@ use solve::{Method, Step};
 
 use crate::modes::Station;
 
-use super::retake::SHORTEST;
+use super::retake::{RESOLUTION, SHORTEST};
 use super::{Run, Stop};
 
-/// The part of a step in which a residue leaves at once, relative to the step and to the time.
+/// The part of a step in which a residue leaves at once.
 const AT_ONCE: f64 = 1e-6;
-const RESOLUTION: f64 = 64.0 * f64::EPSILON;
 /// The part of a step over which the slope of the model is followed.
 const PROBE: f64 = 1e-3;
 

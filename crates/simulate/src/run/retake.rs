@@ -20,13 +20,17 @@ const SHORTER: f64 = 0.2;
 /// what is left is a jump without event, which the control of the error passes.
 pub(super) const SHORTEST: f64 = 1e-6;
 
+/// Relative to the time: within it the rounding of the time itself decides what a slope is.
+pub(super) const RESOLUTION: f64 = 64.0 * f64::EPSILON;
+
 impl Run<'_, '_> {
     /// Whether the model evaluated at an output point does not agree with the last step, which began at `begin`.
     pub(super) fn contradicts_step(&mut self, begin: f64, point: f64) -> bool {
         let Station { machine, integrator, .. } = &mut *self.station;
         machine.program.read_derivatives(&machine.memory, &mut self.slopes);
         let agrees = integrator.defect(point, &self.slopes) <= LARGEST_DEFECT;
-        !agrees && point - self.last_right(begin, point) > SHORTEST * self.options.interval
+        let shortest = (SHORTEST * self.options.interval).max(RESOLUTION * point.abs());
+        !agrees && point - self.last_right(begin, point) > shortest
     }
 
     /// The last output point before `missed` in the step that began at `begin`, or its beginning.
