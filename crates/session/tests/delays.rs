@@ -93,3 +93,33 @@ fn what_entered_leaves_again_when_the_flow_turns() {
         }
     }
 }
+
+/// A delay that varies passes jumps at times that nobody knows in advance. The integral of what arrives is the time during
+/// which the pulse is up at the instant that the delay looks at.
+#[test]
+fn a_step_ends_before_a_jump_that_arrives_through_a_delay() {
+    let model = "model Pulses
+        Real u = if mod(time, 0.3) < 0.1 then 1 else 0;
+        Real y = delay(u, 0.32*(1 + 0.5*sin(5*time)), 0.49);
+        Real z(start = 0, fixed = true);
+      equation
+        der(z) = y;
+      end Pulses;";
+    const POINTS: u32 = 4_000_000;
+    let is_up = |k: &u32| {
+        let time = 2.0 * (f64::from(*k) + 0.5) / f64::from(POINTS);
+        (time - 0.32 * (1.0 + 0.5 * (5.0 * time).sin())).max(0.0).rem_euclid(0.3) < 0.1
+    };
+    let expected = 2.0 * (0..POINTS).filter(is_up).count() as f64 / f64::from(POINTS);
+    for solver in ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"] {
+        let settings = Settings {
+            stop_time: Some(2.0),
+            intervals: Some(200),
+            tolerance: Some(1e-6),
+            solver: Some(solver.to_owned()),
+            ..Settings::default()
+        };
+        let z = run_with(model, settings).end("z");
+        assert!((z - expected).abs() < 1e-5, "{solver}: {z} instead of {expected}");
+    }
+}

@@ -518,7 +518,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 self.meter.add(Part::Events, begun);
                 continue;
             }
-            let limit = known.min(stop).min(self.reach(time));
+            let limit = known.min(stop).min(self.reach(time)).min(self.remembering.limit(time));
             self.station.machine.drop_anchor();
             let step = match self.step(limit) {
                 Ok(step) => step,
@@ -533,6 +533,13 @@ impl<'a, 'w> Run<'a, 'w> {
                 continue;
             }
             let arrival = self.remember_step(step.t_old, step.t_new)?;
+            if let Some(jump) = arrival
+                && self.takes_in(&step, jump)
+            {
+                time = self.retake_from(step.t_old)?;
+                self.meter.add(Part::Events, followed);
+                continue;
+            }
             let end = arrival.unwrap_or(step.t_new);
             let searched = self.meter.now();
             let Station { machine, integrator, roots, .. } = &mut *self.station;

@@ -8,6 +8,9 @@
 
 use super::*;
 use compile::History;
+use solve::Step;
+
+use super::retake::{RESOLUTION, SHORTEST};
 
 /// How densely the histories are kept.
 #[derive(Default)]
@@ -22,6 +25,8 @@ pub(super) struct Remembering {
     unseen: Option<f64>,
     /// Gap and freshness at the beginning of the step.
     before: (f64, bool),
+    /// The time just before a jump that a step took in: the next ones end there.
+    arrival: Option<f64>,
     /// The times that delays asked for at the last point.
     asked: Vec<f64>,
     /// Positions of transports at the last point, and how far they moved in a second.
@@ -39,6 +44,12 @@ const FIRST_GAP: f64 = 0.125;
 impl Remembering {
     pub fn new(start: f64) -> Self {
         Self { until: start, fresh: true, ..Self::default() }
+    }
+
+    /// Steps from `time` end there.
+    pub fn limit(&mut self, time: f64) -> f64 {
+        self.arrival = self.arrival.filter(|&arrival| arrival > time);
+        self.arrival.unwrap_or(f64::INFINITY)
     }
 
     /// A smooth piece begins.
@@ -110,6 +121,21 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.remembering.before = (self.remembering.gap, self.remembering.fresh);
         self.remember_until(from, to)
+    }
+
+    /// Whether the step felt the jump that arrives inside of it: what it computed before the jump is wrong then. Taken again,
+    /// it ends just before the jump; at its end it would feel it already.
+    pub(super) fn takes_in(&mut self, step: &Step, arrival: f64) -> bool {
+        /// The distance to the jump, relative to the step: the solution before the jump may move its arrival.
+        const BEFORE: f64 = 1e-9;
+        let distance = (BEFORE * (step.t_new - step.t_old)).max(RESOLUTION * arrival.abs());
+        let is_long = arrival - step.t_old > (SHORTEST * self.options.interval).max(4.0 * distance);
+        let fixed = Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step);
+        if fixed || !is_long {
+            return false;
+        }
+        self.remembering.arrival = Some(arrival - distance);
+        true
     }
 
     /// The last step is taken to `to` only: remembers that part of it anew, so that its last gap is known as well as others.
