@@ -100,6 +100,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 80,
     },
     Family {
+        name: "reinit",
+        about: "stores with piecewise laws, switches and reinit, against balances that only switches share",
+        case: crate::reinit::case,
+        tested: 60,
+    },
+    Family {
         name: "roots",
         about: "networks of linear, cubic and exponential elements of all sizes, made from a known root",
         case: crate::roots::case,

@@ -29,6 +29,7 @@ mod mechanics;
 mod pencil;
 mod pendulums;
 mod pulses;
+mod reinit;
 mod roots;
 mod roundings;
 mod scales;

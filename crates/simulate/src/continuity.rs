@@ -43,6 +43,15 @@ impl Continuity {
         Self { variables, addresses, sizes, least, left }
     }
 
+    pub fn variables(&self) -> &[VarId] {
+        &self.variables
+    }
+
+    /// Whether there is nothing to compare.
+    pub fn is_empty(&self) -> bool {
+        self.variables.is_empty()
+    }
+
     /// Takes note of how large the values in memory are.
     pub fn note_sizes(&mut self, values: &[f64]) {
         for (&address, size) in self.addresses.iter().zip(&mut self.sizes) {
@@ -56,14 +65,6 @@ impl Continuity {
             *left = values[address as usize];
             *size = size.max(left.abs());
         }
-    }
-
-    /// Whether two memories have the same values.
-    pub fn agree(&self, one: &[f64], other: &[f64]) -> bool {
-        self.addresses.iter().zip(self.sizes.iter().zip(&self.least)).all(|(&address, (size, least))| {
-            let (one, other) = (one[address as usize], other[address as usize]);
-            (one - other).abs() <= least + SAME * size.max(one.abs()).max(other.abs())
-        })
     }
 
     /// Whether the values at the left are the same as in another place.

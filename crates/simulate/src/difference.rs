@@ -165,7 +165,8 @@ impl Steps<'_> {
         self.program.save_pre(&mut self.machine.memory);
         self.machine.memory.set_time(time);
         self.machine.systems.forget_factors(self.program);
-        let aftermath = events::pass(&mut self.machine, &self.names, log, &mut self.clockwork, time, &|_| false)?;
+        let aftermath =
+            events::pass(&mut self.machine, &self.names, log, &mut self.clockwork, time, &mut events::Unwatched)?;
         self.machine.evaluate_outputs()?;
         self.statistics.steps += 1;
         Ok(aftermath.terminated)

@@ -50,21 +50,47 @@ impl Names {
     }
 }
 
-/// Whether the values in memory may not be those of the instant. Then nothing outside of the model hears of them.
-pub type Doubt<'a> = &'a dyn Fn(&Machine) -> bool;
+/// Follows whether values jump within the instant that must not.
+pub trait Watch {
+    /// Whether the values in memory may not be those of the instant. Then nothing outside of the model hears of them.
+    fn is_in_doubt(&self, machine: &Machine) -> bool;
+    /// States are about to be set: what jumped until here was not their doing.
+    fn before_reinit(&mut self, machine: &Machine);
+    /// Whether it has to know what the states that were set take along.
+    fn follows_reinit(&self) -> bool;
+    /// The values in memory follow from the states that were set.
+    fn after_reinit(&mut self, machine: &Machine);
+}
+
+/// Nothing is looked at.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn is_in_doubt(&self, _: &Machine) -> bool {
+        false
+    }
+
+    fn before_reinit(&mut self, _: &Machine) {}
+
+    fn follows_reinit(&self) -> bool {
+        false
+    }
+
+    fn after_reinit(&mut self, _: &Machine) {}
+}
 
 /// Goes through the instant until nothing changes. Left limits must be in `pre`, flags of samples raised.
 pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
-    iterate_in_doubt(machine, names, log, &|_| false)
+    iterate_watched(machine, names, log, &mut Unwatched)
 }
 
-fn iterate_in_doubt(
+fn iterate_watched(
     machine: &mut Machine,
     names: &Names,
     log: &mut EventLog,
-    doubt: Doubt,
+    watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
-    let outcome = iterate_with_bands(machine, names, log, doubt);
+    let outcome = iterate_with_bands(machine, names, log, watch);
     turn_bands(machine, -1.0);
     outcome
 }
@@ -81,7 +107,7 @@ fn iterate_with_bands(
     machine: &mut Machine,
     names: &Names,
     log: &mut EventLog,
-    doubt: Doubt,
+    watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     let mut aftermath = Aftermath::default();
@@ -89,21 +115,21 @@ fn iterate_with_bands(
     let mut seen = log.is_active().then(|| Seen::new(machine));
     loop {
         aftermath.iterations += 1;
-        machine.run(&program.sections.events, Phase::Live)?;
-        // A relation that changes here may turn the way another one goes from here.
-        for _ in 0..MOST_TURNS {
-            if machine.ahead == 0.0 || !program.look_ahead(&mut machine.memory, machine.ahead) {
-                break;
-            }
-            machine.run(&program.sections.events, Phase::Live)?;
-        }
+        evaluate(machine)?;
         machine.run(&program.sections.actions, Phase::Live)?;
         let actions = &program.model().actions;
-        if has_effects(machine) && doubt(machine) {
+        if has_effects(machine) && watch.is_in_doubt(machine) {
             let message = "a function is to be called with values that jump without an explanation";
             return Err(Trouble::Model(Box::new(Diagnostic::error("unexplained-jump", message))));
         }
+        let sets = watch.follows_reinit() && sets_states(machine);
+        if sets {
+            watch.before_reinit(machine);
+        }
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
+        if sets && reinitialised {
+            follow_reinit(machine, watch);
+        }
         let mut changed = false;
         let late = aftermath.iterations > MOST_ITERATIONS - LONGEST_CYCLE;
         if let Some(seen) = &mut seen {
@@ -130,11 +156,45 @@ fn iterate_with_bands(
     }
 }
 
+/// Evaluates everything at the instant in memory.
+fn evaluate(machine: &mut Machine) -> Result<(), Trouble> {
+    let program = machine.program;
+    machine.run(&program.sections.events, Phase::Live)?;
+    // A relation that changes here may turn the way another one goes from here.
+    for _ in 0..MOST_TURNS {
+        if machine.ahead == 0.0 || !program.look_ahead(&mut machine.memory, machine.ahead) {
+            break;
+        }
+        machine.run(&program.sections.events, Phase::Live)?;
+    }
+    Ok(())
+}
+
+/// Shows what follows from the states that were set and from nothing else: relations change with them, but no `pre` does.
+fn follow_reinit(machine: &mut Machine, watch: &mut dyn Watch) {
+    let before = machine.memory.values.clone();
+    // What cannot be evaluated fails in the next iteration, too.
+    if evaluate(machine).is_ok() {
+        watch.after_reinit(machine);
+    }
+    machine.memory.values = before;
+    machine.unsettle();
+}
+
 /// Whether a function is to be called for its effect.
 fn has_effects(machine: &Machine) -> bool {
+    has_active(machine, |kind| matches!(kind, ActionKind::Call(_)))
+}
+
+/// Whether a state is to be set.
+fn sets_states(machine: &Machine) -> bool {
+    has_active(machine, |kind| matches!(kind, ActionKind::Reinit { .. }))
+}
+
+fn has_active(machine: &Machine, is_meant: impl Fn(&ActionKind) -> bool) -> bool {
     let (actions, slots) = (&machine.program.model().actions, &machine.program.layout.actions);
     let is_active = |slots: &ActionSlots| machine.memory.values[slots.active as usize] != 0.0;
-    actions.iter().zip(slots).any(|(action, slots)| matches!(action.kind, ActionKind::Call(_)) && is_active(slots))
+    actions.iter().zip(slots).any(|(action, slots)| is_meant(&action.kind) && is_active(slots))
 }
 
 /// Signs of relations and values of discrete variables as the log knows them.
@@ -194,11 +254,11 @@ pub fn pass(
     log: &mut EventLog,
     clockwork: &mut Clockwork,
     time: f64,
-    doubt: Doubt,
+    watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
     let program = machine.program;
     if !clockwork.raise(program, &mut machine.memory, time) {
-        return iterate_in_doubt(machine, names, log, doubt);
+        return iterate_watched(machine, names, log, watch);
     }
     if log.is_active() {
         for sample in program.layout.samples.iter().filter(|sample| machine.memory.values[sample.flag as usize] != 0.0)
@@ -207,10 +267,10 @@ pub fn pass(
             log.write(&Entry::TimeEvent { time, expression: &expression });
         }
     }
-    let aftermath = iterate_in_doubt(machine, names, log, doubt)?;
+    let aftermath = iterate_watched(machine, names, log, watch)?;
     Clockwork::lower(program, &mut machine.memory);
     // What reads the flags has to see that they fell, without a new edge.
-    let rest = iterate(machine, names, log)?;
+    let rest = iterate_watched(machine, names, log, watch)?;
     Ok(Aftermath { terminated: aftermath.terminated.or(rest.terminated), ..aftermath })
 }
 

@@ -38,7 +38,7 @@ pub fn initialise(
     program.save_pre(&mut machine.memory);
     log.write(&Entry::Initialised { time });
     machine.systems.forget_factors(program);
-    let mut aftermath = events::pass(machine, names, log, &mut clockwork, time, &|_| false)?;
+    let mut aftermath = events::pass(machine, names, log, &mut clockwork, time, &mut events::Unwatched)?;
     aftermath.terminated = first.terminated.or(aftermath.terminated);
     program.take_arguments(&mut machine.memory);
     program.record_delays(&mut machine.memory);

@@ -48,6 +48,8 @@ impl Trouble {
 pub enum Phase {
     /// Between events: relations and discrete variables stay as they are.
     Frozen,
+    /// At an event: relations were decided and stay; discrete variables follow from them, also those that belong to systems.
+    Decided,
     /// At an event or at the start: relations and discrete unknowns are found together with the continuous ones.
     Live,
 }

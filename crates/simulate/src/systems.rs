@@ -255,6 +255,7 @@ impl Systems {
         let workspace = self.workspace(program, system, memory)?;
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
+            Phase::Decided => workspace.solve_decided(program, system, memory),
             Phase::Live => workspace.solve_live(program, system, memory),
         };
         workspace.effort.calls += 1;

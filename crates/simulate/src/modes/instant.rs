@@ -3,7 +3,7 @@
 use base::Diagnostic;
 use compile::Program;
 
-use super::{Left, Station, Switching, quiet};
+use super::{Left, Station, Switching, quiet, tied};
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, EventLog};
 use crate::events::{self, Aftermath};
@@ -59,7 +59,7 @@ impl<'p> Instant<'_, 'p, '_> {
             // What reads the flags of samples has to see that they fell.
             Clockwork::lower(self.program(), &mut self.station.machine.memory);
             self.take_left(left);
-            self.station.run_events(Phase::Frozen)?;
+            self.station.run_events(Phase::Decided)?;
             let first = self.station.found_key();
             let rest = self.iterate(left, first)?;
             aftermath.terminated = aftermath.terminated.or(rest.terminated);
@@ -106,7 +106,7 @@ impl<'p> Instant<'_, 'p, '_> {
         let mut outcome = if alone { Ok(()) } else { self.station.run_events(Phase::Live) };
         if !self.crossings.is_empty() {
             self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
-            outcome = outcome.and(self.station.run_events(Phase::Frozen));
+            outcome = outcome.and(self.station.run_events(Phase::Decided));
         }
         self.station.machine.memory.set_time(self.time);
         if outcome.is_ok() { self.station.found_key() } else { present }
@@ -147,9 +147,7 @@ impl<'p> Instant<'_, 'p, '_> {
             }
             self.tell_jump(left);
             let reinitialised = self.act(&mut aftermath)?;
-            if reinitialised {
-                self.follow_reinitialised()?;
-            }
+            let wanted = if reinitialised { self.follow_reinit(left)? } else { None };
             let changed = self.tell_changes(aftermath.iterations);
             program.save_pre(&mut self.station.machine.memory);
             let jumped = self.switching.jump().depth > 0;
@@ -160,11 +158,14 @@ impl<'p> Instant<'_, 'p, '_> {
                 return Err(self.endless());
             }
             self.take_left(left);
+            if let Some(wanted) = &wanted {
+                left.keep_states(self.station, *wanted == self.station.key());
+            }
             if !reinitialised && !jumped && self.switching.is_decided(place) && self.is_at_rest(&mut aftermath)? {
                 return Ok(aftermath);
             }
             transition = (moved && !jumped).then_some((place, self.switching.place()));
-            first = self.station.found_key();
+            first = wanted.unwrap_or_else(|| self.station.found_key());
         }
     }
 
@@ -177,29 +178,45 @@ impl<'p> Instant<'_, 'p, '_> {
         events::perform(machine, actions, slots, self.log, aftermath)
     }
 
-    /// What constraints tie to a state that was set goes with it: reinit is no impulse that they would share.
-    fn follow_reinitialised(&mut self) -> Result<(), Trouble> {
+    /// What constraints tie to a state that was set goes with it, and relations on it change: reinit is no impulse that they
+    /// would share. Discrete variables stay, so that the next iteration sees what becomes of them. The mode that is called
+    /// for, where that can be told.
+    fn follow_reinit(&mut self, left: &mut Left) -> Result<Option<transform::modes::Key>, Trouble> {
         let program = self.program();
-        let machine = &mut self.station.machine;
-        let is_state = |state: dae::VarId| matches!(program.schedule.roles[state], transform::Role::State { .. });
+        let memory = &self.station.machine.memory;
         let actions = program.model().actions.iter().zip(&program.layout.actions);
-        let mut active = actions.filter(|(_, slots)| machine.memory.values[slots.active as usize] != 0.0);
-        let are_states = active.all(|(action, _)| match action.kind {
-            dae::ActionKind::Reinit { state, .. } => is_state(state),
-            _ => true,
-        });
-        if are_states {
-            machine.run(&program.sections.dynamics, Phase::Frozen)?;
-            machine.run(&program.sections.outputs, Phase::Frozen)?;
+        let active = actions.filter(|(_, slots)| memory.values[slots.active as usize] != 0.0);
+        let set: Vec<(dae::VarId, f64)> = active
+            .filter_map(|(action, _)| match action.kind {
+                dae::ActionKind::Reinit { state, .. } => Some((state, program.value(memory, state))),
+                _ => None,
+            })
+            .collect();
+        let is_state = |state: dae::VarId| matches!(program.schedule.roles[state], transform::Role::State { .. });
+        let tied: Vec<(dae::VarId, f64)> = set.iter().copied().filter(|&(state, _)| !is_state(state)).collect();
+        let mut before = memory.values.clone();
+        if !tied.is_empty() {
+            tied::lead(self.station, &tied, &set)?;
+            self.station.keep_smooth(before);
+            before = self.station.machine.memory.values.clone();
         }
-        Ok(())
+        self.take_left(left);
+        if self.switching.settle(self.station, left, self.last_step).is_ok() {
+            let wanted = self.station.found_key();
+            self.station.keep_smooth(before);
+            return Ok(Some(wanted));
+        }
+        self.station.machine.memory.values = before;
+        self.station.machine.run(&program.sections.dynamics, Phase::Frozen)?;
+        self.station.machine.run(&program.sections.outputs, Phase::Frozen)?;
+        Ok(None)
     }
 
     /// Whether nothing changes with the new left limits: where no value jumped and every relation is decided by its value,
     /// one evaluation tells.
     fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
         self.station.remember_constrained();
-        self.station.run_events(Phase::Frozen)?;
+        self.station.run_events(Phase::Decided)?;
         let calm = !self.has_changes() && self.is_in_its_mode() && !self.is_broken();
         if calm {
             aftermath.iterations += 1;

@@ -3,6 +3,7 @@
 use base::Id;
 use compile::{Memory, Program};
 use dae::{VarId, VariableType};
+use rustc_hash::FxHashMap;
 use transform::Role;
 
 use super::station::{RelationNumbers, Station};
@@ -129,6 +130,12 @@ impl Carried {
         }
     }
 
+    /// Where continuous variables and their derivatives are.
+    pub fn smooth_addresses(&self) -> impl Iterator<Item = u32> + '_ {
+        let variables = self.smooth_puts.iter().map(|&(_, address)| address);
+        variables.chain(self.derivatives.iter().map(|(_, place)| place.address))
+    }
+
     /// The values of all derivatives, in an order that is the same in all modes.
     pub fn derivatives<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = (Derivative, f64)> + 'a {
         self.derivatives.iter().map(|&(derivative, place)| (derivative, place.get(memory)))
@@ -191,6 +198,8 @@ pub struct Left {
     pub triggers: Vec<(usize, f64)>,
     /// The same for all of the instant, also when modes have followed each other in it.
     pub crossed: Vec<(usize, f64)>,
+    /// What keeps its value where states were set: they explain all other jumps.
+    kept: Vec<Derivative>,
     /// The states of relations by their numbers: as they became where they made the event, and before that.
     relations: Vec<Option<f64>>,
     before: Vec<Option<f64>>,
@@ -237,6 +246,7 @@ impl Left {
         self.samples.extend(station.machine.program.layout.samples.iter().map(sample));
         self.delays.clone_from(&memory.delays);
         self.triggers.clear();
+        self.kept.clear();
         self.relations.clear();
         self.unnumbered.clear();
         if station.switch.is_none() {
@@ -290,6 +300,43 @@ impl Left {
 
     pub fn relation(&self, number: usize) -> Option<f64> {
         self.relations.get(number).copied().flatten()
+    }
+
+    /// The values were taken after states of a station had been set. These stay; and where its mode does, so does what
+    /// follows from them.
+    pub fn keep_states(&mut self, station: &Station, stays: bool) {
+        let program = station.machine.program;
+        let states = program.states.iter().map(|state| state.variable);
+        let tied = station.switch.iter().filter(|_| stays).flat_map(|switch| switch.continuity.variables());
+        let kept = states.chain(tied.copied()).map(|variable| root_of(program.model(), variable));
+        self.kept.clear();
+        self.kept.extend(kept);
+    }
+
+    /// Whether the values follow from states that were set.
+    pub fn follows_reinit(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Whether a station, evaluated without a jump, has the values of the states that were set or stayed.
+    pub fn is_kept(&self, station: &Station, sizes: &Sizes) -> bool {
+        const SAME: f64 = 1e-7;
+        let is_near = |one: f64, other: f64, size: f64| (one - other).abs() <= SAME * size.max(one.abs());
+        let derivatives: FxHashMap<Derivative, f64> =
+            station.carried.iter().flat_map(|carried| carried.derivatives(&station.machine.memory)).collect();
+        self.kept.iter().all(|kept| match kept {
+            &(variable, 0) => {
+                let Some(&value) = self.values.get(variable.index()) else { return false };
+                is_near(value, station.value(variable), sizes.of(variable))
+            }
+            _ => {
+                let before = self.derivatives.iter().find(|(known, _)| known == kept);
+                match (before, derivatives.get(kept)) {
+                    (Some(&(_, before)), Some(&now)) => is_near(before, now, before.abs()),
+                    _ => false,
+                }
+            }
+        })
     }
 
     /// Puts the values into the memory of a station, as present values and as left limits.

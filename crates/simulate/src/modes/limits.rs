@@ -183,7 +183,7 @@ fn settle_after(
         if !apply(station, &scratch.wanted) {
             break;
         }
-        station.run_events(Phase::Frozen)?;
+        station.run_events(Phase::Decided)?;
     }
     Ok(found)
 }

@@ -13,6 +13,7 @@ mod restart;
 mod search;
 mod shelf;
 mod station;
+mod tied;
 
 use std::sync::Arc;
 
@@ -513,6 +514,11 @@ impl<'p> Switching<'p> {
             return Trial::Fails(String::new());
         };
         let program = station.machine.program;
+        if left.follows_reinit()
+            && let Some(trial) = follow_reinit(station, key, left, &self.sizes, horizon, &mut self.last[index])
+        {
+            return trial;
+        }
         left.put(station);
         station.machine.systems.forget_factors(program);
         let mut jump = match jump(station, &self.sizes, drift) {
@@ -578,6 +584,12 @@ impl<'p> Switching<'p> {
         let open = found.open.iter().filter_map(number).collect();
         self.last[index] = Outcome { jump, open, at_zero: found.at_zero, chosen: !agrees, start: None };
         trial
+    }
+
+    /// Sets the relations of the mode in use to their right limits at the values in memory, from which nothing jumps.
+    pub fn settle(&mut self, station: &mut Station, left: &Left, last_step: f64) -> Result<(), Trouble> {
+        let horizon = self.horizon(left.time, last_step);
+        limits::settle(station, left, Assumption::NONE, &Jump::default(), &self.sizes, horizon).map(|_| ())
     }
 
     /// Whether two modes that were tried give the same values.
@@ -808,6 +820,35 @@ fn jump_again(station: &mut Station, left: &Left, sizes: &Sizes, drift: f64) -> 
     Ok((!is_same).then_some(jump))
 }
 
+/// A trial of a mode after states were set: where those of the mode before keep their values in it, they explain all that
+/// changes, and nothing is shared. `None` where some of them would have to jump.
+fn follow_reinit(
+    station: &mut Station,
+    key: &Key,
+    left: &Left,
+    sizes: &Sizes,
+    horizon: Horizon,
+    outcome: &mut Outcome,
+) -> Option<Trial> {
+    left.put(station);
+    station.machine.systems.forget_factors(station.machine.program);
+    station.choose_states();
+    let found = limits::settle(station, left, Assumption::NONE, &Jump::default(), sizes, horizon).ok()?;
+    if !left.is_kept(station, sizes) {
+        return None;
+    }
+    station.remember_constrained();
+    station.remember_relations();
+    let agrees = station.agrees(key);
+    if !agrees && !confirm_open(station, key, &found.open) {
+        return Some(Trial::Calls(station.found_key()));
+    }
+    let number = |&place: &usize| station.switch.as_ref().map(|switch| switch.shared[place]);
+    let open = found.open.iter().filter_map(number).collect();
+    *outcome = Outcome { jump: Jump::default(), open, at_zero: found.at_zero, chosen: !agrees, start: None };
+    Some(Trial::Confirmed { jumps: false })
+}
+
 /// What relations at zero may be taken for in a trial. Those that made the event first: they may be wrong about what comes
 /// after it. A jump that leads away from them, such as an impact, is done for their sake, or for the sake of those that
 /// called for the mode; what it leads to comes next. The last one tells which mode is called for where none agrees.
@@ -864,7 +905,7 @@ fn confirm_open(station: &mut Station, key: &Key, open: &[usize]) -> bool {
         for (k, &place) in places.iter().enumerate() {
             station.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
         }
-        if station.run_events(Phase::Frozen).is_ok() && station.agrees(key) {
+        if station.run_events(Phase::Decided).is_ok() && station.agrees(key) {
             return true;
         }
     }
@@ -872,7 +913,7 @@ fn confirm_open(station: &mut Station, key: &Key, open: &[usize]) -> bool {
         station.machine.memory.values[place] = value;
     }
     // As it was before.
-    let _ = station.run_events(Phase::Frozen);
+    let _ = station.run_events(Phase::Decided);
     false
 }
 

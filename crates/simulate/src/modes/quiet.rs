@@ -72,7 +72,7 @@ impl Instant<'_, '_, '_> {
             }
             program.update_exact_relations(memory);
             memory.set_time(self.time);
-            if self.station.run_events(Phase::Frozen).is_err() {
+            if self.station.run_events(Phase::Decided).is_err() {
                 return Outcome::Open;
             }
             if !self.is_in_its_mode() {

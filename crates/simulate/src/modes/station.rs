@@ -210,6 +210,18 @@ impl Station<'_> {
         switch.continuity.broken(&self.machine.memory.values, sizes.largest)
     }
 
+    /// Goes back to values from before, except for those of continuous variables and of relations.
+    pub fn keep_smooth(&mut self, mut before: Vec<f64>) {
+        let values = &mut self.machine.memory.values;
+        let states = self.switch.iter().flat_map(|switch| &switch.states).copied();
+        let smooth = self.carried.iter().flat_map(|carried| carried.smooth_addresses());
+        for address in smooth.chain(states) {
+            before[address as usize] = values[address as usize];
+        }
+        *values = before;
+        self.machine.unsettle();
+    }
+
     /// Takes over the states of `floor` and the like, which no number tells apart in all modes.
     pub fn take_roundings(&mut self, other: &Station) {
         let is_rounding = |relation: &&compile::Relation| !matches!(relation.kind, RelationKind::Compare { .. });

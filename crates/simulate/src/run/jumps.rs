@@ -9,7 +9,10 @@ pub(super) struct Fallback<'p> {
     /// Memory at the left.
     pub values: Vec<f64>,
     left: Left,
+    /// The values at the left; where states were set, those that follow from them.
     continuity: Continuity,
+    /// What jumped before states were set.
+    jumped: Option<Broken>,
     /// The modes, once something asked for them.
     pub modes: Option<Box<Switching<'p>>>,
 }
@@ -17,7 +20,7 @@ pub(super) struct Fallback<'p> {
 impl<'p> Fallback<'p> {
     pub fn new(machine: &Machine<'p>, tolerance: f64) -> Self {
         let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
-        Self { values: Vec::new(), left: Left::default(), continuity, modes: None }
+        Self { values: Vec::new(), left: Left::default(), continuity, jumped: None, modes: None }
     }
 
     /// Takes note of how large values are where a row is written.
@@ -29,17 +32,16 @@ impl<'p> Fallback<'p> {
         self.values.clear();
         self.values.extend_from_slice(values);
         self.continuity.remember(values);
+        self.jumped = None;
     }
 
     /// Whether something that constraints determine is not what it was at the left.
     pub fn has_jumped(&self, machine: &Machine) -> bool {
-        self.continuity.broken(&machine.memory.values, 0.0).is_some()
+        self.broken(machine).is_some()
     }
 
-    /// The same, and no state was set.
-    pub fn has_jumped_by_itself(&self, machine: &Machine) -> bool {
-        let stays = |slot: compile::Address| self.values[slot as usize] == machine.memory.values[slot as usize];
-        machine.program.states.iter().all(|state| stays(state.value)) && self.has_jumped(machine)
+    fn broken(&self, machine: &Machine) -> Option<Broken> {
+        self.jumped.or_else(|| self.continuity.broken(&machine.memory.values, 0.0))
     }
 
     /// The values at the left, in terms that hold in every mode.
@@ -52,15 +54,34 @@ impl<'p> Fallback<'p> {
     }
 }
 
+/// What `reinit` sets takes along what constraints tie to it, and the relations on it. What jumps besides, does so by itself.
+impl events::Watch for Fallback<'_> {
+    fn is_in_doubt(&self, machine: &Machine) -> bool {
+        self.has_jumped(machine)
+    }
+
+    fn before_reinit(&mut self, machine: &Machine) {
+        self.jumped = self.broken(machine);
+    }
+
+    fn follows_reinit(&self) -> bool {
+        !self.continuity.is_empty()
+    }
+
+    fn after_reinit(&mut self, machine: &Machine) {
+        self.continuity.remember(&machine.memory.values);
+    }
+}
+
 impl<'a> Run<'a, '_> {
     /// What jumped although it is differentiated, where neither `reinit` nor the rounding of constraints explains it.
     pub(super) fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
         let found = match self.projector {
             Some(_) => self.moved_by_projection(time)?,
-            None => self.fallback.continuity.broken(&self.station.machine.memory.values, 0.0),
+            None => self.fallback.broken(&self.station.machine),
         };
         let Some(broken) = found else { return Ok(None) };
-        if self.follows_from_reinit(time)? {
+        if self.projection_follows_reinit(time) {
             return Ok(None);
         }
         let Some(mut modes) = self.take_modes() else { return Ok(None) };
@@ -70,17 +91,18 @@ impl<'a> Run<'a, '_> {
         Ok(violated?.then_some(broken))
     }
 
-    /// Whether the states that `reinit` set take along all that jumped: with the equations from before the event they do
-    /// the same.
-    fn follows_from_reinit(&mut self, time: f64) -> Result<bool, Stop> {
-        let Fallback { values: before, continuity, .. } = &self.fallback;
+    /// Whether all states that a projection moves are taken along by those that `reinit` set: with the equations from before
+    /// the event they do the same.
+    fn projection_follows_reinit(&mut self, time: f64) -> bool {
+        let Some(projector) = &mut self.projector else { return false };
+        let before = &self.fallback.values;
         let machine = &mut self.station.machine;
         let program = machine.program;
         let after = machine.memory.values.clone();
         let set: Vec<bool> =
             program.states.iter().map(|state| before[state.value as usize] != after[state.value as usize]).collect();
         if !set.contains(&true) {
-            return Ok(false);
+            return false;
         }
         machine.memory.values.clone_from(before);
         for (state, _) in program.states.iter().zip(&set).filter(|(_, set)| **set) {
@@ -88,30 +110,21 @@ impl<'a> Run<'a, '_> {
         }
         machine.memory.set_time(time);
         machine.systems.forget_factors(program);
-        let follows = match &mut self.projector {
-            Some(projector) => {
-                let mut project = |machine: &mut Machine| {
-                    let mut x = vec![0.0; program.states.len()];
-                    program.read_states(&machine.memory, &mut x);
-                    projector.project_others(machine, time, &mut x, set.clone()).map(|_| x)
-                };
-                let then = project(machine);
-                machine.memory.values.clone_from(&after);
-                machine.systems.forget_factors(program);
-                let tolerance = self.options.tolerance;
-                let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance * (1.0 + a.abs() + b.abs());
-                matches!((then, project(machine)), (Ok(then), Ok(now)) if then.iter().zip(&now).all(is_near))
-            }
-            None => {
-                let evaluated = machine.run(&program.sections.dynamics, Phase::Frozen);
-                let evaluated = evaluated.and_then(|()| machine.run(&program.sections.outputs, Phase::Frozen));
-                evaluated.is_ok() && continuity.agree(&machine.memory.values, &after)
-            }
+        let mut project = |machine: &mut Machine| {
+            let mut x = vec![0.0; program.states.len()];
+            program.read_states(&machine.memory, &mut x);
+            projector.project_others(machine, time, &mut x, set.clone()).map(|_| x)
         };
+        let then = project(machine);
+        machine.memory.values.clone_from(&after);
+        machine.systems.forget_factors(program);
+        let tolerance = self.options.tolerance;
+        let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance * (1.0 + a.abs() + b.abs());
+        let follows = matches!((then, project(machine)), (Ok(then), Ok(now)) if then.iter().zip(&now).all(is_near));
         machine.memory.values = after;
         machine.systems.forget_factors(program);
         machine.unsettle();
-        Ok(follows)
+        follows
     }
 
     /// The state that goes furthest when all are moved to constraints that changed at an event.

@@ -82,9 +82,10 @@ impl<'a, 'w> Run<'a, 'w> {
         let Station { machine, names, .. } = &mut *self.station;
         machine.ahead = delay;
         self.program.look_ahead(&mut machine.memory, delay);
-        let fallback = &self.fallback;
-        let doubt = |machine: &Machine| clockwork.is_some() && fallback.has_jumped_by_itself(machine);
-        let mut outcome = events::pass(machine, names, self.log, &mut self.clockwork, time, &doubt);
+        let mut outcome = match &clockwork {
+            Some(_) => events::pass(machine, names, self.log, &mut self.clockwork, time, &mut self.fallback),
+            None => events::pass(machine, names, self.log, &mut self.clockwork, time, &mut events::Unwatched),
+        };
         machine.ahead = 0.0;
         self.program.look_ahead(&mut machine.memory, 0.0);
         if outcome.is_err() {

@@ -40,6 +40,35 @@ impl Workspace {
         Ok(solved)
     }
 
+    /// Discrete unknowns follow from relations that stay as they are.
+    pub(super) fn solve_decided(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+    ) -> Result<Solved, Reason> {
+        /// Discrete unknowns may depend on each other and, without relations, on continuous ones.
+        const MOST_ROUNDS: usize = 8;
+        let found = &program.systems[system];
+        let Some(chunk) = found.discrete_code else {
+            return self.solve_frozen(program, system, memory);
+        };
+        memory.set_live(false);
+        program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?;
+        let mut outcome = None;
+        for _ in 0..MOST_ROUNDS {
+            let before = configuration(memory, &self.places);
+            self.drop_factors(found.kind);
+            let solved = self.solve_frozen(program, system, memory)?;
+            program.run_chunk(chunk, memory).map_err(Reason::Evaluation)?;
+            outcome = Some(solved);
+            if key(&before) == key(&configuration(memory, &self.places)) {
+                break;
+            }
+        }
+        outcome.map_or_else(|| self.solve_frozen(program, system, memory), Ok)
+    }
+
     fn settle(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         self.decide_by_start_values(program, system, memory);
         let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
