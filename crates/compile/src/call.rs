@@ -9,7 +9,7 @@ use dae::tangent::contains_reals;
 use dae::value::Array;
 use dae::{CallSite, FunctionId, Functions, Value};
 
-use crate::lower::Strings;
+use crate::lower::{self, Strings, is_exact};
 
 /// Statements that one call may take: some minutes.
 const LONGEST_CALL: u64 = 2_000_000_000;
@@ -26,6 +26,7 @@ pub fn evaluate(
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let values = inputs(functions, function, &site.inputs, arguments, strings)?;
     let outputs = call(functions, site.function, values, externals)?;
+    outputs.iter().try_for_each(check_integers)?;
     let mut out = results.iter_mut();
     outputs.iter().for_each(|value| scalars(value, strings, &mut out));
     Ok(())
@@ -167,6 +168,22 @@ fn value(
             }
             Ok(Value::Function { function: *function, given: values })
         }
+    }
+}
+
+/// Integers that go back into memory must be exact there.
+fn check_integers(value: &Value) -> Result<(), String> {
+    let mut inexact = None;
+    value.for_each_scalar(&mut |scalar| {
+        if let Value::Integer(number) = *scalar
+            && !is_exact(number)
+        {
+            inexact = Some(number);
+        }
+    });
+    match inexact {
+        Some(number) => Err(lower::inexact(number).message),
+        None => Ok(()),
     }
 }
 

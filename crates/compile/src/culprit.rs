@@ -3,16 +3,35 @@
 //! Evaluation is repeatable: code reads nothing that it writes later. From the bad result the search goes back along
 //! operands that are not finite, to an operation all of whose operands are.
 
+use rustc_hash::FxHashSet;
+
 use crate::code::{Address, Code, Op};
 use crate::failure::{Failure, Reason};
+use crate::family::Kernel;
 use crate::interpret::run_traced;
+use crate::lower::LARGEST_INTEGER;
+use crate::math::Binary;
 use crate::memory::Memory;
 use crate::program::Program;
 use crate::runtime::Runtime;
 
-/// Why a result of the code is not finite.
-pub fn find(program: &Program, code: &Code, memory: &mut Memory) -> Failure {
-    find_at(program, code, memory, None)
+/// Runs code, some result of which is not finite, once more with all functions interpreted. What the interpreter finds is
+/// right: it counts further than machine code.
+pub fn run_again(program: &Program, code: &Code, memory: &mut Memory) -> Result<(), Failure> {
+    let Some(kernel) = &code.kernel else {
+        let failure = find_at(program, code, memory, None);
+        let is_finite = |&output: &Address| memory.values[output as usize].is_finite();
+        return if code.outputs.iter().all(is_finite) { Ok(()) } else { Err(failure) };
+    };
+    let checked: FxHashSet<Address> = code.outputs.iter().copied().collect();
+    for member in 0..kernel.members as usize {
+        let mut single = member_code(program, code, kernel, member);
+        single.outputs.retain(|output| checked.contains(output));
+        if single.outputs.iter().any(|&output| !memory.values[output as usize].is_finite()) {
+            run_again(program, &single, memory)?;
+        }
+    }
+    Ok(())
 }
 
 /// Why what the code writes to an address is not finite.
@@ -23,11 +42,7 @@ pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Opt
             written.iter().any(|&hole| !memory.values[kernel.address(hole, member) as usize].is_finite())
         };
         let member = (0..kernel.members as usize).find(bad).unwrap_or(0);
-        let mut single = kernel.member(member);
-        single.outputs = written.iter().map(|&hole| kernel.address(hole, member)).collect();
-        single.relocate(&program.regions);
-        single.statements = code.statements.get(member).map(|&(_, origin)| (0, origin)).into_iter().collect();
-        return find_at(program, &single, memory, address);
+        return find_at(program, &member_code(program, code, kernel, member), memory, address);
     }
     memory.call_failure = None;
     let (values, mut runtime) = Runtime::new(program, &program.pool.calls, memory);
@@ -56,6 +71,11 @@ pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Opt
             let taken = if memory.values[condition as usize] != 0.0 { a } else { b };
             sources = vec![condition, taken];
             // NaN stands for what was found to be undefined: that is what the condition looks at.
+            if bad(taken) && is_size_check(code, &trace[..at], condition, memory) {
+                let reason = Box::new(Reason::Integer);
+                let expression = code.origins.get(position).copied();
+                return Failure { reason, expression, variable: origin.variable, equation: origin.equation };
+            }
             if let Some(undefined) =
                 bad(taken).then(|| undefined_operand(code, &trace[..at], condition, &bad)).flatten()
             {
@@ -91,6 +111,22 @@ pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Opt
         variable: origin.variable,
         equation: origin.equation,
     }
+}
+
+/// Whether a condition is that an Integer is too large to be exact.
+fn is_size_check(code: &Code, trace: &[u32], condition: Address, memory: &Memory) -> bool {
+    let maker = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition));
+    matches!(maker, Some(&Op::Binary { function: Binary::Less, a, .. }) if memory.values[a as usize] == LARGEST_INTEGER)
+}
+
+/// The code of one member of a family, all of whose results count.
+fn member_code(program: &Program, code: &Code, kernel: &Kernel, member: usize) -> Code {
+    let (_, written) = kernel.usage();
+    let mut single = kernel.member(member);
+    single.outputs = written.iter().map(|&hole| kernel.address(hole, member)).collect();
+    single.relocate(&program.regions);
+    single.statements = code.statements.get(member).map(|&(_, origin)| (0, origin)).into_iter().collect();
+    single
 }
 
 /// The operand, not finite, of the operation that made a condition.

@@ -3,7 +3,7 @@
 //! A comparison with a side that is no finite number is NaN, neither true nor false. NaN goes through `not`, `and` and `or`
 //! except where the other side decides (`false and …`, `true or …`), and what such a condition decides is NaN. So the check
 //! of results finds it, and a guard such as `x > 0 and log(x) > 1` still guards. Only expressions that may be undefined
-//! (`Exprs::is_partial`) cost this.
+//! (`Exprs::is_partial`, or Integers that may get too large) cost this.
 
 use dae::ExprId;
 
@@ -14,7 +14,7 @@ use crate::math::Binary;
 impl Lowering<'_> {
     /// The value, or NaN where the expression `of` that it depends on is not finite.
     pub(crate) fn where_defined(&mut self, value: Address, of: ExprId, origin: ExprId) -> Address {
-        if !self.exprs.is_partial(of) {
+        if !self.is_partial(of) {
             return value;
         }
         // The difference of a number with itself is zero, and of anything else NaN. Derivatives are those of the value.

@@ -21,6 +21,8 @@ pub enum Reason {
     Operation { name: &'static str, operands: Vec<f64> },
     /// A function call failed, or gave no finite value.
     Call { message: String },
+    /// An Integer came out larger than Integers are exact.
+    Integer,
     /// Something that had to be known before is not finite.
     Input { variable: Option<VarId> },
 }
@@ -36,6 +38,7 @@ impl Failure {
         match &*self.reason {
             Reason::Operation { name, operands } => format!("{} has no finite value", operation(name, operands)),
             Reason::Call { message } => message.clone(),
+            Reason::Integer => "an Integer is beyond 2^53 - 1, up to which Integers are exact".to_string(),
             Reason::Input { variable: Some(variable) } => {
                 format!("the value of {} is not finite", model.variable_name(*variable))
             }
@@ -71,8 +74,12 @@ impl Failure {
 impl Failure {
     /// What to do about it.
     fn advice(&self) -> Option<&'static str> {
-        let Reason::Operation { name, .. } = &*self.reason else { return None };
-        Some(match *name {
+        let name = match &*self.reason {
+            Reason::Operation { name, .. } => *name,
+            Reason::Integer => return Some("a Real holds larger numbers, with 16 digits"),
+            Reason::Call { .. } | Reason::Input { .. } => return None,
+        };
+        Some(match name {
             "div" | "pow" => "look at what becomes zero; guard it, such as `noEvent(if abs(x) > 0 then 1/x else …)`",
             "log" | "log10" | "sqrt" | "asin" | "acos" => {
                 "look at what leaves the domain of the function; guard it, such as `noEvent(if x > 0 then log(x) else …)`"

@@ -74,16 +74,19 @@ impl Strings {
     }
 }
 
-/// Integers are exact up to here.
-pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
+/// Integers are exact up to here. The next one, 2^53, is also what 2^53 + 1 is rounded to.
+pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 pub fn is_exact(integer: i64) -> bool {
     integer.unsigned_abs() <= LARGEST_INTEGER as u64
 }
 
 pub fn inexact(integer: i64) -> Diagnostic {
-    Diagnostic::error("integer-range", format!("the Integer {integer} is beyond 2^53, up to which Integers are exact"))
-        .hint("a Real holds larger numbers, with 16 digits")
+    Diagnostic::error(
+        "integer-range",
+        format!("the Integer {integer} is beyond 2^53 - 1, up to which Integers are exact"),
+    )
+    .hint("a Real holds larger numbers, with 16 digits")
 }
 
 /// One way to call a function.
@@ -232,6 +235,10 @@ struct Fact {
     region: u32,
     /// The regions of the two branches, where it is an `If` with real branches.
     branches: Option<(u32, u32)>,
+    /// An Integer, as far as operands tell.
+    counts: bool,
+    /// Integers are computed in it, which may be too large.
+    may_overflow: bool,
 }
 
 enum Work {
@@ -286,13 +293,13 @@ impl Lowering<'_> {
                 continue;
             }
             if done {
-                let cost = self.cost(id);
+                let (cost, counts, may_overflow) = (self.cost(id), self.counts(id), self.may_overflow(id));
                 self.positions.insert(id, self.order.len() as u32);
                 self.order.push(id);
                 if let Node::Call { site, args, .. } = self.exprs.node(id) {
                     self.evaluations.entry((site, args)).or_insert(id);
                 }
-                self.facts.push(Fact { cost, region: u32::MAX, branches: None });
+                self.facts.push(Fact { cost, region: u32::MAX, branches: None, counts, may_overflow });
                 continue;
             }
             stack.push((id, true));
@@ -345,10 +352,42 @@ impl Lowering<'_> {
         children.iter().fold(own, |sum, child| sum.saturating_add(self.fact(*child).cost))
     }
 
+    /// Whether an expression is an Integer: what it is made of says so.
+    fn counts(&self, id: ExprId) -> bool {
+        let both = |a: ExprId, b: ExprId| self.fact(a).counts && self.fact(b).counts;
+        match self.exprs.node(id) {
+            Node::Integer(_) => true,
+            Node::Var(variable) | Node::Pre(variable) | Node::Previous(variable) => {
+                self.model.variables.get(variable).is_some_and(|variable| variable.ty == VariableType::Integer)
+            }
+            Node::Neg(a) => self.fact(a).counts,
+            Node::Add(a, b) | Node::Sub(a, b) | Node::Mul(a, b) => both(a, b),
+            Node::If { then, otherwise, .. } => both(then, otherwise),
+            Node::Builtin(Builtin::Floor | Builtin::FloorEvent, _) => true,
+            Node::Builtin(op, args) if keeps_integers(op) => {
+                self.exprs.arguments(args).iter().all(|&argument| self.fact(argument).counts)
+            }
+            Node::Call { .. } => self.model.scalar_type(id) == dae::scalar_type::ScalarType::Integer,
+            _ => false,
+        }
+    }
+
+    fn may_overflow(&self, id: ExprId) -> bool {
+        let is_sum = matches!(self.exprs.node(id), Node::Add(..) | Node::Sub(..) | Node::Mul(..));
+        let mut found = is_sum && self.counts(id);
+        self.exprs.for_each_child(id, |child| found |= self.fact(child).may_overflow);
+        found
+    }
+
+    /// Whether a value may be undefined although all variables have values.
+    pub(crate) fn is_partial(&self, id: ExprId) -> bool {
+        self.exprs.is_partial(id) || self.fact(id).may_overflow
+    }
+
     fn fact(&self, id: ExprId) -> Fact {
         match self.positions.get(&id) {
             Some(&position) => self.facts[position as usize],
-            None => Fact { cost: 0, region: 0, branches: None },
+            None => Fact { cost: 0, region: 0, branches: None, counts: false, may_overflow: false },
         }
     }
 
@@ -511,10 +550,18 @@ impl Lowering<'_> {
     fn may_be_inexact(&self, statement: &Statement) -> bool {
         let variable = statement.origin.variable.and_then(|variable| self.model.variables.get(variable));
         variable.is_some_and(|variable| variable.ty == VariableType::Integer)
-            && !matches!(
-                self.exprs.node(statement.value),
-                Node::Integer(_) | Node::Var(_) | Node::Pre(_) | Node::Call { .. }
-            )
+            && match self.exprs.node(statement.value) {
+                Node::Integer(_) | Node::Var(_) | Node::Pre(_) | Node::Call { .. } => false,
+                // Looked at where it is computed.
+                Node::Add(..) | Node::Sub(..) | Node::Mul(..) => !self.fact(statement.value).counts,
+                _ => true,
+            }
+    }
+
+    /// The result of Integers must be exact wherever it goes: `mod(a*b, 10)` of a rounded product is any digit.
+    fn arithmetic(&mut self, function: Binary, a: ExprId, b: ExprId, id: ExprId) -> Address {
+        let value = self.binary(function, self.operand(a), self.operand(b), id);
+        if self.fact(id).counts { self.exact(value, id) } else { value }
     }
 
     /// An Integer, NaN where numbers are not exact any more.
@@ -578,7 +625,8 @@ impl Lowering<'_> {
         }
         let address = match self.exprs.node(id) {
             Node::Real(value) => self.constant(value),
-            Node::Integer(value) if !is_exact(value) => return Err(inexact(value)),
+            // What is computed with it is looked at; only what is a number of its own has to be as written.
+            Node::Integer(value) if value as f64 as i128 != i128::from(value) => return Err(inexact(value)),
             Node::Integer(value) => self.constant(value as f64),
             Node::Boolean(value) => self.constant(if value { 1.0 } else { 0.0 }),
             Node::String(text) => {
@@ -604,15 +652,15 @@ impl Lowering<'_> {
                 self.read(Place { slot, ..place }, variable, id)
             }
             Node::Neg(a) => self.unary(Unary::Neg, self.operand(a), id),
-            Node::Not(a) if self.exprs.is_partial(a) => self.defined_not(self.operand(a), id),
+            Node::Not(a) if self.is_partial(a) => self.defined_not(self.operand(a), id),
             Node::Not(a) => self.unary(Unary::Not, self.operand(a), id),
-            Node::Add(a, b) => self.binary(Binary::Add, self.operand(a), self.operand(b), id),
-            Node::Sub(a, b) => self.binary(Binary::Sub, self.operand(a), self.operand(b), id),
-            Node::Mul(a, b) => self.binary(Binary::Mul, self.operand(a), self.operand(b), id),
+            Node::Add(a, b) => self.arithmetic(Binary::Add, a, b, id),
+            Node::Sub(a, b) => self.arithmetic(Binary::Sub, a, b, id),
+            Node::Mul(a, b) => self.arithmetic(Binary::Mul, a, b, id),
             Node::Div(a, b) => self.binary(Binary::Div, self.operand(a), self.operand(b), id),
             Node::Pow(a, b) => self.power(a, b, id),
-            Node::And(a, b) if self.exprs.is_partial(id) => self.defined_and(self.operand(a), self.operand(b), id),
-            Node::Or(a, b) if self.exprs.is_partial(id) => self.defined_or(self.operand(a), self.operand(b), id),
+            Node::And(a, b) if self.is_partial(id) => self.defined_and(self.operand(a), self.operand(b), id),
+            Node::Or(a, b) if self.is_partial(id) => self.defined_or(self.operand(a), self.operand(b), id),
             Node::And(a, b) => self.binary(Binary::And, self.operand(a), self.operand(b), id),
             Node::Or(a, b) => self.binary(Binary::Or, self.operand(a), self.operand(b), id),
             Node::Compare { op, left, right, .. } => {
@@ -833,6 +881,12 @@ impl Lowering<'_> {
         let at_start = self.binary(Binary::Equal, LAMBDA, zero, id);
         self.select(at_start, simplified, upper, id)
     }
+}
+
+/// Whether the result is an Integer where the arguments are.
+fn keeps_integers(op: Builtin) -> bool {
+    use Builtin::*;
+    matches!(op, Abs | Min | Max | Div | Mod | Rem | DivEvent | ModEvent | RemEvent)
 }
 
 pub fn unary(op: Builtin) -> Option<Unary> {

@@ -352,7 +352,7 @@ impl Program {
         if self.try_chunk(chunk, memory) {
             return Ok(());
         }
-        Err(crate::culprit::find(self, &self.chunks[chunk], memory))
+        crate::culprit::run_again(self, &self.chunks[chunk], memory)
     }
 
     /// Why a section left something that is not finite at an address that is not checked, such as that of an action.

@@ -88,9 +88,27 @@ pub struct TypedExternal {
     pub libraries: Vec<Arc<str>>,
 }
 
+/// The variables of a function or record with their types.
+struct Declared {
+    variables: Vec<(CompId, Type)>,
+    /// What the constructor of a record makes.
+    record: Option<Arc<RecordType>>,
+}
+
+type DeclaredLocals = (Locals, FxHashMap<CompId, LocalId>);
+
+/// Which variables of a function get their sizes and first values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Inputs,
+    All,
+}
+
 /// What is known about a function so far.
 pub struct FunctionEntry {
     pub signature: Arc<Signature>,
+    /// Whether the sizes and first values of all variables are known.
+    is_complete: bool,
     pub(crate) typed: TypedState,
     pub(crate) id: Option<FunctionId>,
 }
@@ -163,23 +181,36 @@ impl Elaborator {
         if let Some(&key) = self.function_keys.get(&identity) {
             return Ok(self.functions[key].signature.clone());
         }
-        let signature = Arc::new(self.make_signature(class, kind)?);
-        let key = signature.key;
-        // Typing the signature may have met the function itself and made its entry already.
-        if let Some(&key) = self.function_keys.get(&identity) {
-            return Ok(self.functions[key].signature.clone());
-        }
-        let made = self.functions.push(FunctionEntry { signature, typed: TypedState::Untyped, id: None });
-        debug_assert_eq!(made, key);
-        self.function_keys.insert(identity, made);
-        Ok(self.functions[made].signature.clone())
-    }
-
-    fn make_signature(&mut self, class: ClassId, kind: SignatureKind) -> Outcome<Signature> {
         if let ast::ClassBody::PartialDerivative { function, variables } = self.instances.definition(class).body.clone()
         {
-            return self.derivative_signature(class, &function, &variables);
+            let signature = self.derivative_signature(class, &function, &variables)?;
+            return Ok(self.enter(identity, signature, true));
         }
+        let declared = self.declared(class, kind)?;
+        // What is declared may call the function itself: then its inputs and outputs have to be known already.
+        let known = self.assemble(class, kind, &declared, self.undefined_locals(&declared));
+        let key = self.enter(identity, known, false).key;
+        let inputs = self.declare_locals(class, kind, &declared, Extent::Inputs);
+        let known = self.assemble(class, kind, &declared, inputs);
+        self.functions[key].signature = Arc::new(Signature { key, ..known });
+        let locals = self.sorted_locals(class, kind, &declared);
+        let signature = Arc::new(Signature { key, ..self.assemble(class, kind, &declared, locals) });
+        let entry = &mut self.functions[key];
+        (entry.signature, entry.is_complete) = (signature.clone(), true);
+        Ok(signature)
+    }
+
+    fn enter(&mut self, identity: Identity, signature: Signature, is_complete: bool) -> Arc<Signature> {
+        let key = self.functions.next_id();
+        let signature = Arc::new(Signature { key, ..signature });
+        let typed = TypedState::Untyped;
+        self.functions.push(FunctionEntry { signature: signature.clone(), is_complete, typed, id: None });
+        self.function_keys.insert(identity, key);
+        signature
+    }
+
+    /// The variables of a function or record, in the order of the text.
+    fn declared(&mut self, class: ClassId, kind: SignatureKind) -> Outcome<Declared> {
         if kind != SignatureKind::Record {
             self.check_function(class)?;
         }
@@ -188,31 +219,51 @@ impl Elaborator {
             SignatureKind::Record => Some(self.record_type(class)?),
             _ => None,
         };
-        let mut types = Vec::with_capacity(components.len());
+        let mut variables = Vec::with_capacity(components.len());
         for &component in &components {
-            types.push(self.component_type(component)?);
+            variables.push((component, self.component_type(component)?));
         }
-        let declared: Vec<(CompId, Type)> = components.iter().copied().zip(types).collect();
-        let (mut locals, mut map) = self.declare_locals(class, kind, &declared);
         if kind != SignatureKind::Record {
-            let is_input = |local: LocalId| {
-                let component = declared[local.index()].0;
-                self.instances.component(component).type_prefixes.direction == ast::Direction::Input
-            };
-            if let Some(order) = declaration_order(&locals, declared.len(), is_input) {
-                let sorted: Vec<_> = order.into_iter().map(|local| declared[local.index()].clone()).collect();
-                (locals, map) = self.declare_locals(class, kind, &sorted);
-            }
+            self.check_function_components(class, &components)?;
         }
+        Ok(Declared { variables, record })
+    }
+
+    /// All locals, in an order in which their declarations can be evaluated.
+    fn sorted_locals(&mut self, class: ClassId, kind: SignatureKind, declared: &Declared) -> DeclaredLocals {
+        let (locals, map) = self.declare_locals(class, kind, declared, Extent::All);
+        if kind == SignatureKind::Record {
+            return (locals, map);
+        }
+        let is_input = |local: LocalId| {
+            let component = declared.variables[local.index()].0;
+            self.instances.component(component).type_prefixes.direction == ast::Direction::Input
+        };
+        match declaration_order(&locals, declared.variables.len(), is_input) {
+            Some(order) => {
+                let variables = order.into_iter().map(|local| declared.variables[local.index()].clone()).collect();
+                let sorted = Declared { variables, record: declared.record.clone() };
+                self.declare_locals(class, kind, &sorted, Extent::All)
+            }
+            None => (locals, map),
+        }
+    }
+
+    /// Puts together what a function takes and gives.
+    fn assemble(
+        &mut self,
+        class: ClassId,
+        kind: SignatureKind,
+        declared: &Declared,
+        (locals, map): DeclaredLocals,
+    ) -> Signature {
         let field = |component: CompId| {
             let local = map[&component];
             let Local { name, ty, default, span, .. } = &locals[local];
             SignatureInput { name: *name, ty: ty.clone(), default: default.clone(), local, span: *span }
         };
+        let components: Vec<CompId> = declared.variables.iter().map(|(component, _)| *component).collect();
         let fields: Vec<SignatureInput> = components.iter().map(|&component| field(component)).collect();
-        if kind != SignatureKind::Record {
-            self.check_function_components(class, &components)?;
-        }
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
         let mut output_locals = Vec::new();
@@ -234,11 +285,11 @@ impl Elaborator {
                 output_locals.push(local);
             }
         }
-        if let Some(record) = &record {
+        if let Some(record) = &declared.record {
             outputs.push((Name::new("result"), Type::new(Base::Record(record.clone()), 0)));
         }
         let impure = self.is_impure(class);
-        Ok(Signature {
+        Signature {
             key: self.functions.next_id(),
             name: self.instances.class_name(class),
             class,
@@ -247,11 +298,21 @@ impl Elaborator {
             outputs,
             output_locals,
             fields,
-            record,
+            record: declared.record.clone(),
             locals,
             components: map,
             impure,
-        })
+        }
+    }
+
+    /// Locals whose sizes and first values are not known yet.
+    fn undefined_locals(&self, declared: &Declared) -> DeclaredLocals {
+        let (mut locals, mut map) = (Locals::default(), FxHashMap::default());
+        for (component, ty) in &declared.variables {
+            let (name, span) = (self.instances.component(*component).name, self.instances.span(*component));
+            map.insert(*component, locals.push(Local { name, ty: ty.clone(), sizes: Vec::new(), default: None, span }));
+        }
+        (locals, map)
     }
 
     /// Locals in the given order, with their sizes and first values.
@@ -259,19 +320,19 @@ impl Elaborator {
         &mut self,
         class: ClassId,
         kind: SignatureKind,
-        declared: &[(CompId, Type)],
-    ) -> (Locals, FxHashMap<CompId, LocalId>) {
+        declared: &Declared,
+        extent: Extent,
+    ) -> DeclaredLocals {
+        let (locals, components) = self.undefined_locals(declared);
         let mut typer = Typer::new(self, class, Place::Function);
-        for (component, ty) in declared {
-            let instances = &typer.elaborator.instances;
-            let (name, span) = (instances.component(*component).name, instances.span(*component));
-            let local = typer.locals.push(Local { name, ty: ty.clone(), sizes: Vec::new(), default: None, span });
-            typer.components.insert(*component, local);
-        }
-        for (component, ty) in declared {
+        (typer.locals, typer.components) = (locals, components);
+        for (component, ty) in &declared.variables {
             let local = typer.components[component];
-            let sizes = typer.local_sizes(*component);
             let is_given = kind == SignatureKind::Record || typer.is_input(*component);
+            if extent == Extent::Inputs && !is_given {
+                continue;
+            }
+            let sizes = typer.local_sizes(*component);
             let default = typer.local_default(*component, ty, is_given);
             typer.locals[local].sizes = sizes;
             typer.locals[local].default = default;
@@ -447,6 +508,12 @@ impl Elaborator {
             TypedState::Typed(typed) => return Ok(typed.clone()),
             TypedState::Failed(diagnostic) => return Err(diagnostic.clone()),
             TypedState::Untyped => {}
+        }
+        if !self.functions[key].is_complete {
+            let signature = &self.functions[key].signature;
+            let message = format!("what is declared in the function `{}` needs the function itself", signature.name);
+            let span = self.instances.definition(signature.class).name.span;
+            return Err(Box::new(Diagnostic::error("cyclic-function", message).at(span, "declared here")));
         }
         let before = self.error_count();
         let made = self.type_function(key).and_then(|typed| {

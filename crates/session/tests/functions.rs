@@ -81,6 +81,9 @@ fn declared_values_are_taken_on_entry_and_kept_where_nothing_is_assigned() {
 #[test]
 fn functions_call_themselves_and_each_other() {
     let text = "package P
+      function deep input Integer n; output Integer r = if n < 2 then n else deep(n - 1) + deep(n - 2); algorithm end deep;
+      function wide input Integer n; output Integer r;
+      protected Real w[if n <= 0 then 0 else wide(n - 1)]; algorithm r := size(w, 1) + 1; end wide;
       function fib input Integer n; output Integer r; algorithm r := if n < 2 then n else fib(n - 1) + fib(n - 2); end fib;
       function even input Integer n; output Boolean r; algorithm r := if n == 0 then true else odd(n - 1); end even;
       function odd input Integer n; output Boolean r; algorithm r := if n == 0 then false else even(n - 1); end odd;
@@ -89,9 +92,14 @@ fn functions_call_themselves_and_each_other() {
         Integer r = fib(n);
         Boolean e = even(n);
         parameter Integer p = fib(12);
+        // Billions of calls, if each were made.
+        parameter Integer q = fib(50);
+        Integer d = deep(5*n);
+        Integer w = wide(n);
       end M;
       end P;";
-    assert_eq!(ends(text, &["r", "e", "p"]), [55.0, 1.0, 144.0]);
+    let expected = [55.0, 1.0, 144.0, 12_586_269_025.0, 12_586_269_025.0, 11.0];
+    assert_eq!(ends(text, &["r", "e", "p", "q", "d", "w"]), expected);
 }
 
 #[test]
@@ -152,7 +160,7 @@ fn what_is_wrong_in_a_function_ends_the_run() {
         ("input Real x; output Real y; protected Real t; algorithm y := if x > 0.5 then t else x;", "f(time)"),
         ("input Integer i; output Real y; algorithm assert(i < 4, \"too large\"); y := 1;", "f(n)"),
         (
-            "input Integer i; output Integer y; algorithm y := 4503599627370496; for k in 1:i loop y := y*2; end for;",
+            "input Integer i; output Integer y; algorithm y := 4503599627370; for k in 1:i loop y := y*1000; end for;",
             "f(n)",
         ),
     ];

@@ -616,3 +616,34 @@ fn time_does_not_pass_the_stop_time() {
     assert!(run.result.time.is_sorted(), "{:?}", run.result.time);
     assert_eq!((run.result.time.last(), run.end("y")), (Some(&2.0), 2.0));
 }
+
+#[test]
+fn what_comes_after_the_end_does_not_happen() {
+    let text = "model M
+        Boolean after = time > 1;
+        Boolean from = time >= 1;
+        Boolean until = time <= 1;
+        Boolean before = time < 1;
+        Integer n(start = 0, fixed = true);
+        Integer m(start = 0, fixed = true);
+        Integer k = integer(time);
+      equation
+        when time > 1 then n = pre(n) + 1; end when;
+        when time >= 1 then m = pre(m) + 1; end when;
+      end M;";
+    for stop_time in [1.0, 2.0] {
+        let run = run(text, stop_time);
+        let late = f64::from(u8::from(stop_time > 1.0));
+        assert_eq!((run.end("after"), run.end("until"), run.end("n")), (late, 1.0 - late, late));
+        assert_eq!((run.end("from"), run.end("before"), run.end("m")), (1.0, 0.0, 1.0));
+        assert_eq!(run.end("k"), stop_time);
+    }
+}
+
+#[test]
+fn roundings_that_change_at_every_time_are_refused() {
+    let said = run("model M Real y = floor(1e20*time); end M;", 1.0).failure();
+    assert!(said.contains("floor(1e20*time) changes every"), "{said}");
+    let said = run("model M Integer y = integer(1e30*time); end M;", 1.0).failure();
+    assert!(said.contains("an Integer is beyond 2^53 - 1"), "{said}");
+}

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use base::{Decimal, Diagnostic};
-use compile::{Memory, Program};
+use compile::{Memory, Program, RelationId};
 
 use crate::machine::{Machine, Trouble};
 use crate::places::with_place;
@@ -122,11 +122,24 @@ pub struct Clockwork {
     delayed: Vec<f64>,
     /// The length of the run, which says what is short near time zero.
     span: f64,
+    /// The end of the run: nothing comes after it.
+    stop: f64,
+    crowd: Crowd,
+}
+
+/// Roundings of time that change about as often as there are times.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crowd {
+    /// When one changed last, and how many did in a row.
+    last: f64,
+    count: u32,
+    relation: Option<RelationId>,
+    gap: f64,
 }
 
 impl Clockwork {
     /// Reads start and interval of every sample from memory; instants before `time` are over.
-    pub fn new(program: &Program, memory: &Memory, time: f64, span: f64) -> Self {
+    pub fn new(program: &Program, memory: &Memory, time: f64, stop: f64) -> Self {
         let ticker = |sample: &compile::Sample| {
             let start = memory.values[sample.start_value as usize];
             let interval = memory.values[sample.interval_value as usize];
@@ -150,7 +163,9 @@ impl Clockwork {
             arrivals: VecDeque::new(),
             arrived: None,
             delayed: Vec::new(),
-            span,
+            span: stop - time,
+            stop,
+            crowd: Crowd::default(),
         }
     }
 
@@ -168,6 +183,8 @@ impl Clockwork {
             instants: vec![f64::INFINITY; program.time_relations.len()],
             left: self.left,
             span: self.span,
+            stop: self.stop,
+            crowd: Crowd::default(),
             arrivals: self.arrivals.clone(),
             arrived: self.arrived,
             delayed: self.delayed.clone(),
@@ -229,11 +246,36 @@ impl Clockwork {
             let rounds = matches!(program.layout.relations[id].kind, compile::RelationKind::Round { .. });
             if rounds { instant > now } else { !same_instant(instant, now) }
         });
-        later.map(|(&instant, _)| instant).fold(f64::INFINITY, f64::min)
+        let first = later.min_by(|a, b| a.0.total_cmp(b.0)).map(|(&instant, &id)| (instant, id));
+        self.watch_crowd(program, now, first);
+        first.map_or(f64::INFINITY, |(instant, _)| instant)
     }
 
-    /// A time within the instant at which relations that are zero at `time` have left zero; later with every try.
+    fn watch_crowd(&mut self, program: &Program, now: f64, next: Option<(f64, RelationId)>) {
+        /// Of the length of the run. In such steps no run comes to its end.
+        const SHORT: f64 = 1e-13;
+        let rounds = |id: RelationId| matches!(program.layout.relations[id].kind, compile::RelationKind::Round { .. });
+        match next.filter(|&(_, id)| rounds(id)) {
+            Some((instant, id)) if instant - now < SHORT * now.abs().max(self.span) => {
+                let count = self.crowd.count + u32::from(now > self.crowd.last);
+                self.crowd = Crowd { last: now, count, relation: Some(id), gap: instant - now };
+            }
+            _ => self.crowd = Crowd { last: now, ..Crowd::default() },
+        }
+    }
+
+    /// A rounding that changes so often that the run would never end, and after how long.
+    pub fn crowded(&self) -> Option<(RelationId, f64)> {
+        const MOST: u32 = 2000;
+        self.crowd.relation.filter(|_| self.crowd.count > MOST).map(|relation| (relation, self.crowd.gap))
+    }
+
+    /// A time within the instant at which relations that are zero at `time` have left zero; later with every try. The run
+    /// does not go beyond its end.
     pub fn just_after(&self, time: f64) -> f64 {
+        if same_instant(time, self.stop) {
+            return time.max(self.stop);
+        }
         let tries = self.left.filter(|&(instant, _)| instant == time).map_or(0, |(_, tries)| tries);
         let ulps = f64::from(1u32 << tries.min(3));
         time + ulps * f64::EPSILON * time.abs().max(self.span)

@@ -31,7 +31,7 @@ pub fn initialise(
     machine.run(&program.sections.samples, Phase::Live)?;
     check_samples(program, &machine.memory)?;
     check_attributes(machine)?;
-    let mut clockwork = Clockwork::new(program, &machine.memory, time, stop - time);
+    let mut clockwork = Clockwork::new(program, &machine.memory, time, stop);
     let first = events::perform_initial(machine, log)?;
     machine.run(&program.sections.actions, Phase::Live)?;
     machine.memory.set_initial(false);

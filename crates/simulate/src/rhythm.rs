@@ -69,8 +69,16 @@ impl RecentEvents {
 }
 
 pub enum RestlessEvents {
-    Accumulate { gap: f64 },
-    Chatter { gap: f64 },
+    Accumulate {
+        gap: f64,
+    },
+    Chatter {
+        gap: f64,
+    },
+    /// A rounding of time changes about as often as there are times.
+    Crowd {
+        gap: f64,
+    },
 }
 
 impl RestlessEvents {
@@ -89,6 +97,11 @@ impl RestlessEvents {
                 format!("{expression} chatters at time {time}: it changes {}", rate(*gap)),
             )
             .hint("each branch drives the condition back to the other; add hysteresis, or noEvent where the value is continuous"),
+            RestlessEvents::Crowd { gap } => Diagnostic::error(
+                "event-accumulation",
+                format!("at time {time} {expression} changes {}, so that the run would never end", rate(*gap)),
+            )
+            .hint("each change is an event; round a smaller number, or write noEvent around it"),
         };
         Trouble::Model(Box::new(placed(diagnostic, model, relation)))
     }

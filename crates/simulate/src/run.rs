@@ -24,7 +24,7 @@ use crate::places::not_finite;
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::real_time::{Pace, Punctuality};
-use crate::rhythm::RecentEvents;
+use crate::rhythm::{RecentEvents, RestlessEvents};
 use crate::systems::Systems;
 use crate::undetermined;
 use remember::Remembering;
@@ -507,6 +507,11 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             let begun = self.meter.begin_step(&mut self.station.machine);
             let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time, stop);
+            if let Some((relation, gap)) = self.clockwork.crowded() {
+                let expression = self.program.layout.relations[relation].expression;
+                let crowd = RestlessEvents::Crowd { gap };
+                return Err(crowd.trouble(time, self.program.model(), expression).into());
+            }
             if known <= time || same_instant(known, time) {
                 // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
                 // rounding error later needs that later time, or it would never cross.

@@ -12,6 +12,7 @@ mod domain;
 mod expressions;
 mod failure;
 mod loops;
+mod repeated;
 mod statements;
 
 use base::IdVec;
@@ -25,13 +26,14 @@ use crate::function::{Body, Expr, External, Function, FunctionId, Functions, Loc
 use crate::known::{self, kind};
 use crate::value::{Kind, Value};
 use failure::placed;
+use repeated::Repeated;
 
 /// When this much stack is left, more is allocated.
 const RED_ZONE: usize = 128 * 1024;
 const STACK_CHUNK: usize = 2 * 1024 * 1024;
 
 /// Runs functions. Cheap to make.
-pub struct Executor<'a, D> {
+pub struct Executor<'a, D: Domain> {
     pub(crate) functions: &'a Functions,
     pub domain: D,
     /// Statements and calls that may still be executed; set it to bound the work.
@@ -39,8 +41,9 @@ pub struct Executor<'a, D> {
     /// How deeply calls may nest.
     pub max_depth: usize,
     depth: usize,
-    /// The functions that are being executed, where that matters.
+    /// The functions that are being executed.
     active: Vec<FunctionId>,
+    repeated: Repeated<D::Open>,
 }
 
 /// The variables of a call, and the conditions under which it has been left already.
@@ -54,7 +57,8 @@ type FrameOf<D> = Frame<<D as Domain>::Open>;
 
 impl<'a, D: Domain> Executor<'a, D> {
     pub fn over(functions: &'a Functions, domain: D) -> Self {
-        Self { functions, domain, steps_left: u64::MAX, max_depth: 2_000, depth: 0, active: Vec::new() }
+        let (active, repeated) = (Vec::new(), Repeated::default());
+        Self { functions, domain, steps_left: u64::MAX, max_depth: 2_000, depth: 0, active, repeated }
     }
 
     pub fn functions(&self) -> &'a Functions {
@@ -75,21 +79,24 @@ impl<'a, D: Domain> Executor<'a, D> {
             return Ok(outputs);
         }
         let is_known = self.domain.fails_at_once();
-        if !is_known {
-            // What is written out has no end, and is evaluated where the function would not be called.
-            if self.active.contains(&id) {
-                return Err(EvalError::new(FailureKind::Recursion, format!("`{}` calls itself", function.name)));
-            }
-            self.active.push(id);
+        let key = if is_known { self.repeated_key(id, function, &arguments) } else { None };
+        if let Some(outputs) = key.as_ref().and_then(|key| self.repeated_result(key)) {
+            return Ok(outputs);
         }
+        // What is written out has no end, and is evaluated where the function would not be called.
+        if !is_known && self.active.contains(&id) {
+            return Err(EvalError::new(FailureKind::Recursion, format!("`{}` calls itself", function.name)));
+        }
+        self.active.push(id);
         // The call that was asked for is not kept: its caller knows better what to do.
         let kept = (self.depth > 0 && self.domain.keeps_calls()).then(|| arguments.clone());
         let branches = self.domain.open_branches();
         self.depth += 1;
         let mut result = stacker::maybe_grow(RED_ZONE, STACK_CHUNK, || self.run(function, arguments));
         self.depth -= 1;
-        if !is_known {
-            self.active.pop();
+        self.active.pop();
+        if let (Some(key), Ok(outputs)) = (key, &result) {
+            self.remember_result(key, outputs);
         }
         if self.depth == 0 && is_known {
             result = result.and_then(|outputs| all_assigned(function, outputs));

@@ -58,7 +58,7 @@ impl<'a, 'w> Run<'a, 'w> {
             }
             Ok(Start::Before(left)) => {
                 let Machine { program, memory, .. } = &self.station.machine;
-                self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time - start);
+                self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time);
                 let trigger = Trigger { crossed: false, relation: false };
                 self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left))
             }
