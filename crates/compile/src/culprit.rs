@@ -71,7 +71,7 @@ pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Opt
             let taken = if memory.values[condition as usize] != 0.0 { a } else { b };
             sources = vec![condition, taken];
             // NaN stands for what was found to be undefined: that is what the condition looks at.
-            if bad(taken) && is_size_check(code, &trace[..at], condition, memory) {
+            if taken == a && bad(a) && is_size_check(code, &trace[..at], condition, memory) {
                 let reason = Box::new(Reason::Integer);
                 let expression = code.origins.get(position).copied();
                 return Failure { reason, expression, variable: origin.variable, equation: origin.equation };
