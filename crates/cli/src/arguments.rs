@@ -37,6 +37,8 @@ pub enum Command {
     Plot(Plot),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
+    /// Print completions of the command line for a shell, or write the manual pages
+    Completions(Completions),
 }
 
 #[derive(Args, Debug)]
@@ -68,6 +70,18 @@ pub struct Plot {
 pub struct Examples {
     /// The example to write
     pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("made").required(true).args(["shell", "man"]))]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Option<clap_complete::Shell>,
+
+    /// Write the manual pages into this folder instead
+    #[arg(long, value_name = "DIR")]
+    pub man: Option<PathBuf>,
 }
 
 /// What every command says that works on a model.

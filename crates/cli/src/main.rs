@@ -38,6 +38,7 @@ fn run() -> ExitCode {
         Command::Simulate(simulate) => commands::simulate::run(simulate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
         Command::Examples(examples) => commands::examples::run(examples),
+        Command::Completions(completions) => commands::completions::run(completions),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -66,13 +66,13 @@ pub struct Modules(Mutex<Vec<(Finished, Arc<IdVec<ChunkId, Code>>)>>);
 
 struct Finished(Option<JITModule>);
 
-// The module is touched by the compiling thread and by the destructor only, both under the lock.
+// SAFETY: the module is touched by the compiling thread and by the destructor only, both under the lock.
 unsafe impl Send for Finished {}
 
 impl Drop for Finished {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // Nobody runs the code any more: `Modules` is dropped with its last user.
+            // SAFETY: nobody runs the code any more: `Modules` is dropped with its last user.
             unsafe { module.free_memory() };
         }
     }
@@ -135,9 +135,9 @@ impl Machine {
             return false;
         }
         runtime.length = values.len();
-        // The pointer is that of a finished function of this type, and every address in it lies within memory, which
-        // has the length the program gave it.
+        // SAFETY: the pointer is that of a finished function of this type.
         let function: Compiled = unsafe { std::mem::transmute::<*mut (), Compiled>(pointer) };
+        // SAFETY: every address in the function lies within memory, which has the length the program gave it.
         unsafe { function(values.as_mut_ptr(), (runtime as *mut Runtime<'_>).cast()) };
         true
     }
@@ -182,33 +182,51 @@ impl Machine {
     }
 }
 
+// Machine code calls the functions below. Its contract: `runtime` points to the `Runtime` and `values` to the memory of
+// `runtime.length` numbers that the program was entered with; both live as long as the call, and nothing else uses them
+// meanwhile.
+
+/// # Safety
+/// The contract above; the lifetime is that of the call.
+unsafe fn runtime_of<'r>(runtime: *mut c_void) -> &'r mut Runtime<'r> {
+    // SAFETY: the caller keeps the contract.
+    unsafe { &mut *runtime.cast::<Runtime<'r>>() }
+}
+
+/// # Safety
+/// The contract above; the lifetime is that of the call.
+unsafe fn values_of<'r>(runtime: *mut c_void, values: *mut f64) -> &'r mut [f64] {
+    // SAFETY: the caller keeps the contract.
+    unsafe { std::slice::from_raw_parts_mut(values, (*runtime.cast::<Runtime<'r>>()).length) }
+}
+
 unsafe extern "C" fn host_call(runtime: *mut c_void, values: *mut f64, call: u32, arguments: u32, results: u32) {
-    // Both pointers come from `Machine::run` and live as long as the call.
-    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
-    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    // SAFETY: the pointers are those of the contract above.
+    let (runtime, values) = unsafe { (runtime_of(runtime), values_of(runtime, values)) };
     runtime.call(call, values, arguments, results);
 }
 
 unsafe extern "C" fn host_invoke(runtime: *mut c_void, values: *mut f64, chunk: u32) {
-    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
-    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    // SAFETY: the pointers are those of the contract above.
+    let (runtime, values) = unsafe { (runtime_of(runtime), values_of(runtime, values)) };
     runtime.invoke(chunk, values);
 }
 
 unsafe extern "C" fn host_delay(runtime: *mut c_void, delay: u32, time: f64, value: f64, delay_time: f64) -> f64 {
-    let runtime = unsafe { &mut *runtime.cast::<Runtime<'_>>() };
+    // SAFETY: the pointer is that of the contract above.
+    let runtime = unsafe { runtime_of(runtime) };
     runtime.delay(delay, time, value, delay_time)
 }
 
 unsafe extern "C" fn host_relate(runtime: *mut c_void, values: *mut f64, state: u32, a: f64, b: f64) {
-    let runtime = unsafe { &*runtime.cast::<Runtime<'_>>() };
-    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    // SAFETY: the pointers are those of the contract above.
+    let values = unsafe { values_of(runtime, values) };
     interpret::relate(values, state, a, b);
 }
 
 unsafe extern "C" fn host_round(runtime: *mut c_void, values: *mut f64, rounding: u32, state: u32, a: f64) {
-    let runtime = unsafe { &*runtime.cast::<Runtime<'_>>() };
-    let values = unsafe { std::slice::from_raw_parts_mut(values, runtime.length) };
+    // SAFETY: the pointers are those of the contract above.
+    let values = unsafe { values_of(runtime, values) };
     let found = Rounding::ALL.into_iter().find(|&known| known as u32 == rounding);
     if let Some(rounding) = found {
         interpret::update_rounding(rounding, values, state, a);

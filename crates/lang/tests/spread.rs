@@ -1,7 +1,7 @@
 //! Random modifiers of arrays of components in arrays of components, against the rule of specification 7.2.5: a value has
 //! the dimensions of the arrays between its text and what it modifies, without those above the last `each`.
 //!
-//! `CASES=100000 cargo test --release -p gyrator-lang --test spread` runs more of them, `SEED=17 CASES=1` one.
+//! `CASES=100000 cargo test --release -p gyrator-lang --test spread` runs more of them, `GYRATOR_SEED=17 CASES=1` one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -327,7 +327,7 @@ fn subscript(at: &[usize]) -> String {
 #[test]
 fn values_go_to_the_elements_that_the_rule_gives_them() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let (first, cases) = (number("SEED", 0), number("CASES", 500));
+    let (first, cases) = (number("GYRATOR_SEED", 0), number("CASES", 500));
     let mut failures = 0;
     for seed in first..first + cases {
         let case = Case::random(&mut Rng::with_seed(seed));

@@ -1,5 +1,5 @@
 //! Runs the literate cases under `tests/suite`: each `## title` has a program and the flat model or the diagnostics that it
-//! must give. With `UPDATE_EXPECT=1` the expected text is written anew.
+//! must give, and is a test of its own. With `UPDATE_EXPECT=1` the expected text is written anew.
 //!
 //! A block that begins with a path (```` ```modelica lib/P/package.mo ````) is a file of that name; the block without one is
 //! the file that is loaded; without such a block it is the package `lib/Lib`. Folders `lib` and `more` are searched for libraries, in that order.
@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use lang::{Files, Libraries, Overrides, flatten, last_model};
 
-#[test]
-fn suite() {
+fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the folder of cases")
         .flatten()
@@ -21,40 +22,45 @@ fn suite() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();
     files.sort();
-    let mut failures = String::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("a readable file");
-        let (written, wrong) = run_file(&text);
-        if update && written != text {
-            std::fs::write(&file, written).expect("a writable file");
-        } else if !wrong.is_empty() {
-            let _ = write!(failures, "{}:\n{wrong}", file.display());
-        }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        files.iter().for_each(|file| update(file));
+        return ExitCode::SUCCESS;
     }
-    assert!(failures.is_empty(), "{failures}\nrun with UPDATE_EXPECT=1 to accept what comes out");
+    let trials = files.iter().flat_map(|file| trials(file)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Every flat model of the cases, printed with its origins, reads as the same model.
-#[test]
-fn what_is_flat_flattens_to_itself() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let mut failures = String::new();
-    let mut count = 0;
-    for entry in std::fs::read_dir(&folder).expect("the folder of cases").flatten() {
-        let text = std::fs::read_to_string(entry.path()).expect("a readable file");
-        for case in text.split("\n## ").skip(1) {
-            let program = block(case, "modelica").unwrap_or_default();
-            let Ok(first) = flat_text(program) else { continue };
-            count += 1;
-            let second = flat_text(&first).unwrap_or_else(|message| message);
-            if first != second {
-                let title = case.lines().next().unwrap_or_default();
-                let _ = writeln!(failures, "## {title}\n{first}--- gives\n{second}");
-            }
+/// Two tests for each case of a file: what comes out, and whether a flat model reads as itself.
+fn trials(file: &Path) -> Vec<Trial> {
+    let chapter = file.file_stem().unwrap_or_default().to_string_lossy();
+    let text = std::fs::read_to_string(file).expect("a readable file");
+    let mut trials = Vec::new();
+    for case in text.split("\n## ").skip(1) {
+        let title = case.lines().next().unwrap_or_default();
+        let (same, flat) = (case.to_owned(), case.to_owned());
+        trials.push(Trial::test(format!("{chapter}: {title}"), move || gives_what_is_expected(&same)));
+        if block(case, "modelica").is_some() && block(case, "flat").is_some() {
+            trials.push(Trial::test(format!("{chapter}: {title} (read again)"), move || flattens_to_itself(&flat)));
         }
     }
-    assert!(failures.is_empty(), "{failures}");
-    assert!(count > 40, "{count}");
+    trials
+}
+
+fn gives_what_is_expected(case: &str) -> Result<(), Failed> {
+    let expected = block(case, "flat").map(|text| ("flat", text)).or(block(case, "error").map(|text| ("error", text)));
+    let (kind, actual) = run(block(case, "modelica").unwrap_or_default(), files(case));
+    match expected.map(|(kind, text)| (kind, text.trim_end())) == Some((kind, actual.trim_end())) {
+        true => Ok(()),
+        false => Err(format!("gives {kind}\n{actual}\nrun with UPDATE_EXPECT=1 to accept it").into()),
+    }
+}
+
+/// A flat model, printed with its origins, reads as the same model.
+fn flattens_to_itself(case: &str) -> Result<(), Failed> {
+    // What needs further files is not read alone.
+    let Ok(first) = flat_text(block(case, "modelica").unwrap_or_default()) else { return Ok(()) };
+    let second = flat_text(&first).unwrap_or_else(|message| message);
+    if first == second { Ok(()) } else { Err(format!("{first}--- gives\n{second}").into()) }
 }
 
 /// The functions of a shared library that has everything whose name begins with `outside_`.
@@ -86,29 +92,21 @@ fn flat_text(program: &str) -> Result<String, String> {
     }
 }
 
-/// The file with what comes out in place of what is expected, and the differences.
-fn run_file(text: &str) -> (String, String) {
-    let mut written = String::new();
-    let mut wrong = String::new();
-    for (number, case) in text.split("\n## ").enumerate() {
-        if number == 0 {
-            written.push_str(case);
-            continue;
-        }
-        let title = case.lines().next().unwrap_or_default();
-        let program = block(case, "modelica").unwrap_or_default();
-        let expected =
-            block(case, "flat").map(|text| ("flat", text)).or(block(case, "error").map(|text| ("error", text)));
-        let (kind, actual) = run(program, files(case));
-        if expected.map(|(kind, text)| (kind, text.trim_end())) != Some((kind, actual.trim_end())) {
-            let _ = writeln!(wrong, "  ## {title}\n--- gives {kind}\n{actual}---");
-        }
+/// Writes what comes out in place of what is expected.
+fn update(file: &Path) {
+    let text = std::fs::read_to_string(file).expect("a readable file");
+    let mut cases = text.split("\n## ");
+    let mut written = cases.next().unwrap_or_default().to_owned();
+    for case in cases {
+        let (kind, actual) = run(block(case, "modelica").unwrap_or_default(), files(case));
         // What is expected stands behind the last block of the program.
         let end = case.rfind("```modelica").and_then(|start| case[start + 3..].find("```").map(|at| start + at + 6));
         let head = &case[..end.unwrap_or(case.len())];
         let _ = write!(written, "\n## {}\n\n```{kind}\n{}\n```\n", head.trim_end(), actual.trim_end());
     }
-    (written, wrong)
+    if written != text {
+        std::fs::write(file, written).expect("a writable file");
+    }
 }
 
 fn block<'a>(case: &'a str, kind: &str) -> Option<&'a str> {

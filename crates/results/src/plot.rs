@@ -1,7 +1,7 @@
 //! Pictures of trajectories: in the terminal, as SVG, as PNG, as an HTML page that can be zoomed.
 //!
 //! A [`Figure`] holds what is to be drawn, in displayUnit: variables of one unit share a panel, panels share the time
-//! axis. [`layout`] places everything for the pictures; the terminal has its own, coarser geometry.
+//! axis. `layout` places everything for the pictures; the terminal has its own, coarser geometry.
 
 mod axis;
 mod font;

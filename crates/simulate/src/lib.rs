@@ -1,6 +1,6 @@
 //! Running a program: initialisation, integration, events, output.
 //!
-//! [`simulate`] is the whole of it. A [`machine::Machine`] evaluates the program at one point; `systems` solves the
+//! [`simulate`] is the whole of it. A `machine::Machine` evaluates the program at one point; `systems` solves the
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
 //! jumps; `run` puts them on the axis of time. `modes` changes the program where the structure of the model changes.
 

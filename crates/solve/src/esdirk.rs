@@ -1,7 +1,7 @@
 //! Singly diagonally implicit Runge–Kutta method ESDIRK4(3) with explicit first stage: stiffly accurate, L-stable,
 //! cheap to restart, for stiff problems with many events.
 //!
-//! Implicit part of ARK4(3)6L[2]SA of Kennedy and Carpenter, *Additive Runge–Kutta schemes for
+//! Implicit part of `ARK4(3)6L[2]SA` of Kennedy and Carpenter, *Additive Runge–Kutta schemes for
 //! convection-diffusion-reaction equations*, Appl. Numer. Math. 44 (2003); all nodes lie inside the step. The dense output
 //! was derived for this crate: third order everywhere, nearly fourth, and bounded by one for infinitely stiff
 //! components. Stages are predicted by extrapolating the slopes nearest to them, those of the last step included.

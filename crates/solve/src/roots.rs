@@ -14,7 +14,7 @@
 //! parabola through the three values comes near zero, the extreme is searched. No integrator follows a function of time
 //! alone with its steps, nor one that changes much faster than the state it is made from, such as the sine of an angle. So
 //! a step is looked at in pieces, which are halved until a parabola, found from three values and the slope at the first,
-//! describes each function that may reach zero there; their length is kept from step to step. Brackets are shrunk by [`crate::bracket`] for the earliest triggered function.
+//! describes each function that may reach zero there; their length is kept from step to step. Brackets are shrunk by `bracket` for the earliest triggered function.
 
 use crate::bracket::Bracket;
 use crate::error::EvalError;

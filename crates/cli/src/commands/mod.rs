@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod check;
+pub mod completions;
 pub mod equations;
 pub mod examples;
 pub mod flatten;

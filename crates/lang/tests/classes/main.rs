@@ -1,7 +1,7 @@
 //! Random class structures against a resolver of their own: inheritance, nested modifiers, redeclarations with constraining
 //! clauses, short classes, records in records, arrays of components, conditional components.
 //!
-//! `CASES=100000 cargo test --release -p gyrator-lang --test classes` runs more of them, `SEED=17 CASES=1` one.
+//! `CASES=100000 cargo test --release -p gyrator-lang --test classes` runs more of them, `GYRATOR_SEED=17 CASES=1` one.
 
 mod generate;
 mod resolve;
@@ -15,7 +15,7 @@ use lang::{Libraries, Overrides, flatten};
 #[test]
 fn parameters_have_the_values_that_the_rules_give() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let (first, cases) = (number("SEED", 0), number("CASES", 400));
+    let (first, cases) = (number("GYRATOR_SEED", 0), number("CASES", 400));
     let mut failures = 0;
     for seed in first..first + cases {
         let structure = generate::structure(&mut fastrand::Rng::with_seed(seed));

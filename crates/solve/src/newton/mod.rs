@@ -9,7 +9,7 @@
 //! 3.3.3 (NLEQ-ERR): a step is good when the next correction, computed with the same factorisation, is shorter. This
 //! does not depend on the scaling of the equations, only on that of the unknowns, which are measured in nominals.
 //! When it fails, steps that merely reduce the scaled residual are accepted, and when these fail, too, small systems are
-//! brought nearer by [`crate::levenberg_marquardt`] and tried once more, or the residual is reduced by and by. A warm start first tries the
+//! brought nearer by `levenberg_marquardt` and tried once more, or the residual is reduced by and by. A warm start first tries the
 //! factorisation of the last solution; a point where the residual cannot be evaluated shortens the step; a singular
 //! Jacobian is met with the correction of least norm.
 
