@@ -75,17 +75,60 @@ impl Verifier<'_> {
     }
 
     fn expressions(&mut self) {
+        let used = self.used();
         for id in self.model.exprs.ids() {
             let mut ordered = true;
             self.model.exprs.for_each_child(id, |child| ordered &= child < id);
-            let kind = if ordered {
-                self.expression(id)
-            } else {
+            if !ordered {
                 self.wrong(format!("{id:?} is older than one of its operands"));
-                Kind::Any
-            };
+                self.kinds.push(Kind::Any);
+                continue;
+            }
+            let before = self.found.len();
+            let kind = self.expression(id);
+            if !used[id] {
+                // The arena also holds what was tried on the way, such as sizes of what did not exist yet.
+                self.found.truncate(before);
+            }
             self.kinds.push(kind);
         }
+    }
+
+    /// Which expressions the model consists of.
+    fn used(&self) -> IdVec<ExprId, bool> {
+        let model = self.model;
+        let mut used: IdVec<ExprId, bool> = model.exprs.ids().map(|_| false).collect();
+        let mut mark = |id: ExprId| {
+            if id.index() < model.exprs.len() {
+                used[id] = true;
+            }
+        };
+        for variable in model.variables.values() {
+            let own = &variable.attributes;
+            [variable.binding, own.start, own.fixed, own.min, own.max, own.nominal]
+                .into_iter()
+                .flatten()
+                .for_each(&mut mark);
+        }
+        for equation in model.equations.values().chain(&model.initial_equations) {
+            [equation.left, equation.right].into_iter().for_each(&mut mark);
+        }
+        for action in model.actions.iter().chain(&model.initial_actions) {
+            action.condition.into_iter().for_each(&mut mark);
+            match action.kind {
+                ActionKind::Reinit { value, .. } => mark(value),
+                ActionKind::Assert { holds, message, .. } => [holds, message].into_iter().for_each(&mut mark),
+                ActionKind::Terminate { message } => mark(message),
+                ActionKind::Call(call) => mark(call),
+            }
+        }
+        // Operands are older than what they are in.
+        for id in (0..model.exprs.len()).rev().map(ExprId::from_index) {
+            if used[id] {
+                model.exprs.for_each_child(id, |child| used[child] = true);
+            }
+        }
+        used
     }
 
     fn kind(&self, id: ExprId) -> Kind {
@@ -216,7 +259,10 @@ impl Verifier<'_> {
             }
             rest -= shape.scalars();
         }
-        self.wrong(format!("{id:?} takes output {output} of `{}`, which has fewer", function.name));
+        // A call as a statement stands as its first output, which need not exist.
+        if output > 0 {
+            self.wrong(format!("{id:?} takes output {output} of `{}`, which has fewer", function.name));
+        }
         Kind::Any
     }
 
@@ -477,8 +523,10 @@ when b then n = pre(n) + 1; reinit(x, 1)
         let text = model.exprs.string("x");
         let sum = model.exprs.intern(Node::Add(text, missing));
         let condition = model.exprs.intern(Node::If { condition: sum, then: sum, otherwise: sum });
-        let (_, first) = model.equations.iter_mut().next().unwrap();
-        first.right = text;
+        let mut equations = model.equations.iter_mut().map(|(_, equation)| equation);
+        equations.next().unwrap().right = text;
+        equations.next().unwrap().right = condition;
+        drop(equations);
         let found = verify(&model);
         assert_eq!(
             found,
@@ -487,6 +535,7 @@ when b then n = pre(n) + 1; reinit(x, 1)
                 format!("{sum:?} needs Number, but its operand {text:?} is String"),
                 format!("{condition:?} needs Boolean, but its operand {sum:?} is Number"),
                 "eq0 equates Number and String".to_owned(),
+                "eq1 equates Boolean and Number".to_owned(),
             ]
         );
     }

@@ -84,6 +84,7 @@ fn flatten_into(libraries: &mut Libraries, class: &str, overrides: &Overrides, r
     }
     *libraries = instances.libraries;
     if !result.diagnostics.iter().any(Diagnostic::is_error) {
+        debug_assert_eq!(dae::verify(&flat.model), Vec::<String>::new(), "the flat model of {class} is malformed");
         result.stage = Stage::Done;
         result.model = Some(flat.model);
     }

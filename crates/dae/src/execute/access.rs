@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::{Domain, Executor, Frame, FrameOf, Result, Selection, ValueOf};
 use crate::arrays;
-use crate::function::{ArithmeticOp, Expr, LocalId, Step, Subscript, Type};
+use crate::function::{Expr, LocalId, Step, Subscript, Type};
 use crate::known::{self, kind};
 use crate::value::{Array, Kind, Value};
 
@@ -47,9 +47,11 @@ impl<D: Domain> Executor<'_, D> {
                         Selection::Many(array.elements.iter().map(position).collect::<Result<_, _>>()?)
                     }
                     // false, true are the first and second index.
-                    Value::Open(open, Kind::Boolean) => {
-                        let (truth, one) = (Value::Open(open, Kind::Integer), Value::Integer(1));
-                        let at = arrays::scalar_arithmetic(&mut self.domain, ArithmeticOp::Add, &truth, &one)?;
+                    condition @ Value::Open(_, Kind::Boolean) => {
+                        self.domain.begin_branch(&condition)?;
+                        self.domain.begin_otherwise()?;
+                        let at = self.domain.join(&Value::Integer(2), &Value::Integer(1))?;
+                        self.domain.end_branch()?;
                         Selection::Open(at)
                     }
                     open @ Value::Open(..) => Selection::Open(open),
