@@ -13,10 +13,11 @@ use lang::{DefId, Disk, Libraries};
 use results::compare::{Tolerance, compare};
 use results::{MemorySink, Trajectories};
 use session::{Failed, Request, Session, Settings};
-use simulate::{Ending, EventLog, Options};
+use simulate::{Ending, EventLog, Method, Options};
 use syntax::ast;
 
-const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+const SOLVERS: [Method; 7] =
+    [Method::Auto, Method::Tsit5, Method::Dop853, Method::Esdirk, Method::Bdf, Method::Dae, Method::Rosenbrock];
 const REFERENCE: f64 = 1e-9;
 
 struct Call {
@@ -109,14 +110,20 @@ fn examine(name: &str, call: &Call) -> Result<Vec<String>, String> {
     let tolerance = Tolerance { time: allowed, value: allowed, nominal: 1e-3 };
     let mut lines = Vec::new();
     for solver in SOLVERS {
-        let options = Options { solver: solver.to_owned(), ..options.clone() };
+        let options = Options { solver, ..options.clone() };
         match run(&mut session, &program, &options, call.limit) {
             Ok(result) => {
                 if let Some(worst) = compare(&reference, &result, tolerance).first() {
-                    lines.push(format!("{solver}: {} by {:.1e} at {}", worst.name, worst.distance, worst.time));
+                    lines.push(format!(
+                        "{}: {} by {:.1e} at {}",
+                        solver.name(),
+                        worst.name,
+                        worst.distance,
+                        worst.time
+                    ));
                 }
             }
-            Err(why) => lines.push(format!("{solver}: {why}")),
+            Err(why) => lines.push(format!("{}: {why}", solver.name())),
         }
     }
     Ok(lines)

@@ -49,12 +49,11 @@ impl Settings {
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(format!("the tolerance {tolerance} must be between 0 and 1"));
         }
-        let solver = self.solver.clone().unwrap_or_else(|| "auto".to_owned());
-        let Some(method) = Method::from_name(&solver) else {
-            let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-            return Err(format!("there is no solver `{solver}`; choose one of {}", names.join(", ")));
+        let solver = match &self.solver {
+            None => Method::Auto,
+            Some(name) => name.parse()?,
         };
-        self.check_steps(method)?;
+        self.check_steps(solver)?;
         Ok(simulate::Options {
             start_time,
             stop_time,

@@ -15,7 +15,7 @@ pub use lang::{Disk, Files};
 pub use listing::{Listing, Notation};
 pub use page::page;
 pub use pipeline::{Failed, Request, Session};
-pub use simulate::{Ending, EventLog, EventLogFormat, Options as RunOptions, Outcome, Watcher};
+pub use simulate::{Ending, EventLog, EventLogFormat, Method, Options as RunOptions, Outcome, Watcher};
 pub use stage::{Seconds, Stage};
 pub use statistics::Statistics;
 pub use summary::{BlockSummary, Differentiated, Events, Flat, StateSet, Status, Structure, Summary};

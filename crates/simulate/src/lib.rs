@@ -36,4 +36,6 @@ mod undetermined;
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use real_time::Punctuality;
+pub use solve::Method;
+
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

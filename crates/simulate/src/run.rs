@@ -48,8 +48,7 @@ pub struct Options {
     /// Distance of output points.
     pub interval: f64,
     pub tolerance: f64,
-    /// `auto` or the name of a method.
-    pub solver: String,
+    pub solver: Method,
     /// The step of fixed-step methods; `None`: the output interval.
     pub step: Option<f64>,
     /// The longest step of methods with error control; `None`: the length of the run.
@@ -67,7 +66,7 @@ impl Default for Options {
             stop_time: 1.0,
             interval: 0.002,
             tolerance: 1e-6,
-            solver: "auto".into(),
+            solver: Method::Auto,
             step: None,
             max_step: None,
             measure: false,
@@ -79,8 +78,7 @@ impl Default for Options {
 impl Options {
     /// The step that the transformations have to know of: that of methods whose formula is sorted with the equations.
     pub fn inline_step(&self) -> Option<f64> {
-        let method = Method::from_name(&self.solver)?;
-        method.is_inline().then(|| self.step.unwrap_or(self.interval))
+        self.solver.is_inline().then(|| self.step.unwrap_or(self.interval))
     }
 }
 
@@ -190,12 +188,8 @@ pub fn simulate(
     }
     let started = std::time::Instant::now();
     let machine = Machine::new(program);
-    let method = match method(&options.solver, &machine) {
-        Ok(method) => method,
-        Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
-    };
     let shelf = Shelf::default();
-    let station = Box::new(Station::with_method(machine, method, options));
+    let station = Box::new(Station::new(machine, options));
     let mut run = Run::new(station, options, keep, sink, log);
     let first = run.begin(&shelf);
     let initialise_seconds = started.elapsed().as_secs_f64();
@@ -223,10 +217,7 @@ pub(crate) fn first_point(
     count: usize,
     log: &mut EventLog,
 ) -> Result<Result<FirstPoint, Box<Diagnostic>>, ResultError> {
-    let station = match Station::new(Machine::new(program), options) {
-        Ok(station) => Box::new(station),
-        Err(diagnostic) => return Ok(Err(diagnostic)),
-    };
+    let station = Box::new(Station::new(Machine::new(program), options));
     let (shelf, mut sink) = (Shelf::default(), results::NullSink);
     let mut run = Run::new(station, options, &|_| true, &mut sink, log);
     match run.begin(&shelf) {
@@ -240,30 +231,21 @@ pub(crate) fn first_point(
     }
 }
 
-fn method(name: &str, machine: &Machine) -> Result<Method, Box<Diagnostic>> {
-    let Some(method) = Method::from_name(name) else {
-        let message = format!("there is no solver `{name}`");
-        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-        let hint = format!("choose one of {}", names.join(", "));
-        return Err(Box::new(Diagnostic::error("unknown-solver", message).hint(hint)));
-    };
-    Ok(match method {
+/// The method that a run takes where the options name `method`.
+fn applicable(method: Method, machine: &Machine) -> Method {
+    match method {
         // Without states there is nothing to choose by.
         Method::Auto if machine.program.states.is_empty() => Method::Tsit5,
         // Without algebraic unknowns it is the same formula.
         Method::Dae if machine.program.implicit.is_none() => Method::Bdf,
         method => method,
-    })
+    }
 }
 
 impl<'p> Station<'p> {
     /// A station with the solver that the options name.
-    pub fn new(machine: Machine<'p>, options: &Options) -> Result<Self, Box<Diagnostic>> {
-        let method = method(&options.solver, &machine)?;
-        Ok(Self::with_method(machine, method, options))
-    }
-
-    fn with_method(mut machine: Machine<'p>, method: Method, options: &Options) -> Self {
+    pub fn new(mut machine: Machine<'p>, options: &Options) -> Self {
+        let method = applicable(options.solver, &machine);
         if options.measure {
             machine.measure();
         }
@@ -492,7 +474,7 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         let mut time = start;
         self.effort = Effort::new();
-        if Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step) {
+        if self.options.solver.is_fixed_step() {
             // Steps are to cost the same from the beginning.
             self.effort.complete = true;
             self.program.compile_in_background();

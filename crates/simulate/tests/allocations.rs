@@ -47,7 +47,13 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(text: &str, solver: &str, name: &str) -> Vec<(usize, u64)> {
     let (step, steps) = (1e-3, 600);
     let stop_time = step * steps as f64;
-    let options = Options { stop_time, interval: step, solver: solver.into(), step: Some(step), ..Options::default() };
+    let options = Options {
+        stop_time,
+        interval: step,
+        solver: solver.parse().expect("a known solver"),
+        step: Some(step),
+        ..Options::default()
+    };
     let transformations = transform::Options { inline_step: options.inline_step(), ..transform::Options::default() };
     let model = dae::testing::model(text).expect("a model");
     let schedule = transform::transform(model, &transformations).unwrap_or_else(|problems| panic!("{problems:#?}"));

@@ -25,7 +25,7 @@ fn a_delayed_state() {
     for delay in [1e-3, 0.05, 0.3] {
         let text = format!("Real x(start = 1, fixed = true)\nder(x) = -delay(x, {delay})");
         for solver in ["tsit5", "dop853", "bdf", "esdirk", "rosenbrock"] {
-            let end = run(&text, &Options { solver: solver.into(), ..until(5.0, 1e-6) }).end("x");
+            let end = run(&text, &Options { solver: solver.parse().unwrap(), ..until(5.0, 1e-6) }).end("x");
             let error = (end - exact(5.0, delay)).abs();
             assert!(error < 2e-5, "{solver}, delay {delay}: {error:e}");
         }
@@ -67,7 +67,7 @@ fn a_jump_arrives_through_a_variable_delay() {
     let text = "Real x(start = 0, fixed = true)\nReal u\nu = if time < 0.5 then 0 else 1\n\
                 der(x) = delay(u, 0.2 + 0.1*time, 0.4)";
     for solver in ["auto", "bdf", "esdirk"] {
-        let end = run(text, &Options { solver: solver.into(), ..until(1.0, 1e-8) }).end("x");
+        let end = run(text, &Options { solver: solver.parse().unwrap(), ..until(1.0, 1e-8) }).end("x");
         assert!((end - 2.0 / 9.0).abs() < 1e-7, "{solver}: {end}");
     }
 }

@@ -91,7 +91,7 @@ fn a_coefficient_that_vanishes_is_told() {
 #[test]
 fn stiff_equations_behind_a_system_take_few_steps() {
     let text = "Real x(start = 1, fixed = true)\nder(x) = -1000*(y1 - cos(time))\ny1 = x + 0.5*y2\ny2 = x - y1";
-    let options = simulate::Options { solver: "bdf".into(), ..until(1.0, 1e-6) };
+    let options = simulate::Options { solver: "bdf".parse().unwrap(), ..until(1.0, 1e-6) };
     let found = run(text, &options);
     assert_eq!(found.outcome.ending, Ending::Complete);
     let statistics = found.outcome.statistics;

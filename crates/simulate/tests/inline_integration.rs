@@ -10,7 +10,7 @@ fn run(text: &str, solver: &str, step: f64, stop_time: f64) -> Run {
         stop_time,
         interval: stop_time / 10.0,
         tolerance: 1e-10,
-        solver: solver.into(),
+        solver: solver.parse().expect("a known solver"),
         step: Some(step),
         ..Options::default()
     };
@@ -76,7 +76,7 @@ fn events_are_those_of_the_other_fixed_step_methods() {
 
 #[test]
 fn a_run_with_a_structure_that_changes_says_so() {
-    let options = Options { solver: "inline-euler".into(), ..Options::default() };
+    let options = Options { solver: "inline-euler".parse().unwrap(), ..Options::default() };
     let run = common::run("Real x(start = 1)\nder(x) = -x", &options);
     let simulate::Ending::Failed { diagnostic, .. } = run.outcome.ending else { panic!("{:?}", run.outcome.ending) };
     assert_eq!(diagnostic.code, "no-inline-integration");

@@ -26,7 +26,7 @@ fn a20_pendulum_stays_on_its_circle() {
             stop_time: 5.0 * period,
             interval: period / 4.0,
             tolerance: 1e-8,
-            solver: solver.into(),
+            solver: solver.parse().unwrap(),
             ..Options::default()
         };
         let projected = run_with(PENDULUM, &projection(), &options);

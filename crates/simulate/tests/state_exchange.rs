@@ -75,9 +75,14 @@ fn pendulum_never_turns_round() {
         for (exponent, intervals) in [(3, 37.0), (4, 7.0), (6, 500.0), (8, 60.0)] {
             let tolerance = 10f64.powi(-exponent);
             let step = method.is_fixed_step().then_some(0.02);
-            let solver = method.name().to_owned();
-            let options =
-                Options { stop_time: 60.0, interval: 60.0 / intervals, tolerance, solver, step, ..Options::default() };
+            let options = Options {
+                stop_time: 60.0,
+                interval: 60.0 / intervals,
+                tolerance,
+                solver: method,
+                step,
+                ..Options::default()
+            };
             let inline_step = options.inline_step();
             let run = run_with(text, &transform::Options { inline_step, ..Default::default() }, &options);
             let what = format!("{} with {tolerance}", method.name());

@@ -17,7 +17,7 @@ fn an_explicit_method_on_a_stiff_problem_is_noted() {
         (mild, "tsit5", false),
         (mild, "dop853", false),
     ] {
-        let result = run(text, &Options { solver: solver.into(), ..until(2.0, 1e-6) });
+        let result = run(text, &Options { solver: solver.parse().unwrap(), ..until(2.0, 1e-6) });
         let found = result.outcome.warnings.iter().any(|warning| warning.code == "stiff-problem");
         assert_eq!(found, noted, "{solver} on {text}");
     }

@@ -71,6 +71,7 @@ impl Method {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
 
+    /// Whether the length of its steps is given, not found by the tolerance.
     pub fn is_fixed_step(self) -> bool {
         matches!(self, Method::Euler | Method::RungeKutta4 | Method::ImplicitEuler | Method::LinearlyImplicitEuler)
             || self.is_inline()
@@ -98,6 +99,17 @@ impl Method {
             Method::InlineTrapezoid => Box::new(FixedStep::new(Scheme::InlineTrapezoid, size, options)),
             Method::InlineBdf2 => Box::new(FixedStep::new(Scheme::InlineBdf2, size, options)),
         }
+    }
+}
+
+impl std::str::FromStr for Method {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Method::from_name(name).ok_or_else(|| {
+            let names = Method::ALL.map(Method::name).join(", ");
+            format!("there is no solver `{name}`; choose one of {names}")
+        })
     }
 }
 

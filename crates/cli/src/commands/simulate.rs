@@ -43,7 +43,7 @@ impl Run<'_> {
         let model = call.flatten()?;
         let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
         if self.arguments.switching == Switching::Difference {
-            if options.solver != "implicit-euler" {
+            if options.solver != session::Method::ImplicitEuler {
                 let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
                 return Err(Failed::Call(message.to_owned()));
             }

@@ -680,8 +680,7 @@ impl<'p> Switching<'p> {
         let program = Program::of_mode(schedule, &self.commons).map_err(|diagnostic| diagnostic.message)?;
         let program = self.shelf.add(program);
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
-        let mut station =
-            Station::new(Machine::new(program), &self.options).map_err(|diagnostic| diagnostic.message)?;
+        let mut station = Station::new(Machine::new(program), &self.options);
         prepare(&mut station.machine, self.options.start_time).map_err(told)?;
         station.switch =
             Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);

@@ -6,7 +6,7 @@
 //! best choice of states. A step over which it does not stay near to its own straight line is looked at inside; where it
 //! becomes small there, the step is taken again and ends before, and states are exchanged.
 
-use solve::{Method, Step, StepError};
+use solve::{Step, StepError};
 
 use super::Run;
 use crate::exchange::fitness;
@@ -127,7 +127,7 @@ impl Run<'_, '_> {
         let Station { machine, integrator, .. } = &mut *self.station;
         machine.return_to_anchor();
         // Methods with fixed steps keep their grid.
-        match Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step) {
+        match self.options.solver.is_fixed_step() {
             true => integrator.restart(machine, begin, &self.guard.from),
             false => integrator.start(machine, begin, &self.guard.from, Some(end - begin)),
         }

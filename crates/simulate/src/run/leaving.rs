@@ -5,8 +5,8 @@
 //! may lead a small or quick quantity the wrong way. So a residue that leaves zero at once is compared with the slope of the
 //! model itself; a step that contradicts it is too long to tell, and is taken again, shorter.
 
+use solve::Step;
 use solve::roots::{CrossingFunctions, Event};
-use solve::{Method, Step};
 
 use crate::modes::Station;
 
@@ -24,7 +24,7 @@ impl Run<'_, '_> {
         let (begin, length) = (step.t_old, step.t_new - step.t_old);
         let at_once = (AT_ONCE * length).max(RESOLUTION * begin.abs());
         let is_long = length > SHORTEST * self.options.interval && PROBE * length > at_once;
-        let fixed = Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step);
+        let fixed = self.options.solver.is_fixed_step();
         let roots = &self.station.roots;
         let suspects = roots.crossings().iter().any(|crossing| roots.began_at_zero(crossing.function));
         if !suspects || !is_long || fixed || event.t - begin > at_once {

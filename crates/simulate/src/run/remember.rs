@@ -130,7 +130,7 @@ impl<'a, 'w> Run<'a, 'w> {
         const BEFORE: f64 = 1e-9;
         let distance = (BEFORE * (step.t_new - step.t_old)).max(RESOLUTION * arrival.abs());
         let is_long = arrival - step.t_old > (SHORTEST * self.options.interval).max(4.0 * distance);
-        let fixed = Method::from_name(&self.options.solver).is_some_and(Method::is_fixed_step);
+        let fixed = self.options.solver.is_fixed_step();
         if fixed || !is_long {
             return false;
         }

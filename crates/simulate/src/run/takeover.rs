@@ -28,8 +28,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
-                    let again = Station::new(Machine::new(program), self.options);
-                    self.go_back_to(Box::new(again.map_err(Trouble::Model)?));
+                    self.go_back_to(Box::new(Station::new(Machine::new(program), self.options)));
                     let Station { machine, names, .. } = &mut *self.station;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
                 }
