@@ -93,21 +93,34 @@ impl Path {
         };
         let mut expressions = of_rows(0..1);
         let finite = places.finite(program, chains, &mut expressions);
-        let decided = decided(program, &mut expressions, |v| places.of.contains_key(v));
+        decided(program, &mut expressions, |v| places.of.contains_key(v));
         let found = exprs.dependencies(&expressions).variables;
         let depth = chains.rows.iter().map(|row| row.times()).max().unwrap_or(0);
         let signals = signals(chains, &rows);
+        // A constraint that bends has its right values behind the bend, and Newton's method may not find the way there.
+        let of_constraints = of_rows(1..usize::MAX);
+        expressions.extend(&of_constraints);
+        let decided = decided(program, &mut expressions, |v| places.of.contains_key(v));
+        let relations = live_relations(program, &expressions, |v| places.of.contains_key(v));
+        let bends: Vec<ExprId> = relations.iter().map(|&(_, residue)| residue).collect();
+        let bends = exprs.dependencies(&bends).variables;
         let varies = (1..=depth).map(|level| {
             let others = exprs.dependencies(&of_rows(1..level)).variables;
-            found.iter().chain(&others).any(|&variable| places.is_moved(chains, variable, level, &signals))
+            let changing = found.iter().chain(&others).chain(&bends);
+            changing.into_iter().any(|&variable| places.is_moved(chains, variable, level, &signals))
         });
         let varies = varies.collect();
         let finite = match finite.is_empty() {
             true => None,
             false => Some(Finite::new(program, chains, memory, finite)?),
         };
-        expressions.extend(of_rows(1..usize::MAX));
-        let relations = live_relations(program, memory, &expressions, |v| places.of.contains_key(v))?;
+        let relations = match relations.is_empty() {
+            true => None,
+            false => {
+                let (states, residues): (Vec<Address>, Vec<ExprId>) = relations.into_iter().unzip();
+                Some((states, Probe::new(program, &residues, memory).map_err(|_| NoJump::NoConvergence)?))
+            }
+        };
         let decided = decided.into_iter().map(|(variable, value)| {
             let probe = Probe::new(program, &[value], memory).map_err(|_| NoJump::NoConvergence)?;
             Ok((variable, probe))
@@ -447,13 +460,12 @@ fn decided(
     found
 }
 
-/// The relations in expressions that depend on something continuous.
+/// The relations in expressions that depend on something continuous: their states and residues.
 fn live_relations(
     program: &Program,
-    memory: &mut Memory,
     expressions: &[ExprId],
     is_continuous: impl Fn(&VarId) -> bool,
-) -> Result<Option<(Vec<Address>, Probe)>, NoJump> {
+) -> Vec<(Address, ExprId)> {
     let exprs = &program.model().exprs;
     let sides: FxHashSet<(ExprId, ExprId)> = (exprs.postorder(expressions).into_iter())
         .filter_map(|id| match exprs.node(id) {
@@ -462,7 +474,7 @@ fn live_relations(
         })
         .collect();
     if sides.is_empty() {
-        return Ok(None);
+        return Vec::new();
     }
     let is_live = |relation: &&compile::Relation| match relation.kind {
         RelationKind::Compare { left, right } => {
@@ -471,10 +483,7 @@ fn live_relations(
         }
         RelationKind::Round { .. } => false,
     };
-    let (states, residues): (Vec<Address>, Vec<ExprId>) =
-        program.layout.relations.values().filter(is_live).map(|relation| (relation.state, relation.residue)).unzip();
-    let probe = Probe::new(program, &residues, memory).map_err(|_| NoJump::NoConvergence)?;
-    Ok(Some((states, probe)))
+    program.layout.relations.values().filter(is_live).map(|relation| (relation.state, relation.residue)).collect()
 }
 
 impl Finite {
