@@ -130,6 +130,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 50,
     },
     Family {
+        name: "starts",
+        about: "start values that contradict what always holds, or what is switched on, against balances of charge",
+        case: crate::starts::case,
+        tested: 100,
+    },
+    Family {
         name: "storage",
         about: "nonlinear storage with constraints that come and go, against the minimum of a convex function",
         case: crate::storage::case,

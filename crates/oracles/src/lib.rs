@@ -36,6 +36,7 @@ mod scales;
 mod schedules;
 mod signal;
 mod smooth;
+mod starts;
 mod storage;
 mod switching;
 mod transport;

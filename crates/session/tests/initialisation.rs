@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{run_messages, simulate};
+use common::{assert_near, complete, run, run_messages, simulate};
 use expect_test::expect;
 
 /// The first value of a variable.
@@ -88,7 +88,7 @@ fn a_constant_contradicts_its_fixed_start_value() {
            |
          3 |       Real x(start = 1, fixed = true), y;
            |            ^ a fixed start value
-           = x = 1, a fixed start value
+           = x = 1, a fixed start value of `x`
            = `x` is 2 by the equations
            = help: leave one of the values open (`fixed = false`); it is then computed from the others
     "#]]
@@ -157,4 +157,35 @@ fn missing_conditions_are_taken_from_start_values_with_a_notice() {
            = see: Modelica specification, section 8.6
     "#]]
     .assert_eq(&run_messages(text));
+}
+
+/// Fixed start values of capacitors that are always in parallel contradict each other in every mode, whatever is switched
+/// beside them: none of them is dropped.
+#[test]
+fn start_values_that_contradict_each_other_in_every_mode() {
+    let text = |start: f64, beside: &str| {
+        format!(
+            "model M
+              Real a(start = -0.5, fixed = true), b(start = {start}, fixed = true), c(start = 2, fixed = true), i, j, k, s;
+            equation
+              a = b;
+              der(a) = i - k;
+              2*der(b) = -i;
+              4*der(c) = j;
+              {beside}
+            end M;"
+        )
+    };
+    let switch = "j = k; s = 0; 0 = if time < 1 then c - a else j;";
+    let diode = "j = 0; -a = if s < 0 then s else 0; -k = if s < 0 then 0 else s;";
+    for beside in [switch, diode] {
+        let run = run(&text(0.25, beside), 0.5);
+        for part in ["error[inconsistent-initial-conditions]", "`a`", "`b`"] {
+            assert!(run.said.contains(part), "{}", run.said);
+        }
+    }
+    // What only the switch contradicts are values just before the start: 3·(-0.5) + 4·2 is shared by 7.
+    let run = complete(&text(-0.5, switch), 0.5, 1e-6);
+    assert_near(run.end("a"), 6.5 / 7.0, 1e-12);
+    assert!(run.warnings.iter().any(|warning| warning.contains("just before the start")), "{:?}", run.warnings);
 }

@@ -6,18 +6,29 @@ use transform::InitialCheck;
 
 use crate::machine::{Machine, Trouble};
 
+/// The code of contradictions.
+pub const CODE: &str = "inconsistent-initial-conditions";
+
 /// Relative to the size of the quantity.
 const TOLERANCE: f64 = 1e-6;
 
 /// After the initial problem is solved.
 pub fn check(machine: &Machine) -> Result<(), Trouble> {
-    for check in &machine.program.schedule.initial_checks {
-        let residual = machine.value(check.residual);
-        if residual.abs() > TOLERANCE * size(machine, check) {
-            return Err(Trouble::Model(Box::new(contradiction(machine, check, residual))));
-        }
+    match violated(machine).next() {
+        Some(check) => Err(Trouble::Model(Box::new(contradiction(machine, check)))),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Conditions that contradict each other in every mode, after those of one mode have turned out to be contradictory.
+pub fn lasting(machine: &Machine) -> Option<Diagnostic> {
+    let found = violated(machine).find(|check| check.is_lasting);
+    found.map(|check| contradiction(machine, check))
+}
+
+fn violated<'a>(machine: &'a Machine) -> impl Iterator<Item = &'a InitialCheck> {
+    let checks = machine.program.schedule.initial_checks.iter();
+    checks.filter(|check| machine.value(check.residual).abs() > TOLERANCE * size(machine, check))
 }
 
 /// The largest of the variables in the condition, at least 1 or the nominal value.
@@ -28,11 +39,11 @@ fn size(machine: &Machine, check: &InitialCheck) -> f64 {
     variables.iter().map(|&variable| machine.value(variable).abs().max(machine.nominal(variable))).fold(1.0, f64::max)
 }
 
-fn contradiction(machine: &Machine, check: &InitialCheck, residual: f64) -> Diagnostic {
-    let model = machine.program.model();
+fn contradiction(machine: &Machine, check: &InitialCheck) -> Diagnostic {
+    let (model, residual) = (machine.program.model(), machine.value(check.residual));
     let condition = model.equation_text(check.equation);
     let mut diagnostic = Diagnostic::error(
-        "inconsistent-initial-conditions",
+        CODE,
         format!("the initial condition `{condition}` contradicts the others: it is violated by {residual}"),
     );
     for &equation in std::iter::once(&check.equation).chain(&check.implied_by) {
@@ -42,7 +53,12 @@ fn contradiction(machine: &Machine, check: &InitialCheck, residual: f64) -> Diag
             OriginKind::Derivative(_) => "the derivative of a constraint",
             _ => "an equation",
         };
-        diagnostic = diagnostic.note(format!("{}, {kind}", model.equation_text(equation)));
+        // Of equal variables one stands for all, but each has a start value.
+        let own = match origin.kind {
+            OriginKind::StartValue(variable) => format!(" of `{}`", model.variable_name(variable)),
+            _ => String::new(),
+        };
+        diagnostic = diagnostic.note(format!("{}, {kind}{own}", model.equation_text(equation)));
         if let Some(span) = origin.span {
             diagnostic = diagnostic.at(span, kind);
         }

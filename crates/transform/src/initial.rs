@@ -69,8 +69,25 @@ fn check(work: &mut Work, rows: &[(EqId, Sides)], row: u32, implied_by: &[u32]) 
     let residual = work.add_variable(path, VariableType::Real, Role::Algebraic);
     let value = work.model.exprs.sub(left, right);
     let assignment = Assignment { variable: residual, value, equation: Some(equation) };
+    let is_lasting = implied_by.iter().chain([&row]).all(|&row| is_lasting(work, rows[row as usize]));
     let implied_by = implied_by.iter().filter(|&&other| other != row).map(|&other| rows[other as usize].0).collect();
-    (Block::Assign { assignment, timing: Timing::Continuous }, InitialCheck { equation, residual, implied_by })
+    let check = InitialCheck { equation, residual, implied_by, is_lasting };
+    (Block::Assign { assignment, timing: Timing::Continuous }, check)
+}
+
+/// Whether a row says the same in every mode, whatever relations are.
+fn is_lasting(work: &Work, (equation, (left, right)): (EqId, Sides)) -> bool {
+    let exprs = &work.model.exprs;
+    let mut origin = equation;
+    while let OriginKind::Derivative(of) = work.model.equations[origin].origin.kind {
+        origin = of;
+    }
+    let is_decided = work.touched.as_ref().is_some_and(|touched| touched.contains(&origin));
+    let branches = |id: &ExprId| matches!(exprs.node(*id), Node::If { .. });
+    let is_discrete = |variable: &VarId| work.is_discrete(*variable);
+    !is_decided
+        && !exprs.postorder(&[left, right]).iter().any(branches)
+        && !exprs.dependencies(&[left, right]).variables.iter().any(is_discrete)
 }
 
 fn is_unknown(work: &Work, variable: VarId) -> bool {

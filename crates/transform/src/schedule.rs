@@ -266,6 +266,8 @@ pub struct InitialCheck {
     pub residual: VarId,
     /// The equations and conditions that imply it, to be named in the message.
     pub implied_by: Vec<EqId>,
+    /// They are the same in every mode and have no alternatives.
+    pub is_lasting: bool,
 }
 
 /// Blocks that stand next to each other, have one shape and do not depend on each other: one entry of the schedule.

@@ -33,6 +33,7 @@ pub use shelf::Shelf;
 pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
+use crate::conditions;
 use crate::event_log::{Decision, EventLog, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
@@ -82,6 +83,8 @@ pub struct Switching<'p> {
     warnings: Vec<Diagnostic>,
     /// A mode leaves open how something moves.
     lawless: bool,
+    /// Start values that contradict each other in every mode.
+    contradiction: Option<Diagnostic>,
     /// Discrete variables that contradict each other in a mode that was tried last.
     discrete_loop: Option<Diagnostic>,
 }
@@ -150,6 +153,7 @@ impl<'p> Switching<'p> {
             visited: Vec::new(),
             warnings: Vec::new(),
             lawless: false,
+            contradiction: None,
             discrete_loop: None,
         }
     }
@@ -348,6 +352,9 @@ impl<'p> Switching<'p> {
                 return Ok(Start::Found(clockwork, aftermath));
             }
         }
+        if let Some(contradiction) = self.contradiction.take() {
+            return Err(Trouble::Model(Box::new(contradiction)));
+        }
         prepare(&mut station.machine, time)?;
         let mut left = Left::of(station, self.sizes.len());
         self.decide_monitors(station, &mut left)?;
@@ -395,12 +402,19 @@ impl<'p> Switching<'p> {
             return Trial::Fails("the start values contradict the mode".into());
         }
         let told = |trouble: Trouble| Trial::Fails(trouble.diagnostic(program.model()).message);
+        let is_contradiction =
+            |trouble: &Trouble| matches!(trouble, Trouble::Model(diagnostic) if diagnostic.code == conditions::CODE);
         let fresh = program.memory();
         (station.machine.memory.values, station.machine.memory.delays) = (fresh.values, fresh.delays);
         let start = (self.options.start_time, self.options.stop_time);
         let first = match initial::initialise(&mut station.machine, &station.names, start, &mut EventLog::none()) {
             Ok(first) => first,
-            Err(trouble) => return told(trouble),
+            Err(trouble) => {
+                if is_contradiction(&trouble) && self.contradiction.is_none() {
+                    self.contradiction = conditions::lasting(&station.machine);
+                }
+                return told(trouble);
+            }
         };
         let left = Left::of(station, self.sizes.len());
         let mut sizes = self.sizes.clone();

@@ -26,6 +26,7 @@ impl<'a, 'w> Run<'a, 'w> {
             match self.begin_in_modes(modes, outcome.is_ok()) {
                 Ok(aftermath) => return Ok(aftermath),
                 Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
+                Err(stop) if has_code(&stop, crate::conditions::CODE) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
                     self.go_back_to(Box::new(Station::new(Machine::new(program), self.options)));
@@ -234,7 +235,11 @@ impl<'a, 'w> Run<'a, 'w> {
 
 /// Whether a law is missing for how something moves.
 fn is_lawless(stop: &Stop) -> bool {
-    matches!(stop, Stop::Trouble(Trouble::Model(diagnostic)) if diagnostic.code == transform::modes::MISSING_LAW)
+    has_code(stop, transform::modes::MISSING_LAW)
+}
+
+fn has_code(stop: &Stop, code: &str) -> bool {
+    matches!(stop, Stop::Trouble(Trouble::Model(diagnostic)) if diagnostic.code == code)
 }
 
 /// Whether a structure for all modes has become singular.
