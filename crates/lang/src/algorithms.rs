@@ -27,7 +27,7 @@ impl Elaborator {
             Some(typed) => typed.clone(),
             None => {
                 let mut typer = Typer::new(self, frame.class, Place::Model);
-                typer.initial = section.initial;
+                (typer.initial, typer.always) = (section.initial, !section.initial);
                 let statements = typer.statements(&section.statements);
                 let typed = Arc::new((statements, std::mem::take(&mut typer.locals)));
                 self.typed_algorithms.insert(key, typed.clone());

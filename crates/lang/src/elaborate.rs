@@ -222,7 +222,8 @@ impl Elaborator {
         made
     }
 
-    /// For each dimension of a component the enumeration or Boolean that it is declared with.
+    /// For each dimension of a component the type of its subscripts: the enumeration or Boolean that it is declared with, or
+    /// Integer. `None` where the value of the component says it.
     pub(crate) fn index_types(&mut self, component: CompId) -> Arc<Vec<Option<Base>>> {
         if let Some(known) = self.index_types.get(&component) {
             return known.clone();
@@ -230,17 +231,17 @@ impl Elaborator {
         let dimensions = self.instances.dimensions(component).unwrap_or_default();
         let mut types = Vec::with_capacity(dimensions.len());
         for dimension in &dimensions {
-            let class = match &dimension.subscript {
+            types.push(match &dimension.subscript {
                 ast::Subscript::Expr(text) => match &text.kind {
                     ast::ExprKind::Ref(name) => match self.instances.lookup_reference(dimension.scope, name) {
-                        Ok(Resolved::Class(class)) => Some(class),
-                        _ => None,
+                        Ok(Resolved::Class(class)) => self.simple_base(class),
+                        Ok(_) => Some(Base::Integer),
+                        Err(_) => None,
                     },
-                    _ => None,
+                    _ => Some(Base::Integer),
                 },
                 ast::Subscript::All(_) => None,
-            };
-            types.push(class.and_then(|class| self.simple_base(class)));
+            });
         }
         let types = Arc::new(types);
         self.index_types.insert(component, Arc::clone(&types));

@@ -74,6 +74,7 @@ impl Typer<'_> {
                 if iterators.iter().any(|iterator| iterator.range.is_none()) {
                     expressions_of(body, &mut used);
                 }
+                let used: Vec<&ast::Expr> = used.iter().collect();
                 let (body, iterators) = self.with_iterators(iterators, &used, |typer| typer.equations(body));
                 for iterator in &iterators {
                     if iterator.range.variability > Variability::Parameter {
@@ -207,14 +208,18 @@ fn is_graph_operator(function: &ast::ComponentRef) -> bool {
     matches!(function.parts.as_slice(), [first, _] if first.ident.name == "Connections")
 }
 
-fn expressions_of<'a>(body: &'a [ast::Equation], found: &mut Vec<&'a ast::Expr>) {
+fn expressions_of(body: &[ast::Equation], found: &mut Vec<ast::Expr>) {
     for equation in body {
         match &equation.kind {
-            ast::EquationKind::Equal(left, right) => found.extend([left, right]),
-            ast::EquationKind::Connect(..) => {}
+            ast::EquationKind::Equal(left, right) => found.extend([left.clone(), right.clone()]),
+            ast::EquationKind::Connect(left, right) => {
+                let expr =
+                    |end: &ast::ComponentRef| ast::Expr { kind: ast::ExprKind::Ref(end.clone()), span: end.span };
+                found.extend([expr(left), expr(right)]);
+            }
             ast::EquationKind::If { branches, otherwise } => {
                 for (condition, body) in branches {
-                    found.push(condition);
+                    found.push(condition.clone());
                     expressions_of(body, found);
                 }
                 expressions_of(otherwise, found);
@@ -222,11 +227,11 @@ fn expressions_of<'a>(body: &'a [ast::Equation], found: &mut Vec<&'a ast::Expr>)
             ast::EquationKind::For { body, .. } => expressions_of(body, found),
             ast::EquationKind::When { branches } => {
                 for (condition, body) in branches {
-                    found.push(condition);
+                    found.push(condition.clone());
                     expressions_of(body, found);
                 }
             }
-            ast::EquationKind::Call(call) => found.push(call),
+            ast::EquationKind::Call(call) => found.push(call.clone()),
         }
     }
 }
@@ -255,7 +260,7 @@ impl Elaborator {
             Some(typed) => typed.clone(),
             None => {
                 let mut typer = Typer::new(self, frame.class, Place::Model);
-                typer.initial = initial;
+                (typer.initial, typer.always) = (initial, !initial);
                 let typed = Arc::new(typer.equations(texts));
                 self.typed_equations.insert(key, typed.clone());
                 typed

@@ -502,19 +502,21 @@ impl Elaborator {
         Ok(Some(value))
     }
 
-    /// An expression of the text of `frame.class` as a constant.
-    pub fn evaluate(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<Symbolic> {
+    /// An expression of the text of `frame.class` as a constant, and what its scalars are. The name of an enumeration or
+    /// Boolean stands for all its values.
+    pub fn evaluate(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<(Base, Symbolic)> {
         let before = self.error_count();
-        let typed = Typer::new(self, frame.class, Place::Model).expr(text);
+        let typed = Typer::new(self, frame.class, Place::Model).values(text);
         if self.error_count() > before {
             return Err(self.failed_above(text.span));
         }
-        Expander::new(self, frame.clone(), Mode::Evaluate).expand(&typed)
+        let value = Expander::new(self, frame.clone(), Mode::Evaluate).expand(&typed)?;
+        Ok((typed.ty.base, value))
     }
 
     /// A condition, as of a conditional component.
     pub fn evaluate_condition(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<bool> {
-        let value = self.evaluate(frame, text)?;
+        let (_, value) = self.evaluate(frame, text)?;
         match value.scalar().and_then(|id| self.flat.model.exprs.as_boolean(id)) {
             Some(value) => Ok(value),
             None => Err(Box::new(
@@ -532,6 +534,7 @@ impl Typer<'_> {
             return;
         }
         let declared = self.elaborator.component_variability(component, ty);
+        self.check_pure_value(declared);
         let prefix = self.elaborator.instances.component(component).type_prefixes.variability;
         if prefix == ast::Variability::Discrete && matches!(ty.base, Base::Real) {
             let name = self.elaborator.instances.path(component);

@@ -3,10 +3,10 @@
 //! Every component that the statement names becomes a variable of the function; one that it assigns is an output that begins
 //! with the value the variable has before. What a function cannot compute (`time`, `pre(x)` …) is an input.
 
-use base::Name;
-use dae::Node;
+use base::{Name, Span};
 use dae::expr::{CallSite, Shape};
 use dae::function::LocalId;
+use dae::{ActionKind, Node};
 
 use crate::elaborate::Elaborator;
 use crate::instance::{CompId, Outcome};
@@ -27,6 +27,8 @@ struct Captured {
 struct Outline {
     locals: Locals,
     captured: Vec<Captured>,
+    /// An output that says that all assertions hold, of a statement that assigns nothing.
+    holds: Option<LocalId>,
     /// Something was met that no function can do.
     failed: bool,
 }
@@ -38,11 +40,17 @@ impl Expander<'_> {
         if !is_closed(std::slice::from_ref(statement), false) {
             return Ok(false);
         }
-        let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), failed: false };
+        let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), holds: None, failed: false };
         outline.find_targets(self.elaborator, std::slice::from_ref(statement));
         let body = outline.statement(self.elaborator, statement);
-        if outline.failed || outline.captured.iter().all(|captured| captured.output.is_none()) {
+        if outline.failed {
             return Ok(false);
+        }
+        if outline.captured.iter().all(|captured| captured.output.is_none()) {
+            if !has_assertions(std::slice::from_ref(statement)) {
+                return Ok(true);
+            }
+            outline.add_holds(statement.span);
         }
         outline.capture_iterators(&body);
         self.call_outlined(outline, body, std::ptr::from_ref(statement) as usize)?;
@@ -70,7 +78,7 @@ impl Expander<'_> {
             arguments.push(value);
         }
         let inputs: Vec<LocalId> = outline.captured.iter().map(|captured| captured.local).collect();
-        let output_locals: Vec<LocalId> = outputs.iter().map(|(local, ..)| *local).collect();
+        let output_locals: Vec<LocalId> = outputs.iter().map(|(local, ..)| *local).chain(outline.holds).collect();
         let class = self.frame.class;
         let elaborator = &mut *self.elaborator;
         let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(elaborator, value)).collect();
@@ -85,7 +93,8 @@ impl Expander<'_> {
             }
         };
         elaborator.outlined.insert(key, function);
-        let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).collect();
+        let holds = outline.holds.map(|_| Shape::Scalar);
+        let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).chain(holds).collect();
         let mut scalars = Vec::new();
         arguments.iter().for_each(|value| value.for_each_scalar(&mut |id| scalars.push(id)));
         let exprs = self.exprs();
@@ -99,8 +108,24 @@ impl Expander<'_> {
             });
             self.assign_component(&target, &value)?;
         }
+        if outline.holds.is_some() {
+            let holds = self.exprs().intern(Node::Call { site, args, output: next });
+            let message = self.exprs().string("an assertion fails");
+            self.push_action(ActionKind::Assert { holds, message, warning: false }, span);
+        }
         Ok(())
     }
+}
+
+fn has_assertions(statements: &[Statement]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StatementKind::Assert { .. } => true,
+        StatementKind::If { branches, otherwise } => {
+            branches.iter().any(|(_, body)| has_assertions(body)) || has_assertions(otherwise)
+        }
+        StatementKind::For { body, .. } | StatementKind::While { body, .. } => has_assertions(body),
+        _ => false,
+    })
 }
 
 /// Whether statements do only what a function can, and leave nothing but themselves.
@@ -157,6 +182,14 @@ impl Outline {
         self.locals[input].name = Name::new(&format!("{}_before", local.name));
         local.default = Some(Expr { kind: Kind::Local(input), ty, variability, span: target.span });
         self.captured[at].output = Some(self.locals.push(local));
+    }
+
+    fn add_holds(&mut self, span: Span) {
+        let kind = Kind::Boolean(true);
+        let variability = dae::Variability::Constant;
+        let default = Some(Expr { kind, ty: Type::BOOLEAN, variability, span });
+        let name = Name::new("holds");
+        self.holds = Some(self.locals.push(Local { name, ty: Type::BOOLEAN, sizes: Vec::new(), default, span }));
     }
 
     /// The whole component that a reference names; only its last part may have subscripts that vary.

@@ -1,12 +1,22 @@
-//! Replaces iterators of loops and `end` by numbers in the text of an expression.
+//! Replaces iterators of loops and `end` by their values in the text of an expression.
 
 use base::Name;
 use std::sync::Arc;
 use syntax::ast;
 
+/// The value of an iterator.
+#[derive(Clone, Debug)]
+pub struct Iteration {
+    pub name: Name,
+    /// As a subscript, from 1.
+    pub position: i64,
+    /// As it would be written: Integer, Boolean or a literal of an enumeration.
+    pub text: ast::ExprKind,
+}
+
 /// The expression with the iterators (innermost last) replaced by their values, and `end` by `size` where it is given;
 /// `end` inside the subscripts of an array that the expression names is left alone.
-pub fn substitute(expr: &ast::Expr, iterators: &[(Name, i64)], size: Option<usize>) -> ast::Expr {
+pub fn substitute(expr: &ast::Expr, iterators: &[Iteration], size: Option<usize>) -> ast::Expr {
     if iterators.is_empty() && size.is_none() {
         return expr.clone();
     }
@@ -15,7 +25,7 @@ pub fn substitute(expr: &ast::Expr, iterators: &[(Name, i64)], size: Option<usiz
 
 #[derive(Clone, Copy)]
 struct Substitution<'a> {
-    iterators: &'a [(Name, i64)],
+    iterators: &'a [Iteration],
     size: Option<usize>,
 }
 
@@ -34,7 +44,7 @@ impl Substitution<'_> {
         match &expr.kind {
             End => self.size.map_or(End, |size| Integer(size as i64)),
             Ref(reference) => match self.value(reference) {
-                Some(value) => Integer(value),
+                Some(value) => value.text.clone(),
                 None => Ref(self.reference(reference)),
             },
             Call { function, arguments } => {
@@ -63,10 +73,10 @@ impl Substitution<'_> {
         }
     }
 
-    fn value(self, reference: &ast::ComponentRef) -> Option<i64> {
+    fn value(&self, reference: &ast::ComponentRef) -> Option<&Iteration> {
         match reference.parts.as_slice() {
             [part] if part.subscripts.is_empty() && !reference.global => {
-                self.iterators.iter().rev().find(|(name, _)| *name == part.ident.name).map(|(_, value)| *value)
+                self.iterators.iter().rev().find(|iteration| iteration.name == part.ident.name)
             }
             _ => None,
         }

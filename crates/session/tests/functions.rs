@@ -306,3 +306,18 @@ fn a_function_is_solved_by_its_inverse() {
     assert!(listing.contains("x := M.g(1 + time, 3)"), "{listing}");
     assert!((ends(text, &["x"])[0] - 0.596_071_637_983_321_5).abs() < 1e-14);
 }
+
+#[test]
+fn a_rounding_of_what_turns_out_to_be_constant() {
+    let text = "model M
+        function f input Real u; output Real y; algorithm
+          y := 3.3;
+          for i in 1:2 loop if u > 100 then break; end if; end for;
+        end f;
+        Integer y = integer(f(1.5*time + 0.01));
+        Integer z;
+      algorithm
+        z := integer(10*f(time));
+      end M;";
+    assert_eq!(ends(text, &["y", "z"]), [3.0, 33.0]);
+}

@@ -249,6 +249,8 @@ fn is_real(work: &Work, expr: ExprId) -> Option<bool> {
     let mut found = None;
     while let Some(id) = stack.pop() {
         let this = match exprs.node(id) {
+            // What is left of a rounding.
+            Node::Real(value) if value.fract() == 0.0 => None,
             Node::Real(_) | Node::Time | Node::Der(_) | Node::Div(..) | Node::Pow(..) => Some(true),
             Node::Integer(_) | Node::Call { .. } => None,
             Node::Boolean(_) | Node::String(_) | Node::Not(_) | Node::And(..) | Node::Or(..) => Some(false),

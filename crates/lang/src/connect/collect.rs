@@ -16,8 +16,9 @@ use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
 use crate::lookup::Resolved;
 use crate::parts::{Part, frame_of};
 use crate::state_machines;
-use crate::substitute::substitute;
+use crate::substitute::{Iteration, substitute};
 use crate::symbolic::{Symbolic, ragged};
+use crate::typed::Base;
 
 impl Collected {
     /// Leaves out what belongs to conditional components that are absent (4.4.5).
@@ -70,7 +71,7 @@ pub enum GraphKind {
 #[derive(Clone, Debug)]
 pub struct Pending {
     pub frame: Frame,
-    pub iterators: Vec<(Name, i64)>,
+    pub iterators: Vec<Iteration>,
     pub left: ast::ComponentRef,
     pub right: ast::ComponentRef,
     pub path: PathId,
@@ -105,7 +106,7 @@ pub fn collect(elaborator: &mut Elaborator, top: ClassId, parts: &[Part], paths:
 struct Collector<'c> {
     elaborator: &'c mut Elaborator,
     out: Collected,
-    iterators: Vec<(Name, i64)>,
+    iterators: Vec<Iteration>,
 }
 
 impl Collector<'_> {
@@ -220,11 +221,14 @@ impl Collector<'_> {
             return Ok(());
         };
         let values = match &first.range {
-            Some(range) => integers(self.elaborator, frame, &substitute(range, &self.iterators, None))?.0,
-            None => implicit_range(self.elaborator, frame, first, body)?,
+            Some(range) => written_range(self.elaborator, frame, &substitute(range, &self.iterators, None))?,
+            None => {
+                let positions = implicit_range(self.elaborator, frame, first, body)?;
+                positions.into_iter().map(|position| (position, ast::ExprKind::Integer(position))).collect()
+            }
         };
-        for value in values {
-            self.iterators.push((first.name.name, value));
+        for (position, text) in values {
+            self.iterators.push(Iteration { name: first.name.name, position, text });
             let outcome = self.loop_over(frame, rest, body, path);
             self.iterators.pop();
             outcome?;
@@ -302,7 +306,7 @@ impl Collector<'_> {
 pub fn connect(
     elaborator: &mut Elaborator,
     frame: &Frame,
-    iterators: &[(Name, i64)],
+    iterators: &[Iteration],
     (left, right): (&ast::ComponentRef, &ast::ComponentRef),
     path: PathId,
     span: Span,
@@ -467,7 +471,7 @@ fn side(elaborator: &mut Elaborator, level: Option<CompId>, connector: CompId) -
 pub fn resolve(
     elaborator: &mut Elaborator,
     frame: &Frame,
-    iterators: &[(Name, i64)],
+    iterators: &[Iteration],
     reference: &ast::ComponentRef,
 ) -> Outcome<Elements> {
     let steps = match elaborator.instances.lookup_reference(frame.class, reference)? {
@@ -553,7 +557,7 @@ fn check_bounds(numbers: &[i64], size: usize, part: &ast::RefPart) -> Outcome<()
 fn subscript(
     elaborator: &mut Elaborator,
     frame: &Frame,
-    iterators: &[(Name, i64)],
+    iterators: &[Iteration],
     expr: &ast::Expr,
     size: usize,
 ) -> Outcome<(Vec<i64>, bool)> {
@@ -565,7 +569,48 @@ fn subscript(
 
 /// The value of an Integer (or Boolean, or enumeration) expression: the numbers, and whether it is a scalar.
 pub fn integers(elaborator: &mut Elaborator, frame: &Frame, expr: &ast::Expr) -> Outcome<(Vec<i64>, bool)> {
-    let value = elaborator.evaluate(frame, expr)?;
+    let value = elaborator.evaluate(frame, expr)?.1;
+    positions(elaborator, &value, expr)
+}
+
+/// The values of the range of an iterator: their positions as subscripts, and how they would be written.
+fn written_range(elaborator: &mut Elaborator, frame: &Frame, range: &ast::Expr) -> Outcome<Vec<(i64, ast::ExprKind)>> {
+    let (base, value) = elaborator.evaluate(frame, range)?;
+    let (positions, _) = positions(elaborator, &value, range)?;
+    let written = |position: i64| match &base {
+        Base::Boolean => ast::ExprKind::Boolean(position == 2),
+        Base::Enumeration(known) => {
+            let name = usize::try_from(position - 1).ok().and_then(|at| known.literals.get(at));
+            name.and_then(|&name| literal_of(range, name)).unwrap_or(ast::ExprKind::Integer(position))
+        }
+        _ => ast::ExprKind::Integer(position),
+    };
+    Ok(positions.into_iter().map(|position| (position, written(position))).collect())
+}
+
+/// A literal of the enumeration that a range is over: `E`, `E.a:E.c` or `{E.a, E.c}`.
+fn literal_of(range: &ast::Expr, name: Name) -> Option<ast::ExprKind> {
+    let (reference, kept) = match &range.kind {
+        ast::ExprKind::Ref(class) => (class, class.parts.len()),
+        ast::ExprKind::Range { start: first, .. } => literal_reference(first)?,
+        ast::ExprKind::Array(items) => literal_reference(items.first()?)?,
+        _ => return None,
+    };
+    let mut literal = reference.clone();
+    literal.parts.truncate(kept);
+    literal.parts.push(ast::RefPart { ident: ast::Ident { name, span: range.span }, subscripts: Vec::new() });
+    Some(ast::ExprKind::Ref(literal))
+}
+
+/// A literal, and how many parts of it name the enumeration.
+fn literal_reference(expr: &ast::Expr) -> Option<(&ast::ComponentRef, usize)> {
+    match &expr.kind {
+        ast::ExprKind::Ref(literal) => Some((literal, literal.parts.len().checked_sub(1)?)),
+        _ => None,
+    }
+}
+
+fn positions(elaborator: &Elaborator, value: &Symbolic, expr: &ast::Expr) -> Outcome<(Vec<i64>, bool)> {
     let exprs = &elaborator.flat.model.exprs;
     let number = |value: &Symbolic| {
         let id = value.scalar()?;
@@ -617,14 +662,14 @@ fn implicit_range(
 }
 
 /// Subscripts such as `2`, `i`, `i + 1`, `end`, without the machinery of typing.
-fn quick_integer(expr: &ast::Expr, iterators: &[(Name, i64)], end: usize) -> Option<i64> {
+fn quick_integer(expr: &ast::Expr, iterators: &[Iteration], end: usize) -> Option<i64> {
     match &expr.kind {
         ast::ExprKind::Integer(number) => Some(*number),
         ast::ExprKind::End => Some(end as i64),
         ast::ExprKind::Ref(reference) => match reference.parts.as_slice() {
             [part] if part.subscripts.is_empty() && !reference.global => {
-                let (_, value) = iterators.iter().rev().find(|(name, _)| *name == part.ident.name)?;
-                Some(*value)
+                let iteration = iterators.iter().rev().find(|iteration| iteration.name == part.ident.name)?;
+                Some(iteration.position)
             }
             _ => None,
         },

@@ -1,7 +1,7 @@
 //! `initialState(a)` and `transition(a, b, condition, immediate, reset, synchronize, priority)` (17.1), with everything
 //! evaluated but the condition.
 
-use base::{Diagnostic, Name, Span};
+use base::{Diagnostic, Span};
 use dae::PathId;
 use smallvec::SmallVec;
 use syntax::ast;
@@ -10,7 +10,7 @@ use crate::connect::collect::{integers, resolve};
 use crate::elaborate::Elaborator;
 use crate::flat::Indices;
 use crate::instance::{ClassId, CompId, ComponentType, Frame, Outcome};
-use crate::substitute::substitute;
+use crate::substitute::{Iteration, substitute};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operator {
@@ -72,7 +72,7 @@ impl Statement {
 pub(crate) fn read(
     elaborator: &mut Elaborator,
     frame: &Frame,
-    iterators: &[(Name, i64)],
+    iterators: &[Iteration],
     (operator, arguments): (Operator, &ast::Arguments),
     path: PathId,
     span: Span,
@@ -129,7 +129,7 @@ fn by_name<'a>(names: &[&str], arguments: &'a ast::Arguments, span: Span) -> Out
 struct Reader<'r> {
     elaborator: &'r mut Elaborator,
     frame: &'r Frame,
-    iterators: &'r [(Name, i64)],
+    iterators: &'r [Iteration],
     span: Span,
 }
 

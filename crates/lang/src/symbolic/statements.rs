@@ -210,14 +210,14 @@ impl Expander<'_> {
         let test = self.scalar(condition)?;
         match self.exprs().as_boolean(test) {
             Some(true) => {
-                if self.finds_targets && self.follows_from_assignments(condition) {
+                if self.finds_targets {
                     let others = rest.iter().map(|(_, body)| body.as_slice());
                     others.chain([otherwise]).for_each(|body| self.note_targets(body));
                 }
                 self.run(body)
             }
             Some(false) => {
-                if self.finds_targets && self.follows_from_assignments(condition) {
+                if self.finds_targets {
                     self.note_targets(body);
                 }
                 self.run_if(rest, otherwise)
@@ -226,21 +226,15 @@ impl Expander<'_> {
         }
     }
 
-    /// Whether a condition is known because of what was assigned before: it says nothing about the structure of the model.
-    fn follows_from_assignments(&mut self, condition: &Expr) -> bool {
-        let assigned = self.assigned.take();
-        let test = self.scalar(condition);
-        self.assigned = assigned;
-        test.is_ok_and(|test| self.exprs().as_boolean(test).is_none())
-    }
-
     /// Counts what a branch that is never taken assigns among the variables of the section (11.1): they keep their values.
     /// What is wrong in such a branch does not matter.
     fn note_targets(&mut self, body: &[Statement]) {
         let before: State = (self.locals.clone(), self.assigned.clone());
         let (broken, returned, actions) = (self.broken, self.returned, self.actions.len());
         let path_condition = self.path_condition;
+        let said = self.elaborator.instances.diagnostics.len();
         let _ = self.run(body);
+        self.elaborator.instances.diagnostics.truncate(said);
         let found = std::mem::replace(&mut self.assigned, before.1);
         self.locals = before.0;
         (self.broken, self.returned, self.path_condition) = (broken, returned, path_condition);

@@ -133,7 +133,12 @@ impl Typer<'_> {
             "pure" => {
                 // `pure(impureFunction(…))` lifts the restriction on impure calls (12.3).
                 return match arguments.positional.as_slice() {
-                    [ast::FunctionArgument::Expr(inner)] => self.expr(inner),
+                    [ast::FunctionArgument::Expr(inner)] => {
+                        let outside = std::mem::replace(&mut self.declared_pure, true);
+                        let value = self.expr(inner);
+                        self.declared_pure = outside;
+                        value
+                    }
                     _ => self.error(span, "wrong-arguments", "`pure` takes one call of a function"),
                 };
             }

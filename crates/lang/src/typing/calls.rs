@@ -297,6 +297,36 @@ impl Typer<'_> {
     }
 
     /// A call with arguments that fit; those that are missing get their defaults.
+    /// Impure functions may be called in when clauses, at the start and for parameters (12.3).
+    fn note_impure_call(&mut self, name: Name, span: Span) {
+        if self.declared_pure {
+            return;
+        }
+        if self.always && !self.in_when {
+            self.refuse_impure_call(name, span);
+        }
+        self.impure_call = Some((name, span));
+    }
+
+    fn refuse_impure_call(&mut self, name: Name, span: Span) {
+        let message = format!("the impure function `{name}` is called where something holds at all times");
+        self.report(
+            Diagnostic::error("impure-call", message)
+                .at(span, "how often it is evaluated here is not defined")
+                .hint("call it in a when clause or for a parameter; `pure(…)` around the call says that it does not matter")
+                .specification("12.3"),
+        );
+    }
+
+    /// A variable that is no parameter may not get its value from an impure function.
+    pub(crate) fn check_pure_value(&mut self, declared: Variability) {
+        if let Some((name, span)) = self.impure_call.take()
+            && declared > Variability::Parameter
+        {
+            self.refuse_impure_call(name, span);
+        }
+    }
+
     pub(super) fn call_with(
         &mut self,
         signature: &Signature,
@@ -312,6 +342,7 @@ impl Typer<'_> {
         }
         let extra = over.iter().max().copied().unwrap_or(0);
         let variability = if signature.impure && self.place == super::Place::Model {
+            self.note_impure_call(signature.name, span);
             highest(&values).max(Variability::Parameter)
         } else {
             highest(&values)

@@ -50,6 +50,12 @@ pub struct Typer<'e> {
     /// How many loops, and whether a when clause, the statement stands in.
     pub(crate) loops: usize,
     pub(crate) in_when: bool,
+    /// Whether the text holds at all times: an equation or algorithm section that is not initial.
+    pub(crate) always: bool,
+    /// Inside of `pure(…)`.
+    declared_pure: bool,
+    /// A call of an impure function in what was typed.
+    impure_call: Option<(Name, Span)>,
     /// Operators on connections may name components that are conditional.
     pub(crate) connections: bool,
     /// Variables of the function and iterators.
@@ -79,6 +85,9 @@ impl<'e> Typer<'e> {
             inputs: Vec::new(),
             loops: 0,
             in_when: false,
+            always: false,
+            declared_pure: false,
+            impure_call: None,
             connections: false,
             locals: Locals::new(),
             components: FxHashMap::default(),

@@ -111,6 +111,12 @@ impl Typer<'_> {
                 value = self.field(value, part.ident);
             }
             value = self.index(value, &part.subscripts, span);
+            if let (Kind::Index(_, subscripts), Some(&component), false) =
+                (&value.kind, steps.get(position), part.subscripts.is_empty())
+            {
+                let subscripts = subscripts.clone();
+                self.check_index_types(component, &subscripts);
+            }
         }
         value
     }
@@ -231,7 +237,7 @@ impl Typer<'_> {
         wrong(span)
     }
 
-    /// A dimension declared with an enumeration or Boolean has subscripts of that type (10.5.1).
+    /// A dimension declared with an enumeration or Boolean has subscripts of that type, any other Integers (10.5.1).
     fn check_index_types(&mut self, component: CompId, subscripts: &[Subscript]) {
         if subscripts.is_empty() {
             return;
