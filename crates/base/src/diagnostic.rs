@@ -13,6 +13,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
 /// A place with what is to be said about it. The first label of a diagnostic is the primary one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
@@ -117,11 +127,7 @@ impl Diagnostic {
     ///    = help: did you mean `Resistor`?
     /// ```
     pub fn render(&self, sources: &SourceMap) -> String {
-        let severity = match self.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
+        let severity = self.severity.name();
         let mut out = format!("{severity}[{}]: {}\n", self.code, self.message);
         for (index, label) in self.labels.iter().enumerate() {
             let before = index.checked_sub(1).map(|before| &self.labels[before]);

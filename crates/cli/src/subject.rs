@@ -2,7 +2,7 @@
 
 use base::{Diagnostic, Severity};
 use serde_json::json;
-use session::{Disk, Failed, Flat, Request, Session, Stage, Status, Structure, Summary};
+use session::{Checked, Disk, Failed, Flat, Inspected, Request, Said, Session, Stage, Status, Structure, Summary};
 
 use crate::arguments::{IndexReduction, Subject};
 use crate::exit::{Exit, Failure};
@@ -16,22 +16,48 @@ pub struct Call<'a> {
     /// For the summary, as far as it is known.
     pub flat: Option<Flat>,
     pub structure: Option<Structure>,
+    /// What was checked of classes that are no models by themselves.
+    pub classes: Vec<Inspected>,
     told: usize,
 }
 
 impl<'a> Call<'a> {
     pub fn new(subject: &'a Subject, style: Style) -> Self {
-        Self { session: Session::new(Box::new(Disk)), subject, style, flat: None, structure: None, told: 0 }
+        Self {
+            session: Session::new(Box::new(Disk)),
+            subject,
+            style,
+            flat: None,
+            structure: None,
+            classes: Vec::new(),
+            told: 0,
+        }
     }
 
     /// Text to flat model.
     pub fn flatten(&mut self) -> Result<dae::Model, Failed> {
-        let Some(target) = &self.subject.target else {
-            return Err(Failed::Call("which model? Name a file, such as `circuit.mo`, or a class".to_owned()));
-        };
-        let model = self.session.flatten(&request(self.subject, target))?;
+        let target = self.target()?;
+        let model = self.session.flatten(&request(self.subject, &target))?;
         self.flat = Some(Flat::of(&model));
         Ok(model)
+    }
+
+    /// Checks a class of any kind.
+    pub fn check(&mut self) -> Result<(), Failed> {
+        let target = self.target()?;
+        match self.session.check(&request(self.subject, &target))? {
+            Checked::Model(flat, schedule) => {
+                self.flat = Some(flat);
+                self.structure = Some(Structure::of(&schedule));
+            }
+            Checked::Classes(classes) => self.classes = classes,
+        }
+        Ok(())
+    }
+
+    fn target(&self) -> Result<String, Failed> {
+        let missing = || Failed::Call("which model? Name a file, such as `circuit.mo`, or a class".to_owned());
+        self.subject.target.clone().ok_or_else(missing)
     }
 
     /// Flat model to sorted equations.
@@ -77,6 +103,8 @@ impl<'a> Call<'a> {
             stage: self.session.stage,
             message: self.first_error().map(|error| error.message.lines().next().unwrap_or("").to_owned()),
             warnings: self.warnings(),
+            diagnostics: self.session.diagnostics.iter().map(|said| Said::of(said, self.session.sources())).collect(),
+            classes: self.classes.clone(),
             flat: self.flat,
             structure: self.structure.clone(),
             seconds: self.session.seconds.clone(),

@@ -16,7 +16,7 @@ use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::interfaces;
 use crate::library::{DefId, Libraries, name_parts};
-use crate::overrides::Overrides;
+use crate::overrides::{Overrides, Purpose};
 use crate::parts::{self, Part};
 use crate::restrictions;
 use crate::state_machines;
@@ -39,6 +39,7 @@ pub struct Flattening {
     pub diagnostics: Vec<Diagnostic>,
     /// The stage in which it stopped.
     pub stage: Stage,
+    pub open_ends: OpenEnds,
     pub instantiate_time: Duration,
     pub flatten_time: Duration,
 }
@@ -49,12 +50,23 @@ pub struct Flattening {
 const STACK: usize = 1 << 30;
 const LEAST_STACK: usize = 1 << 28;
 
+/// What only the use of a class connects. One that has such ends is a component, not a model by itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum OpenEnds {
+    None,
+    /// Inputs, or connectors in which there are as many potentials as flows.
+    Balanced,
+    /// Connectors of which the numbers of equations and unknowns say nothing, such as frames.
+    Overdetermined,
+}
+
 /// Makes the flat model of a class.
 pub fn flatten(libraries: &mut Libraries, class: &str, overrides: &Overrides) -> Flattening {
     let mut result = Flattening {
         model: None,
         diagnostics: std::mem::take(&mut libraries.diagnostics),
         stage: Stage::Parse,
+        open_ends: OpenEnds::None,
         instantiate_time: Duration::ZERO,
         flatten_time: Duration::ZERO,
     };
@@ -112,6 +124,10 @@ fn failed(instances: &Instances) -> bool {
 
 fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: Instant, result: &mut Flattening) {
     result.stage = Stage::Instantiate;
+    if overrides.purpose == Purpose::Inspection && inspect_function(elaborator, class) {
+        result.instantiate_time += start.elapsed();
+        return;
+    }
     let instances = &mut elaborator.instances;
     let top = match top_class(instances, class, overrides) {
         Ok(top) => top,
@@ -125,6 +141,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     model.is_from_flat_text = is_flat_text(instances.definition(top));
     unreadable.into_iter().for_each(|diagnostic| instances.report(Box::new(diagnostic)));
     let (parts, paths, collected) = instantiate(elaborator, top);
+    result.open_ends = open_ends(elaborator, &parts);
     result.instantiate_time += start.elapsed();
     if failed(&elaborator.instances) {
         return;
@@ -156,6 +173,30 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
         units::check(elaborator);
     }
     result.flatten_time += middle.elapsed();
+}
+
+fn open_ends(elaborator: &mut Elaborator, parts: &[Part]) -> OpenEnds {
+    let mut found = OpenEnds::None;
+    for (position, part) in parts.iter().enumerate().filter(|(_, part)| part.parent.is_none()) {
+        let is_input = || elaborator.instances.direction(part.component) == ast::Direction::Input;
+        let is_end = match part.ty {
+            ComponentType::Class(class) => {
+                let kind = elaborator.instances.definition(class).kind;
+                matches!(kind, ast::ClassKind::Connector | ast::ClassKind::ExpandableConnector)
+            }
+            _ => is_input(),
+        };
+        if !is_end {
+            continue;
+        }
+        let inner = parts.iter().filter(|inner| inner.parent == Some(position)).chain([part]);
+        let is_overdetermined = inner.into_iter().any(|part| match part.ty {
+            ComponentType::Class(class) => connect::balance::is_overdetermined(elaborator, class),
+            _ => connect::balance::is_overdetermined_type(elaborator, part.component),
+        });
+        found = found.max(if is_overdetermined { OpenEnds::Overdetermined } else { OpenEnds::Balanced });
+    }
+    found
 }
 
 /// Finds the parts, their paths and the connections. Connections may add elements to expandable connectors, after which
@@ -215,13 +256,32 @@ fn classes(parts: &[Part]) -> Vec<ClassId> {
         .collect()
 }
 
+/// Types and lowers a function, so that its mistakes are found; `false` if the class is none.
+fn inspect_function(elaborator: &mut Elaborator, class: &str) -> bool {
+    let Ok(found) = elaborator.instances.class_by_name(class) else { return false };
+    let definition = elaborator.instances.definition(found);
+    if !matches!(definition.kind, ast::ClassKind::Function | ast::ClassKind::OperatorFunction) {
+        return false;
+    }
+    let is_partial = definition.partial;
+    let inspected = elaborator.signature(found).and_then(|signature| match is_partial {
+        true => Ok(()),
+        false => elaborator.flat_function(signature.key).map(|_| ()),
+    });
+    if let Err(diagnostic) = inspected {
+        elaborator.instances.report(diagnostic);
+    }
+    check_classes(elaborator);
+    true
+}
+
 /// The class with the modifiers of the call, as the top of an instance tree.
 fn top_class(instances: &mut Instances, class: &str, overrides: &Overrides) -> Outcome<ClassId> {
     let found = instances.class_by_name(class)?;
     let definition = instances.definition(found).clone();
     let can_be_simulated =
         matches!(definition.kind, ast::ClassKind::Model | ast::ClassKind::Block | ast::ClassKind::Class);
-    if definition.partial || !can_be_simulated {
+    if overrides.purpose == Purpose::Simulation && (definition.partial || !can_be_simulated) {
         let what = if definition.partial { "is partial" } else { "is not a model or block" };
         return Err(Box::new(
             Diagnostic::error("not-a-model", format!("`{class}` {what} and cannot be simulated"))

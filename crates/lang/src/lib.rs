@@ -40,11 +40,11 @@ mod units;
 mod variables;
 
 pub use elaborate::Elaborator;
-pub use flatten::{Flattening, Stage, flatten, last_model};
+pub use flatten::{Flattening, OpenEnds, Stage, flatten, last_model};
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };
 pub use library::{DefId, Disk, Files, Libraries, class_of_folder, name_parts};
 pub use lookup::{Found, Resolved};
 pub use modifier::{Binding, Modifier};
-pub use overrides::{Overrides, SET};
+pub use overrides::{Overrides, Purpose, SET};

@@ -24,6 +24,16 @@ pub struct Overrides {
     pub outside: Option<Arc<dyn dae::OutsideFunctions>>,
     /// What functions may touch.
     pub access: Arc<dae::Access>,
+    pub purpose: Purpose,
+}
+
+/// What a class is flattened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Purpose {
+    #[default]
+    Simulation,
+    /// To find its mistakes: any class will do, also partial ones and functions.
+    Inspection,
 }
 
 impl Overrides {

@@ -2,6 +2,7 @@
 
 mod experiment;
 mod formats;
+mod inspection;
 mod listing;
 mod page;
 mod pipeline;
@@ -11,6 +12,7 @@ mod summary;
 mod target;
 
 pub use experiment::Settings;
+pub use inspection::{Checked, Inspected, Verdict};
 pub use lang::{Disk, Files};
 pub use listing::{Listing, Notation};
 pub use page::page;
@@ -18,5 +20,5 @@ pub use pipeline::{Failed, Request, Session};
 pub use simulate::{Ending, EventLog, EventLogFormat, Method, Options as RunOptions, Outcome, Watcher};
 pub use stage::{Seconds, Stage};
 pub use statistics::Statistics;
-pub use summary::{BlockSummary, Differentiated, Events, Flat, StateSet, Status, Structure, Summary};
-pub use target::{Target, TargetError};
+pub use summary::{BlockSummary, Differentiated, Events, Flat, Said, StateSet, Status, Structure, Summary};
+pub use target::{Choice, Target, TargetError};

@@ -7,13 +7,13 @@ use std::time::Instant;
 use base::{Diagnostic, SourceMap};
 use compile::Program;
 use dae::Model;
-use lang::{Files, Libraries};
+use lang::{Files, Libraries, OpenEnds};
 use results::{ResultError, ResultSink};
 use simulate::{Ending, EventLog, Outcome, Watcher};
 use transform::Schedule;
 
 use crate::stage::{Seconds, Stage};
-use crate::target::{Target, TargetError};
+use crate::target::{Choice, Target, TargetError};
 
 /// What a call asks to be worked on.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub enum Failed {
 
 /// One walk along the way. Every stage is timed; what it has to say is collected.
 pub struct Session {
-    libraries: Libraries,
+    pub(crate) libraries: Libraries,
     /// The class that is worked on, once it is known.
     pub class: String,
     /// The stage that is worked on, or in which it ended.
@@ -60,6 +60,8 @@ pub struct Session {
     pub transform: transform::Options,
     /// What the functions of the model may touch, and what they did.
     access: Arc<dae::Access>,
+    /// What only the use of the class connects.
+    pub(crate) open_ends: OpenEnds,
 }
 
 impl Session {
@@ -72,6 +74,7 @@ impl Session {
             diagnostics: Vec::new(),
             transform: transform::Options::default(),
             access: Arc::default(),
+            open_ends: OpenEnds::None,
         }
     }
 
@@ -81,9 +84,15 @@ impl Session {
 
     /// Text to flat model.
     pub fn flatten(&mut self, request: &Request) -> Result<Model, Failed> {
+        let overrides = self.open(request, Choice::Model)?;
+        self.flatten_class(&overrides)
+    }
+
+    /// Finds the class that a call means, and how it is to be flattened.
+    pub(crate) fn open(&mut self, request: &Request, choice: Choice) -> Result<lang::Overrides, Failed> {
         self.transform = request.transform.clone();
         let begin = Instant::now();
-        let found = self.load(request);
+        let found = self.load(request, choice);
         self.seconds.add(Stage::Parse, begin.elapsed().as_secs_f64());
         self.class = match found {
             Ok(target) => target.class,
@@ -105,13 +114,19 @@ impl Session {
             dae::Allowed { strict: request.transform.strict, ..request.allow.clone() },
             own_folders(request),
         ));
-        let overrides = lang::Overrides {
+        Ok(lang::Overrides {
             set: request.set.clone(),
             no_unit_check: request.no_unit_check,
             outside,
             access: self.access.clone(),
-        };
-        let flattening = lang::flatten(&mut self.libraries, &self.class, &overrides);
+            purpose: lang::Purpose::Simulation,
+        })
+    }
+
+    /// Class to flat model.
+    pub(crate) fn flatten_class(&mut self, overrides: &lang::Overrides) -> Result<Model, Failed> {
+        let flattening = lang::flatten(&mut self.libraries, &self.class, overrides);
+        self.open_ends = flattening.open_ends;
         self.seconds.add(Stage::Instantiate, flattening.instantiate_time.as_secs_f64());
         self.seconds.add(Stage::Flatten, flattening.flatten_time.as_secs_f64());
         self.stage = match flattening.stage {
@@ -214,7 +229,7 @@ impl Session {
     }
 
     /// Reads what the call names and finds the class.
-    fn load(&mut self, request: &Request) -> Result<Target, TargetError> {
+    fn load(&mut self, request: &Request, choice: Choice) -> Result<Target, TargetError> {
         for folder in &request.libraries {
             if !self.libraries.files.exists(folder) {
                 return Err(TargetError::Call(format!("there is no library folder `{}`", folder.display())));
@@ -227,7 +242,7 @@ impl Session {
             }
             self.libraries.add_file(path);
         }
-        Target::find(&mut self.libraries, &request.target, request.model.as_deref())
+        Target::find(&mut self.libraries, &request.target, request.model.as_deref(), choice)
     }
 
     /// Keeps what a stage has to say; whether something of it was decided that must not be.

@@ -1,10 +1,12 @@
 //! The machine-readable summary of a run (`--json`): what scripts outside of the project rely on.
 
+use base::{Diagnostic, SourceMap, Span};
 use dae::{Causality, EquationRole, Model, Node, VarId, Variability};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use transform::{Block, Schedule};
 
+use crate::inspection::Inspected;
 use crate::stage::{Seconds, Stage};
 use crate::statistics::Statistics;
 
@@ -21,6 +23,12 @@ pub struct Summary {
     /// Each warning in one line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Everything that was said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Said>,
+    /// The classes of a package that was checked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Inspected>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flat: Option<Flat>,
     #[serde(flatten)]
@@ -30,6 +38,60 @@ pub struct Summary {
     pub statistics: Option<Statistics>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+}
+
+/// A diagnostic with its primary place; lines and columns count from 1, and the end is behind the last character.
+#[derive(Clone, Serialize, Debug)]
+pub struct Said {
+    pub code: &'static str,
+    pub severity: &'static str,
+    pub message: String,
+    #[serde(flatten)]
+    pub place: Option<Place>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub component: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The section of the Modelica specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub specification: Option<&'static str>,
+}
+
+#[derive(Clone, Serialize, Debug)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+}
+
+impl Said {
+    pub fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Self {
+        Self {
+            code: diagnostic.code,
+            severity: diagnostic.severity.name(),
+            message: diagnostic.message.clone(),
+            place: diagnostic.labels.first().map(|label| Place::of(label.span, sources)),
+            component: diagnostic.component.clone(),
+            hint: diagnostic.hint.clone(),
+            specification: diagnostic.specification,
+        }
+    }
+}
+
+impl Place {
+    fn of(span: Span, sources: &SourceMap) -> Self {
+        let file = sources.file(span.file);
+        let (start, end) = (file.position(span.start), file.position(span.end));
+        Self {
+            file: file.path.to_string_lossy().into_owned(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]

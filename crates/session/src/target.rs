@@ -12,6 +12,17 @@ pub struct Target {
     pub class: String,
 }
 
+/// Which class of a file is meant where the call names none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// The last one that can be simulated, at the top or else inside of packages.
+    Model,
+    /// As before, or else the last one at the top; that one as well where something is wrong with the text.
+    ModelFirst,
+    /// The last one at the top that can be simulated, or else the last one at the top.
+    Whole,
+}
+
 /// Why there is nothing to work on.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TargetError {
@@ -22,8 +33,13 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// Loads what the call names and picks the class: `model` if given, else the last one that can be simulated.
-    pub fn find(libraries: &mut Libraries, target: &str, model: Option<&str>) -> Result<Self, TargetError> {
+    /// Loads what the call names and picks the class: `model` if given, else as `choice` says.
+    pub fn find(
+        libraries: &mut Libraries,
+        target: &str,
+        model: Option<&str>,
+        choice: Choice,
+    ) -> Result<Self, TargetError> {
         let path = Path::new(target);
         if libraries.files.exists(path) {
             let is_text = path.extension().is_some_and(|ending| ending == "mo");
@@ -35,13 +51,13 @@ impl Target {
                 libraries.add_file(&package);
                 let said = libraries.diagnostics.len();
                 if lookup(libraries, &class).is_some() {
-                    return Self::among(libraries, &[Name::new(&class)], target, model);
+                    return Self::among(libraries, &[Name::new(&class)], target, model, choice);
                 }
                 // A file that only lies there speaks for itself.
                 libraries.diagnostics.truncate(said);
             }
             let names = libraries.add_file(path);
-            return Self::among(libraries, &names, target, model);
+            return Self::among(libraries, &names, target, model, choice);
         }
         if !is_class_name(target) {
             return Err(TargetError::Call(format!("there is no file `{target}`")));
@@ -58,7 +74,13 @@ impl Target {
     }
 
     /// Picks from the top-level classes of a file.
-    fn among(libraries: &mut Libraries, names: &[Name], file: &str, model: Option<&str>) -> Result<Self, TargetError> {
+    fn among(
+        libraries: &mut Libraries,
+        names: &[Name],
+        file: &str,
+        model: Option<&str>,
+        choice: Choice,
+    ) -> Result<Self, TargetError> {
         if let Some(model) = model {
             let inside = names.iter().map(|name| format!("{name}.{model}"));
             let mut candidates = std::iter::once(model.to_owned()).chain(inside);
@@ -69,7 +91,18 @@ impl Target {
         }
         let top: Vec<DefId> = names.iter().rev().filter_map(|name| lookup(libraries, name.as_str())).collect();
         let direct = top.iter().copied().find(|&class| can_be_simulated(libraries, class));
-        let class = direct.or_else(|| top.iter().find_map(|&package| last_inside(libraries, package)));
+        // What is wrong with the text concerns all of its classes.
+        let is_misspelled = libraries.diagnostics.iter().any(Diagnostic::is_error);
+        let goes_inside = match choice {
+            Choice::Model => true,
+            Choice::ModelFirst => !is_misspelled,
+            Choice::Whole => false,
+        };
+        let inside = |libraries: &mut Libraries| top.iter().find_map(|&package| last_inside(libraries, package));
+        let mut class = direct.or_else(|| goes_inside.then(|| inside(libraries)).flatten());
+        if choice != Choice::Model {
+            class = class.or(top.first().copied());
+        }
         match class {
             Some(class) => Ok(Self { class: libraries.get(class).name.to_string() }),
             // Errors of the text come first: they may be the reason.
@@ -116,11 +149,11 @@ fn package_of(libraries: &Libraries, path: &Path) -> Option<(PathBuf, String)> {
     Some((top, parts.join(".")))
 }
 
-fn lookup(libraries: &mut Libraries, name: &str) -> Option<DefId> {
+pub(crate) fn lookup(libraries: &mut Libraries, name: &str) -> Option<DefId> {
     name_parts(name).into_iter().try_fold(Libraries::ROOT, |parent, part| libraries.class(parent, Name::new(part)))
 }
 
-fn can_be_simulated(libraries: &Libraries, class: DefId) -> bool {
+pub(crate) fn can_be_simulated(libraries: &Libraries, class: DefId) -> bool {
     let class = &libraries.get(class).class;
     matches!(class.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && !class.partial
 }

@@ -1,32 +1,50 @@
 //! `gyrator check`: everything up to the sorted equations.
 
-use session::{BlockSummary, Failed, Stage, Structure};
+use session::{BlockSummary, Inspected, Structure, Verdict};
 
 use crate::arguments::Check;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::style::{Style, print};
 use crate::subject::{Call, print_json};
 
 pub fn run(arguments: &Check, style: Style) -> Result<(), Failure> {
     let mut call = Call::new(&arguments.subject, style);
-    if let Err(failed) = walk(&mut call) {
+    if let Err(failed) = call.check() {
         return Err(call.failed(failed));
     }
     call.tell();
     if arguments.subject.json {
         print_json(&call.summary())?;
     } else if !arguments.subject.quiet {
-        print(&report(&call))?;
+        print(&if call.classes.is_empty() { report(&call) } else { listed(&call) })?;
     }
     call.tell_times();
-    Ok(())
+    match call.classes.iter().any(|class| class.verdict == Verdict::Wrong) {
+        true => Err(Failure { exit: Exit::Model, message: String::new() }),
+        false => Ok(()),
+    }
 }
 
-fn walk(call: &mut Call) -> Result<(), Failed> {
-    let model = call.flatten()?;
-    call.structure(model)?;
-    call.session.stage = Stage::Done;
-    Ok(())
+/// What was found of classes that are no models by themselves.
+fn listed(call: &Call) -> String {
+    let classes = call.classes.as_slice();
+    if let [one] = classes {
+        return match one.verdict {
+            Verdict::Wrong => String::new(),
+            _ => format!("{}: {}, nothing wrong as far as it can be checked alone\n", one.class, one.kind),
+        };
+    }
+    let wrong: Vec<&Inspected> = classes.iter().filter(|class| class.verdict == Verdict::Wrong).collect();
+    let complete = classes.iter().filter(|class| class.verdict == Verdict::Complete).count();
+    let mut lines = vec![format!(
+        "{}: {}, {} of them that can be simulated, {} wrong",
+        call.session.class,
+        count_of(classes.len(), "class", "classes"),
+        complete,
+        wrong.len()
+    )];
+    lines.extend(wrong.iter().map(|class| format!("  wrong: {} ({})", class.class, class.kind)));
+    lines.join("\n") + "\n"
 }
 
 fn report(call: &Call) -> String {
