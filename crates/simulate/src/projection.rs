@@ -15,6 +15,8 @@ use crate::machine::{Machine, Trouble};
 const CONVERGED: f64 = 1e-4;
 const MOST_ITERATIONS: usize = 20;
 const REGULARISATION: f64 = 1e-12;
+/// How far errors of integration may be from the constraints, in units of the tolerance.
+const ERRORS: f64 = 100.0;
 
 /// Moves states to the constraints.
 pub struct Projector<'p> {
@@ -23,6 +25,8 @@ pub struct Projector<'p> {
     nominals: Vec<f64>,
     /// States that must not move.
     held: Vec<bool>,
+    /// Constraints that are met; the others are left alone.
+    met: Vec<bool>,
     pattern: Pattern,
     solver: LinearSolver,
     values: Vec<f64>,
@@ -49,6 +53,7 @@ impl<'p> Projector<'p> {
             constraints,
             tolerance,
             held: vec![false; nominals.len()],
+            met: vec![true; rows],
             nominals,
             values: vec![0.0; pattern.entries()],
             pattern,
@@ -58,7 +63,8 @@ impl<'p> Projector<'p> {
         })
     }
 
-    /// Like `project`, but some states stay where they are if the constraints allow it.
+    /// Like `project`, but states that were set stay where they are. Others move for the constraints of their own level only: a
+    /// velocity that was set moves velocities, not positions.
     pub fn project_others(
         &mut self,
         machine: &mut Machine,
@@ -66,14 +72,45 @@ impl<'p> Projector<'p> {
         x: &mut [f64],
         held: Vec<bool>,
     ) -> Result<f64, Trouble> {
-        let before = x.to_vec();
-        self.held = held;
-        let outcome = self.project(machine, time, x);
+        let outcome = self.project_by_levels(machine, time, x, &held);
         self.held.fill(false);
-        outcome.or_else(|_| {
-            x.copy_from_slice(&before);
-            self.project(machine, time, x)
-        })
+        self.met.fill(true);
+        outcome
+    }
+
+    fn project_by_levels(
+        &mut self,
+        machine: &mut Machine,
+        time: f64,
+        x: &mut [f64],
+        held: &[bool],
+    ) -> Result<f64, Trouble> {
+        let constraints = self.constraints;
+        let highest = constraints.constraint_levels.iter().copied().max().unwrap_or(0);
+        let mut moved: f64 = 0.0;
+        for level in (1..=highest).rev() {
+            for (met, own) in self.met.iter_mut().zip(&constraints.constraint_levels) {
+                *met = *own == level;
+            }
+            for (holds, (held, own)) in self.held.iter_mut().zip(held.iter().zip(&constraints.state_levels)) {
+                *holds = *held || *own != level;
+            }
+            let before = x.to_vec();
+            let mut outcome = self.project(machine, time, x);
+            if outcome.is_err() {
+                // What was set meets the constraints of its level but for errors of integration, or contradicts them.
+                x.copy_from_slice(&before);
+                for (holds, own) in self.held.iter_mut().zip(&constraints.state_levels) {
+                    *holds = *own != level;
+                }
+                outcome = self.project(machine, time, x);
+                if !matches!(outcome, Ok(moved) if moved <= ERRORS) {
+                    return Err(contradiction(machine, time, held));
+                }
+            }
+            moved = moved.max(outcome?);
+        }
+        Ok(moved)
     }
 
     /// Changes `x` so that the constraints hold at `time` and leaves the machine evaluated there. Gives the length of the
@@ -83,7 +120,8 @@ impl<'p> Projector<'p> {
         for _ in 0..MOST_ITERATIONS {
             machine.evaluate(time, x)?;
             machine.evaluate_outputs()?;
-            if self.constraints.residuals.iter().all(|&residual| machine.value(residual) == 0.0) {
+            let mut met = self.constraints.residuals.iter().zip(&self.met).filter(|(_, met)| **met);
+            if met.all(|(&residual, _)| machine.value(residual) == 0.0) {
                 return Ok(moved);
             }
             self.linearise(machine, x);
@@ -117,7 +155,8 @@ impl<'p> Projector<'p> {
             false => value * unit(self.tolerance, self.nominals[column as usize], x[column as usize]),
         };
         self.lengths.fill(0.0);
-        for &(row, column, slope) in &self.constraints.jacobian {
+        let met = |row: u32| self.met[row as usize];
+        for &(row, column, slope) in self.constraints.jacobian.iter().filter(|(row, ..)| met(*row)) {
             self.lengths[row as usize] += scaled(column, machine.value(slope)).powi(2);
         }
         self.lengths.iter_mut().for_each(|length| *length = length.sqrt());
@@ -144,8 +183,9 @@ impl<'p> Projector<'p> {
 
     /// Whether a constraint is violated that nothing can change.
     fn is_stuck(&self, machine: &Machine) -> bool {
-        let rows = self.constraints.residuals.iter().zip(&self.lengths);
-        rows.into_iter().any(|(&residual, &length)| length == 0.0 && machine.value(residual).abs() > self.tolerance)
+        let rows = self.constraints.residuals.iter().zip(&self.lengths).zip(&self.met);
+        let mut fixed = rows.filter(|((_, length), met)| **met && **length == 0.0);
+        fixed.any(|((&residual, _), _)| machine.value(residual).abs() > self.tolerance)
     }
 
     fn failed(&self, machine: &Machine, time: f64) -> Trouble {
@@ -166,6 +206,17 @@ impl<'p> Projector<'p> {
         let hint = "the constraints may be singular here; the default index reduction exchanges states instead";
         Trouble::Model(Box::new(Diagnostic::error("projection-failed", message).hint(hint)))
     }
+}
+
+/// States were set to values between which a constraint does not hold.
+fn contradiction(machine: &Machine, time: f64, set: &[bool]) -> Trouble {
+    let model = machine.program.model();
+    let states = machine.program.states.iter().zip(set).filter(|(_, set)| **set);
+    let names: Vec<String> = states.map(|(state, _)| format!("`{}`", model.variable_name(state.variable))).collect();
+    let message =
+        format!("reinit sets {} at time {} to values that contradict a constraint", names.join(", "), Decimal(time));
+    let hint = "set fewer variables: what constraints tie to them goes with them";
+    Trouble::Model(Box::new(Diagnostic::error("contradicting-reinit", message).hint(hint).specification("8.3.6")))
 }
 
 /// What counts as one: the tolerance of a component.

@@ -92,3 +92,52 @@ fn a_state_that_is_set_anew_takes_the_others_with_it() {
     let after = run.column("a").into_iter().zip(run.time()).filter(|(_, t)| **t >= 1.0).map(|(a, _)| a);
     assert_close(after.fold(0.0, f64::max), 4.0, 1e-12);
 }
+
+/// A velocity that is set moves the other velocity, and no position.
+#[test]
+fn a_velocity_that_is_set_leaves_positions_where_they_are() {
+    let laws = [("s1 + s1^3", "1 + 3*s1^2"), ("2*s1", "2"), ("sin(s1)", "cos(s1)")];
+    for (law, slope) in laws {
+        let text = format!(
+            "Real s1(start = 0, fixed = true)
+            Real v1(start = 1, fixed = true)
+            s2 = {law}
+            der(s1) = v1
+            der(s2) = v2
+            der(v1) = -({slope})*f
+            3*der(v2) = f
+            k = {slope}
+            Boolean far
+            far = s1 >= 0.3
+            when far then reinit(v1, -1)"
+        );
+        for solver in ["auto", "tsit5", "bdf"] {
+            let options = Options { stop_time: 0.6, solver: solver.parse().unwrap(), ..Options::default() };
+            let run = run_with(&text, &projection(), &options);
+            assert_eq!(run.outcome.ending, Ending::Complete);
+            let event = run.column("v1").iter().position(|v| *v < 0.0).unwrap_or_default();
+            for name in ["s1", "s2"] {
+                let column = run.column(name);
+                assert_close(column[event], column[event - 1], 1e-9);
+            }
+            assert_close(run.column("v1")[event], -1.0, 1e-12);
+            assert_close(run.column("v2")[event], -run.column("k")[event], 1e-9);
+        }
+    }
+}
+
+#[test]
+fn values_that_contradict_a_constraint_cannot_be_set() {
+    let text = "Real a(start = 1, fixed = true)
+        der(a) = f
+        der(b) = -f - a
+        a = 2*b
+        Boolean late
+        late = time > 1
+        when late then reinit(a, 4)
+        when late then reinit(b, 3)";
+    let run = run_with(text, &projection(), &Options { stop_time: 2.0, ..Options::default() });
+    let Ending::Failed { diagnostic, .. } = &run.outcome.ending else { panic!("{:?}", run.outcome.ending) };
+    assert_eq!(diagnostic.code, "contradicting-reinit");
+    assert!(diagnostic.message.contains("`a`, `b`"), "{}", diagnostic.message);
+}

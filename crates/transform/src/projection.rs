@@ -15,35 +15,38 @@ use crate::work::Work;
 /// Makes all lower derivatives states, and constraints of all equations below their highest derivative.
 pub fn integrate_all(work: &mut Work, reduced: &Reduced) -> (Vec<State>, Option<Projection>) {
     let mut states = Vec::new();
+    let (mut state_levels, mut constraint_levels) = (Vec::new(), Vec::new());
     for chain in &reduced.variables {
-        for pair in chain.windows(2) {
+        for (order, pair) in chain.windows(2).enumerate() {
             work.roles[pair[0]] = Role::State { derivative: pair[1] };
             states.push(State { variable: pair[0], derivative: pair[1] });
+            state_levels.push(chain.len() - 1 - order);
         }
     }
     for chain in &reduced.equations {
         work.constraints.extend_from_slice(&chain[..chain.len() - 1]);
+        constraint_levels.extend((1..chain.len()).rev());
     }
     if work.constraints.is_empty() {
         return (states, None);
     }
     let constraints = FxHashSet::from_iter(work.constraints.iter().copied());
     work.active.retain(|eq| !constraints.contains(eq));
-    let projection = constraint_variables(work, &states);
-    (states, Some(projection))
+    let (residuals, jacobian) = constraint_variables(work, &states);
+    (states, Some(Projection { residuals, jacobian, constraint_levels, state_levels }))
 }
 
 /// Variables for the residuals of the constraints and for their partial derivatives by the states.
-fn constraint_variables(work: &mut Work, states: &[State]) -> Projection {
+fn constraint_variables(work: &mut Work, states: &[State]) -> (Vec<VarId>, Vec<(u32, u32, VarId)>) {
     let number: FxHashMap<VarId, u32> =
         states.iter().zip(0..).map(|(state, number)| (state.variable, number)).collect();
     let root = work.model.paths.root();
     let path = work.model.paths.child(root, Name::new("projection"), &[]);
-    let mut projection = Projection { residuals: Vec::new(), jacobian: Vec::new() };
+    let (mut residuals, mut jacobian) = (Vec::new(), Vec::new());
     for (row, eq) in (0u32..).zip(work.constraints.clone()) {
         let value = residual(work, work.dynamic[eq]);
         let variable = add(work, path, "g", &[row + 1], value);
-        projection.residuals.push(variable);
+        residuals.push(variable);
         let mut inside = work.model.exprs.dependencies(&[value]).variables;
         inside.sort_unstable();
         for state in inside {
@@ -52,11 +55,11 @@ fn constraint_variables(work: &mut Work, states: &[State]) -> Projection {
                 && !work.model.exprs.is_zero(slope)
             {
                 let variable = add(work, path, "J", &[row + 1, column + 1], slope);
-                projection.jacobian.push((row, column, variable));
+                jacobian.push((row, column, variable));
             }
         }
     }
-    projection
+    (residuals, jacobian)
 }
 
 /// A variable with an equation that computes it.

@@ -255,6 +255,10 @@ pub struct Projection {
     pub residuals: Vec<VarId>,
     /// The residuals' partial derivatives that are not zero: the residual, the number of the state, the value.
     pub jacobian: Vec<(u32, u32, VarId)>,
+    /// How many orders below its highest derivative each constraint is, and each state. A constraint holds states of its own
+    /// level, which it determines, and of higher levels: positions above velocities.
+    pub constraint_levels: Vec<usize>,
+    pub state_levels: Vec<usize>,
 }
 
 /// An initial condition that the others imply by structure. It has to hold at the solution of the initial problem;
