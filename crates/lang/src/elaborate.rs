@@ -59,6 +59,8 @@ pub struct Elaborator {
     /// The records of the flat model by the names of their classes.
     pub(crate) record_names: FxHashMap<Name, Vec<Vec<dae::function::Field>>>,
     pub(crate) differentiator: dae::Differentiator,
+    /// As in `Overrides`.
+    pub(crate) name_differentiated: bool,
     /// Of components whose sizes are being found.
     pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,
     /// While the sizes of a record class are found, its parameters are not known.
@@ -143,6 +145,7 @@ impl Elaborator {
             record_names: FxHashMap::default(),
             record_operations: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),
+            name_differentiated: overrides.name_differentiated,
             sizes_so_far: FxHashMap::default(),
             constants_only: false,
             record_sizes: FxHashMap::default(),

@@ -20,6 +20,8 @@ pub struct Overrides {
     pub set: Vec<(String, String)>,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
+    /// What is under `der` gets a name unless it is linear, so that what was written is differenced.
+    pub name_differentiated: bool,
     /// What may be called in shared libraries.
     pub outside: Option<Arc<dyn dae::OutsideFunctions>>,
     /// What functions may touch.

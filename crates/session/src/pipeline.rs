@@ -117,6 +117,7 @@ impl Session {
         Ok(lang::Overrides {
             set: request.set.clone(),
             no_unit_check: request.no_unit_check,
+            name_differentiated: request.transform.switching == transform::Switching::Difference,
             outside,
             access: self.access.clone(),
             purpose: lang::Purpose::Simulation,

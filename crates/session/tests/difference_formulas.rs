@@ -163,3 +163,35 @@ fn what_needs_more_of_the_past_is_refused() {
     let run = run_in_differences(often, 1.0, 1e-3);
     assert!(run.failure().contains("`sample(0, 0.0003)` ticks every 0.0003, within steps of 0.001"), "{}", run.said);
 }
+
+/// The formula is that of what was written, so that sums of charges stay: with v after the switch, `2·(v + v³)` is 10.625,
+/// and with a saturating inductor and a linear one `atan(i) + 2·i` is atan(2) + 1.
+#[test]
+fn nonlinear_charge_and_flux_are_conserved() {
+    for step in [1e-2, 1e-3] {
+        let text = "model Charge
+          Real v1(start = 2, fixed = true), v2(start = 0.5, fixed = true), i1, i2;
+        equation
+          der(v1 + v1^3) = i1;
+          der(v2 + v2^3) = i2;
+          i1 + i2 = 0;
+          if time >= 0.5 then v1 = v2; else i1 = 0; end if;
+        end Charge;";
+        let run = run_in_differences(text, 1.0, step);
+        assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+        let v = run.end("v1");
+        assert_near(2.0 * (v + v.powi(3)), 10.625, 1e-6);
+        assert_near(run.end("v2"), v, 1e-9);
+        let text = "model Flux
+          Real a(start = 2, fixed = true), b(start = 0.5, fixed = true), u;
+        equation
+          der(atan(a)) = u;
+          der(2*b) = -u;
+          if time >= 0.5 then a = b; else u = 0; end if;
+        end Flux;";
+        let run = run_in_differences(text, 1.0, step);
+        assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+        let i = run.end("a");
+        assert_near(i.atan() + 2.0 * i, 2f64.atan() + 1.0, 1e-6);
+    }
+}

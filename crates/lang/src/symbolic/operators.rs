@@ -230,9 +230,12 @@ impl Expander<'_> {
         let model = &mut elaborator.flat.model;
         let found =
             elaborator.differentiator.total_by_kind(&mut model.exprs, &mut model.functions, &model.variables, id);
+        // A difference of a product of slope and value is not that of what was written.
+        let is_varying =
+            |node: Node| matches!(node, Node::Var(v) if model.variables[v].variability == Variability::Continuous);
         Ok(match found {
-            Ok(derivative) => derivative,
-            Err(_) => {
+            Ok(derivative) if !elaborator.name_differentiated || !model.exprs.any(derivative, is_varying) => derivative,
+            _ => {
                 let variable = elaborator.auxiliary_real(id, span, self.path);
                 self.exprs().der(variable)
             }
