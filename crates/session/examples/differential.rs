@@ -5,6 +5,7 @@
 //! listed. Events may come late by the same fraction of the duration.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::Name;
@@ -129,7 +130,12 @@ fn examine(name: &str, call: &Call) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-fn run(session: &mut Session, program: &Program, options: &Options, limit: Duration) -> Result<Trajectories, String> {
+fn run(
+    session: &mut Session,
+    program: &Arc<Program>,
+    options: &Options,
+    limit: Duration,
+) -> Result<Trajectories, String> {
     let (mut sink, started) = (MemorySink::default(), Instant::now());
     let mut watcher = |_: f64| started.elapsed() < limit;
     let outcome = session.simulate(program, options, &|_| true, &mut sink, &mut EventLog::none(), &mut watcher);

@@ -176,12 +176,12 @@ impl Session {
     }
 
     /// Schedule to code.
-    pub fn compile(&mut self, schedule: Schedule) -> Result<Program, Failed> {
+    pub fn compile(&mut self, schedule: Schedule) -> Result<Arc<Program>, Failed> {
         self.stage = Stage::Codegen;
         match self.seconds.time(Stage::Codegen, || Program::new(schedule)) {
             Ok(program) => {
                 self.stage = Stage::Initialise;
-                Ok(program)
+                Ok(Arc::new(program))
             }
             Err(diagnostic) => self.fail(vec![diagnostic]),
         }
@@ -190,7 +190,7 @@ impl Session {
     /// Code to trajectory. A run that stops early is no failure of this call: the outcome tells how it ended.
     pub fn simulate(
         &mut self,
-        program: &Program,
+        program: &Arc<Program>,
         options: &simulate::Options,
         keep: &dyn Fn(&str) -> bool,
         sink: &mut dyn ResultSink,

@@ -125,7 +125,7 @@ impl Bands {
         if self.residues.is_empty() {
             return;
         }
-        let program = machine.program;
+        let program = &machine.program;
         program.crossings(&mut machine.memory, &mut self.residues);
         self.bands.copy_from_slice(&self.least);
         for (system, functions) in &self.of_system {

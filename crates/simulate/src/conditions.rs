@@ -26,7 +26,7 @@ pub fn lasting(machine: &Machine) -> Option<Diagnostic> {
     found.map(|check| contradiction(machine, check))
 }
 
-fn violated<'a>(machine: &'a Machine) -> impl Iterator<Item = &'a InitialCheck> {
+fn violated(machine: &Machine) -> impl Iterator<Item = &InitialCheck> {
     let checks = machine.program.schedule.initial_checks.iter();
     checks.filter(|check| machine.value(check.residual).abs() > TOLERANCE * size(machine, check))
 }

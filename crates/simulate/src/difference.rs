@@ -1,6 +1,8 @@
 //! Runs of models whose derivatives were replaced by difference formulas (`transform::modes::difference`): one algebraic
 //! system a step, in which the relations are found with the unknowns; nothing is integrated and no event is located.
 
+use std::sync::Arc;
+
 use base::{Decimal, Diagnostic};
 use compile::Program;
 use results::{ResultError, ResultSink};
@@ -16,7 +18,7 @@ use crate::places::{not_finite, with_place};
 use crate::run::{Ending, Options, Outcome, RunStatistics, Watcher};
 
 pub fn run(
-    program: &Program,
+    program: &Arc<Program>,
     difference: &Difference,
     options: &Options,
     keep: &dyn Fn(&str) -> bool,
@@ -26,14 +28,14 @@ pub fn run(
 ) -> Result<Outcome, ResultError> {
     let begin = std::time::Instant::now();
     let first = match Program::new((*difference.written).clone()) {
-        Ok(written) => crate::run::first_point(&written, options, difference.common, log)?,
+        Ok(written) => crate::run::first_point(&Arc::new(written), options, difference.common, log)?,
         Err(diagnostic) => Err(Box::new(diagnostic)),
     };
     let first = match first {
         Ok(first) => first,
         Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
     };
-    let machine = Machine::new(program);
+    let machine = Machine::new(program.clone());
     let names = Names::new(&machine);
     let statistics = RunStatistics { modes: 1, ..RunStatistics::default() };
     let clockwork = Clockwork::default();
@@ -68,7 +70,7 @@ struct Steps<'a> {
     program: &'a Program,
     difference: &'a Difference,
     options: &'a Options,
-    machine: Machine<'a>,
+    machine: Machine,
     names: Names,
     clockwork: Clockwork,
     columns: Columns,
@@ -80,13 +82,13 @@ impl Steps<'_> {
     fn begin_at(&mut self, first: &FirstPoint, step: f64) -> Result<(), Trouble> {
         let (program, machine) = (self.program, &mut self.machine);
         machine.memory.set_time(self.options.start_time);
-        machine.run(&program.sections.parameters, Phase::Live)?;
-        machine.run(&program.sections.starts, Phase::Live)?;
+        machine.run(|sections| &sections.parameters, Phase::Live)?;
+        machine.run(|sections| &sections.starts, Phase::Live)?;
         machine.systems.reset();
         for &(variable, value) in &first.values {
             program.set_value(&mut machine.memory, variable, value);
         }
-        machine.run(&program.sections.samples, Phase::Live)?;
+        machine.run(|sections| &sections.samples, Phase::Live)?;
         check_samples(program, &machine.memory)?;
         self.clockwork = first.clockwork.in_program(program, &machine.memory);
         program.save_pre(&mut machine.memory);

@@ -2,7 +2,7 @@
 //! changes any more (specification 8.5 and appendix B), with `reinit`, assertions and `terminate` on the way.
 
 use base::{Decimal, Diagnostic};
-use compile::{ActionSlots, Address, Section};
+use compile::{ActionSlots, Address};
 use dae::{Action, ActionKind, VarId, VariableType};
 
 use crate::clockwork::Clockwork;
@@ -109,14 +109,14 @@ fn iterate_with_bands(
     log: &mut EventLog,
     watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let mut aftermath = Aftermath::default();
     let mut cycle = Vec::new();
     let mut seen = log.is_active().then(|| Seen::new(machine));
     loop {
         aftermath.iterations += 1;
         evaluate(machine)?;
-        machine.run(&program.sections.actions, Phase::Live)?;
+        machine.run(|sections| &sections.actions, Phase::Live)?;
         let actions = &program.model().actions;
         if has_effects(machine) && watch.is_in_doubt(machine) {
             let message = "a function is to be called with values that jump without an explanation";
@@ -158,14 +158,14 @@ fn iterate_with_bands(
 
 /// Evaluates everything at the instant in memory.
 fn evaluate(machine: &mut Machine) -> Result<(), Trouble> {
-    let program = machine.program;
-    machine.run(&program.sections.events, Phase::Live)?;
+    let program = &machine.program.clone();
+    machine.run(|sections| &sections.events, Phase::Live)?;
     // A relation that changes here may turn the way another one goes from here.
     for _ in 0..MOST_TURNS {
         if machine.ahead == 0.0 || !program.look_ahead(&mut machine.memory, machine.ahead) {
             break;
         }
-        machine.run(&program.sections.events, Phase::Live)?;
+        machine.run(|sections| &sections.events, Phase::Live)?;
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ pub fn pass(
     time: f64,
     watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     if !clockwork.raise(program, &mut machine.memory, time) {
         return iterate_watched(machine, names, log, watch);
     }
@@ -276,21 +276,20 @@ pub fn pass(
 
 /// The actions of initial sections.
 pub fn perform_initial(machine: &mut Machine, log: &mut EventLog) -> Result<Aftermath, Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let mut aftermath = Aftermath::default();
-    machine.run(&program.sections.initial_actions, Phase::Live)?;
+    machine.run(|sections| &sections.initial_actions, Phase::Live)?;
     perform(machine, &program.model().initial_actions, &program.layout.initial_actions, log, &mut aftermath)?;
     Ok(aftermath)
 }
 
 /// The assertions that hold between events; `Err` for one of level error.
 pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(), Trouble> {
-    let program = machine.program;
-    let section: &Section = &program.sections.assertions;
-    if section.is_empty() {
+    if machine.program.sections.assertions.is_empty() {
         return Ok(());
     }
-    machine.run(section, Phase::Frozen)?;
+    let program = &machine.program.clone();
+    machine.run(|sections| &sections.assertions, Phase::Frozen)?;
     for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
         if matches!(action.kind, ActionKind::Assert { .. }) && action.condition.is_none() {
             if machine.memory.values[slots.value as usize].is_nan() {
@@ -304,9 +303,9 @@ pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(),
 
 /// Whether the conditions of actions and assertions are defined at a point that is evaluated, with the relations as they are.
 pub fn check_actions(machine: &mut Machine) -> Result<(), Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let kept = machine.memory.values.clone();
-    let mut outcome = machine.run(&program.sections.actions, Phase::Frozen);
+    let mut outcome = machine.run(|sections| &sections.actions, Phase::Frozen);
     for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
         let (active, value) =
             (machine.memory.values[slots.active as usize], machine.memory.values[slots.value as usize]);
@@ -327,7 +326,7 @@ pub fn perform(
     log: &mut EventLog,
     aftermath: &mut Aftermath,
 ) -> Result<bool, Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let mut reinitialised = false;
     for (action, slots) in actions.iter().zip(slots) {
         let active = machine.memory.values[slots.active as usize];
@@ -369,7 +368,7 @@ pub fn perform(
 
 /// The condition of an action, or its value, has no finite value.
 fn undefined(machine: &mut Machine, action: &Action, address: Address) -> Trouble {
-    let program = machine.program;
+    let program = &machine.program;
     let sections = [&program.sections.actions, &program.sections.assertions, &program.sections.initial_actions];
     let steps: Vec<_> = sections.into_iter().flat_map(|section| section.iter().copied()).collect();
     let failure = program.explain(&steps, address, &mut machine.memory);
@@ -406,7 +405,7 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
         }
         return Ok(());
     }
-    let program = machine.program;
+    let program = &machine.program;
     let time = machine.memory.time();
     let mut text = || program.text(message, &mut machine.memory).map_err(|d| Trouble::Model(Box::new(d)));
     if warning {
@@ -438,7 +437,7 @@ pub fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
 }
 
 pub fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
-    let program = machine.program;
+    let program = &machine.program;
     let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
     // What when clauses remember of their conditions has no name that a user gave.
     if program.model().variables[variable].hidden {

@@ -11,7 +11,7 @@ const WORSE: f64 = 0.5;
 
 /// Takes better states where there are some; true if any state changed. Outputs must have been evaluated at this point.
 pub fn exchange(machine: &mut Machine) -> bool {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let mut changed = false;
     for set in &program.schedule.state_sets {
         let values = jacobian(machine, set);
@@ -32,7 +32,7 @@ pub fn fitness(machine: &Machine, fitness: &mut Vec<f64>) {
     for set in &machine.program.schedule.state_sets {
         let values = jacobian(machine, set);
         let best = set.choose(&values).map_or(0.0, |best| set.quality(&values, &best));
-        let own = set.determinant(&values, &current(machine.program, machine, set));
+        let own = set.determinant(&values, &current(&machine.program, machine, set));
         fitness.push(if best > 0.0 { own / best } else { 0.0 });
     }
 }

@@ -30,9 +30,9 @@ impl Arrangement {
     }
 }
 
-impl Machine<'_> {
+impl Machine {
     fn write_unknowns(&mut self, t: f64, x: &[f64]) {
-        let program = self.program;
+        let program = &self.program;
         self.memory.set_time(t);
         program.write_states(&mut self.memory, x);
         let Some(implicit) = &program.implicit else { return };
@@ -42,7 +42,7 @@ impl Machine<'_> {
     }
 }
 
-impl DaeProblem for Machine<'_> {
+impl DaeProblem for Machine {
     fn size(&self) -> usize {
         self.program.states.len() + self.program.implicit.as_ref().map_or(0, |implicit| implicit.unknowns.len())
     }
@@ -66,7 +66,7 @@ impl DaeProblem for Machine<'_> {
     /// At the point of the last residual.
     fn jacobian(&mut self, _: f64, _: &[f64], _: &[f64], c: f64, values: &mut [f64]) -> Result<bool, EvalError> {
         let begun = self.now();
-        let (program, states) = (self.program, self.program.states.len());
+        let (program, states) = (&self.program, self.program.states.len());
         let (Some(implicit), Some(arrangement)) = (&program.implicit, &mut self.arrangement) else { return Ok(false) };
         program.implicit_jacobian(implicit, &mut self.memory, &mut arrangement.entries);
         values.fill(0.0);

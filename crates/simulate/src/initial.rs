@@ -18,22 +18,22 @@ pub fn initialise(
     (time, stop): (f64, f64),
     log: &mut EventLog,
 ) -> Result<(Clockwork, Aftermath), Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     machine.memory.set_time(time);
-    machine.run(&program.sections.parameters, Phase::Live)?;
-    machine.run(&program.sections.starts, Phase::Live)?;
+    machine.run(|sections| &sections.parameters, Phase::Live)?;
+    machine.run(|sections| &sections.starts, Phase::Live)?;
     machine.systems.reset();
     machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
     machine.memory.set_initial(true);
     solve(machine)?;
     conditions::check(machine)?;
     // The initial problem may have determined the parameters of samples.
-    machine.run(&program.sections.samples, Phase::Live)?;
+    machine.run(|sections| &sections.samples, Phase::Live)?;
     check_samples(program, &machine.memory)?;
     check_attributes(machine)?;
     let mut clockwork = Clockwork::new(program, &machine.memory, time, stop);
     let first = events::perform_initial(machine, log)?;
-    machine.run(&program.sections.actions, Phase::Live)?;
+    machine.run(|sections| &sections.actions, Phase::Live)?;
     machine.memory.set_initial(false);
     program.save_pre(&mut machine.memory);
     log.write(&Entry::Initialised { time });
@@ -48,7 +48,7 @@ pub fn initialise(
 
 /// Limits and nominal values that may be undefined have to be numbers, once parameters are known.
 fn check_attributes(machine: &mut Machine) -> Result<(), Trouble> {
-    let (program, model) = (machine.program, machine.program.model());
+    let (program, model) = (&machine.program, machine.program.model());
     for (variable, declared) in model.variables.iter() {
         let attributes = &declared.attributes;
         for (name, value) in [("min", attributes.min), ("max", attributes.max), ("nominal", attributes.nominal)] {
@@ -66,7 +66,7 @@ fn check_attributes(machine: &mut Machine) -> Result<(), Trouble> {
 /// The initial problem: along the path from the simplified to the actual one where the model has one, so that the solution
 /// is that which the simplified problem leads to (specification 3.7.4.4), else directly.
 fn solve(machine: &mut Machine) -> Result<(), Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let before = machine.memory.clone();
     let exprs = &program.model().exprs;
     if exprs.ids().any(|id| matches!(exprs.node(id), Node::Builtin(Builtin::Homotopy, _))) {
@@ -81,7 +81,7 @@ fn solve(machine: &mut Machine) -> Result<(), Trouble> {
 
 /// The initial section until its discrete variables agree with their left limits' consequences.
 fn settle(machine: &mut Machine) -> Result<(), Trouble> {
-    machine.run(&machine.program.sections.initial, Phase::Live)
+    machine.run(|sections| &sections.initial, Phase::Live)
 }
 
 fn follow_homotopy(machine: &mut Machine, program: &Program) -> Result<(), Trouble> {

@@ -37,7 +37,7 @@ pub struct Limits {
 impl Limits {
     /// What is to be watched in a model that is initialised. Parameters are looked at once.
     pub fn new(machine: &Machine, tolerance: f64) -> Self {
-        let (program, model) = (machine.program, machine.program.model());
+        let (program, model) = (&machine.program, machine.program.model());
         let mut limits = Self::default();
         // Variables that are aliases of each other and have the same limits count once.
         let mut seen = FxHashSet::default();

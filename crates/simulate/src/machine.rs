@@ -1,8 +1,9 @@
 //! One program with its memory: evaluates the model at a point of time and state.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use compile::{Address, Failure, Memory, Program, Section, Step};
+use compile::{Address, Failure, Memory, Program, Section, Sections, Step};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
@@ -54,8 +55,11 @@ pub enum Phase {
     Live,
 }
 
-pub struct Machine<'p> {
-    pub program: &'p Program,
+/// Names a section of a program.
+pub type Choose = fn(&Sections) -> &Section;
+
+pub struct Machine {
+    pub program: Arc<Program>,
     pub memory: Memory,
     pub systems: Systems,
     /// Where ∂ẋ/∂x has entries.
@@ -84,28 +88,28 @@ pub struct Machine<'p> {
     pub trouble: Option<Trouble>,
 }
 
-impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program) -> Self {
+impl Machine {
+    pub fn new(program: Arc<Program>) -> Self {
         let pattern = systems::pattern(&program.ode_pattern);
         let memory = program.memory();
         Self {
-            program,
-            systems: Systems::new(program),
+            systems: Systems::new(&program),
             pattern,
             known_jacobian: Vec::new(),
             inline_step: 0.0,
-            guesses: Guesses::new(program),
-            branches: Branches::new(program, &memory),
+            guesses: Guesses::new(&program),
+            branches: Branches::new(&program, &memory),
             memory,
             settled: None,
             arrangement: None,
             guessed: Vec::new(),
-            anchor: nonlinear_unknowns(program),
+            anchor: nonlinear_unknowns(&program),
             evaluations: None,
             ahead: 0.0,
             solved_in_place: 0,
             is_careful: false,
             trouble: None,
+            program,
         }
     }
 
@@ -125,9 +129,10 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs a section; simultaneous systems are solved on the way.
-    pub fn run(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
+    pub fn run(&mut self, choose: Choose, phase: Phase) -> Result<(), Trouble> {
         self.settled = None;
         let Machine { program, memory, systems, .. } = self;
+        let section = choose(&program.sections);
         let mut run = |steps: &[Step]| {
             memory.set_live(phase == Phase::Live);
             let solve = &mut |system, memory: &mut Memory| systems.solve(program, system, memory, phase);
@@ -139,7 +144,7 @@ impl<'p> Machine<'p> {
         if is_in_place && matches!(outcome, Err(Trouble::Evaluation(_))) {
             outcome = run(section);
         } else if is_in_place && outcome.is_ok() {
-            outcome = self.watch_systems_in_place(section, phase);
+            outcome = self.watch_systems_in_place(choose, phase);
         }
         self.memory.set_live(false);
         outcome
@@ -147,12 +152,13 @@ impl<'p> Machine<'p> {
 
     /// Looks, less and less often, at what systems leave that were solved in place. Where one loses digits, the section is run
     /// again without this shortcut.
-    fn watch_systems_in_place(&mut self, section: &Section, phase: Phase) -> Result<(), Trouble> {
+    fn watch_systems_in_place(&mut self, choose: Choose, phase: Phase) -> Result<(), Trouble> {
         self.solved_in_place += 1;
         if !self.solved_in_place.is_power_of_two() {
             return Ok(());
         }
         let Machine { program, memory, systems, .. } = self;
+        let section = choose(&program.sections);
         for (step, usual) in section.iter().zip(&section.in_place) {
             if let (Step::Solve(system), Step::Code(_)) = (step, usual)
                 && systems.goes_whole(program, *system, memory)?
@@ -160,7 +166,7 @@ impl<'p> Machine<'p> {
                 self.is_careful = true;
             }
         }
-        if self.is_careful { self.run(section, phase) } else { Ok(()) }
+        if self.is_careful { self.run(choose, phase) } else { Ok(()) }
     }
 
     /// Everything that changes between events, at `(t, x)`.
@@ -198,12 +204,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Between events: runs a section, from the solutions at the beginning of the step where the last ones lead nowhere.
-    fn run_between(&mut self, section: &Section) -> Result<(), Trouble> {
-        let outcome = self.run(section, Phase::Frozen);
+    fn run_between(&mut self, choose: Choose) -> Result<(), Trouble> {
+        let outcome = self.run(choose, Phase::Frozen);
         match &outcome {
             Err(Trouble::System(failure)) if failure.is_structural() && !self.anchor.is_empty() => {
                 self.return_to_anchor();
-                self.run(section, Phase::Frozen).or(outcome)
+                self.run(choose, Phase::Frozen).or(outcome)
             }
             _ => outcome,
         }
@@ -211,7 +217,7 @@ impl<'p> Machine<'p> {
 
     /// Everything that changes between events, at the time and the states in memory.
     pub fn refresh(&mut self) -> Result<(), Trouble> {
-        self.run_between(&self.program.sections.dynamics)?;
+        self.run_between(|sections| &sections.dynamics)?;
         // What a delay gives may depend on what it was told since.
         self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
@@ -225,9 +231,14 @@ impl<'p> Machine<'p> {
     /// What only results need, after `evaluate`.
     pub fn evaluate_outputs(&mut self) -> Result<(), Trouble> {
         let settled = self.settled;
-        let outcome = self.run_between(&self.program.sections.outputs);
+        let outcome = self.run_between(|sections| &sections.outputs);
         self.settled = settled;
         outcome
+    }
+
+    /// The values at hand become those before the event.
+    pub fn save_pre(&mut self) {
+        self.program.save_pre(&mut self.memory);
     }
 
     pub fn value(&self, variable: VarId) -> f64 {
@@ -235,12 +246,12 @@ impl<'p> Machine<'p> {
     }
 
     pub fn nominal(&self, variable: VarId) -> f64 {
-        nominal(self.program, &self.memory, variable)
+        nominal(&self.program, &self.memory, variable)
     }
 
     /// A whole step by the program in which states are unknowns.
     fn run_inline(&mut self, t: f64, step: f64, base: &[f64]) -> Result<(), Trouble> {
-        let program = self.program;
+        let program = &self.program;
         let Some(slots) = &program.inline else { return Err(no_inline_integration()) };
         if self.inline_step != step {
             self.inline_step = step;
@@ -252,10 +263,10 @@ impl<'p> Machine<'p> {
             self.memory.values[slot as usize] = value;
         }
         let guessed = self.guesses.write(&mut self.memory, step);
-        let mut outcome = self.run(&program.sections.inline, Phase::Frozen);
+        let mut outcome = self.run(|sections| &sections.inline, Phase::Frozen);
         if guessed && outcome.is_err() {
             self.guesses.write_last(&mut self.memory);
-            outcome = self.run(&program.sections.inline, Phase::Frozen);
+            outcome = self.run(|sections| &sections.inline, Phase::Frozen);
         }
         outcome?;
         self.guesses.note(&self.memory, step);
@@ -313,7 +324,7 @@ pub fn nominal(program: &Program, memory: &Memory, variable: VarId) -> f64 {
     if value.is_finite() && value != 0.0 { value.abs() } else { 1.0 }
 }
 
-impl OdeProblem for Machine<'_> {
+impl OdeProblem for Machine {
     fn size(&self) -> usize {
         self.program.states.len()
     }
@@ -380,7 +391,7 @@ impl OdeProblem for Machine<'_> {
     }
 }
 
-impl CrossingFunctions for Machine<'_> {
+impl CrossingFunctions for Machine {
     fn count(&self) -> usize {
         self.program.roots.len()
     }

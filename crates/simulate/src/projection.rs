@@ -19,8 +19,8 @@ const REGULARISATION: f64 = 1e-12;
 const ERRORS: f64 = 100.0;
 
 /// Moves states to the constraints.
-pub struct Projector<'p> {
-    constraints: &'p Projection,
+pub struct Projector {
+    constraints: Projection,
     tolerance: f64,
     nominals: Vec<f64>,
     /// States that must not move.
@@ -35,9 +35,9 @@ pub struct Projector<'p> {
     lengths: Vec<f64>,
 }
 
-impl<'p> Projector<'p> {
+impl Projector {
     /// `None` if the model has no constraints that are not built in.
-    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Option<Self> {
+    pub fn new(machine: &Machine, tolerance: f64) -> Option<Self> {
         let constraints = machine.program.schedule.projection.as_ref()?;
         let (states, rows) = (machine.size(), constraints.residuals.len());
         let size = states + rows;
@@ -50,7 +50,7 @@ impl<'p> Projector<'p> {
         let solver = LinearSolver::new(size, Some(&pattern)).ok()?;
         let nominals: Vec<f64> = machine.program.states.iter().map(|state| machine.nominal(state.variable)).collect();
         Some(Self {
-            constraints,
+            constraints: constraints.clone(),
             tolerance,
             held: vec![false; nominals.len()],
             met: vec![true; rows],
@@ -85,14 +85,13 @@ impl<'p> Projector<'p> {
         x: &mut [f64],
         held: &[bool],
     ) -> Result<f64, Trouble> {
-        let constraints = self.constraints;
-        let highest = constraints.constraint_levels.iter().copied().max().unwrap_or(0);
+        let highest = self.constraints.constraint_levels.iter().copied().max().unwrap_or(0);
         let mut moved: f64 = 0.0;
         for level in (1..=highest).rev() {
-            for (met, own) in self.met.iter_mut().zip(&constraints.constraint_levels) {
+            for (met, own) in self.met.iter_mut().zip(&self.constraints.constraint_levels) {
                 *met = *own == level;
             }
-            for (holds, (held, own)) in self.held.iter_mut().zip(held.iter().zip(&constraints.state_levels)) {
+            for (holds, (held, own)) in self.held.iter_mut().zip(held.iter().zip(&self.constraints.state_levels)) {
                 *holds = *held || *own != level;
             }
             let before = x.to_vec();
@@ -100,7 +99,7 @@ impl<'p> Projector<'p> {
             if outcome.is_err() {
                 // What was set meets the constraints of its level but for errors of integration, or contradicts them.
                 x.copy_from_slice(&before);
-                for (holds, own) in self.held.iter_mut().zip(&constraints.state_levels) {
+                for (holds, own) in self.held.iter_mut().zip(&self.constraints.state_levels) {
                     *holds = *own != level;
                 }
                 outcome = self.project(machine, time, x);

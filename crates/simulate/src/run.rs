@@ -19,7 +19,7 @@ use crate::first_point::FirstPoint;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::modes::{Shelf, Station, Switching};
+use crate::modes::{Station, Switching};
 use crate::places::not_finite;
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
@@ -176,7 +176,7 @@ impl<F: FnMut(f64) -> bool> Watcher for F {
 
 /// Runs a program from start to stop and writes rows to the sink.
 pub fn simulate(
-    program: &Program,
+    program: &Arc<Program>,
     options: &Options,
     keep: &dyn Fn(&str) -> bool,
     sink: &mut dyn ResultSink,
@@ -187,11 +187,10 @@ pub fn simulate(
         return crate::difference::run(program, difference, options, keep, sink, log, watcher);
     }
     let started = std::time::Instant::now();
-    let machine = Machine::new(program);
-    let shelf = Shelf::default();
+    let machine = Machine::new(program.clone());
     let station = Box::new(Station::new(machine, options));
     let mut run = Run::new(station, options, keep, sink, log);
-    let first = run.begin(&shelf);
+    let first = run.begin();
     let initialise_seconds = started.elapsed().as_secs_f64();
     let ending = match first {
         Ok(None) => run.integrate(watcher),
@@ -212,15 +211,15 @@ pub fn simulate(
 
 /// Initialises a program and goes no further: its first `count` variables, or why there is no first point.
 pub(crate) fn first_point(
-    program: &Program,
+    program: &Arc<Program>,
     options: &Options,
     count: usize,
     log: &mut EventLog,
 ) -> Result<Result<FirstPoint, Box<Diagnostic>>, ResultError> {
-    let station = Box::new(Station::new(Machine::new(program), options));
-    let (shelf, mut sink) = (Shelf::default(), results::NullSink);
+    let station = Box::new(Station::new(Machine::new(program.clone()), options));
+    let mut sink = results::NullSink;
     let mut run = Run::new(station, options, &|_| true, &mut sink, log);
-    match run.begin(&shelf) {
+    match run.begin() {
         Ok(terminated) => {
             let values = crate::first_point::values(program, &run.station.machine, count);
             let warnings = run.warnings();
@@ -242,14 +241,14 @@ fn applicable(method: Method, machine: &Machine) -> Method {
     }
 }
 
-impl<'p> Station<'p> {
+impl Station {
     /// A station with the solver that the options name.
-    pub fn new(mut machine: Machine<'p>, options: &Options) -> Self {
+    pub fn new(mut machine: Machine, options: &Options) -> Self {
         let method = applicable(options.solver, &machine);
         if options.measure {
             machine.measure();
         }
-        let program = machine.program;
+        let program = &machine.program;
         let mut roots = RootFinder::new(program.roots.len(), machine.size());
         // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
         roots.set_resolution(options.interval);
@@ -339,14 +338,14 @@ impl From<ResultError> for Stop {
 }
 
 struct Run<'a, 'w> {
-    program: &'a Program,
+    program: Arc<Program>,
     options: &'a Options,
-    station: Box<Station<'a>>,
-    modes: Option<Box<Switching<'a>>>,
+    station: Box<Station>,
+    modes: Option<Box<Switching>>,
     /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
-    spare: Option<(Arc<Modes>, &'a Shelf<Program>)>,
+    spare: Option<Arc<Modes>>,
     /// What is remembered for the case that the structure for all modes does not do for the event at hand.
-    fallback: Fallback<'a>,
+    fallback: Fallback,
     last_step: f64,
     columns: Columns,
     sink: &'a mut dyn ResultSink,
@@ -366,7 +365,7 @@ struct Run<'a, 'w> {
     remembering: Remembering,
     /// The instant of the last event, and how many came before it at the same instant.
     instant: (f64, u32),
-    projector: Option<Projector<'a>>,
+    projector: Option<Projector>,
     limits: Limits,
     meter: Meter,
     pace: Option<Pace>,
@@ -375,17 +374,17 @@ struct Run<'a, 'w> {
 
 impl<'a, 'w> Run<'a, 'w> {
     fn new(
-        station: Box<Station<'a>>,
+        station: Box<Station>,
         options: &'a Options,
         keep: &dyn Fn(&str) -> bool,
         sink: &'a mut dyn ResultSink,
         log: &'a mut EventLog<'w>,
     ) -> Self {
-        let program = station.machine.program;
+        let program = station.machine.program.clone();
         Self {
-            program,
             options,
-            columns: Columns::new(program, keep),
+            columns: Columns::new(&program, keep),
+            program,
             sink,
             log,
             clockwork: Clockwork::default(),
@@ -412,16 +411,16 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Initialises and writes the first row; `Some` when the model terminated itself at once.
-    fn begin(&mut self, shelf: &'a Shelf<Program>) -> Result<Option<String>, Stop> {
+    fn begin(&mut self) -> Result<Option<String>, Stop> {
         let start = self.options.start_time;
         let aftermath = match &self.program.schedule.mode {
             Some(mode) => {
-                let mut modes = Box::new(Switching::new(mode.modes.clone(), shelf, self.options));
+                let mut modes = Box::new(Switching::new(mode.modes.clone(), self.options));
                 modes.adopt(&mut self.station)?;
                 self.begin_in_modes(modes, false)?
             }
             None => {
-                self.spare = self.program.schedule.modes.clone().map(|modes| (modes, shelf));
+                self.spare = self.program.schedule.modes.clone();
                 self.begin_in_one(start)?
             }
         };
@@ -488,7 +487,7 @@ impl<'a, 'w> Run<'a, 'w> {
                 return Ok(Ending::Interrupted { time });
             }
             let begun = self.meter.begin_step(&mut self.station.machine);
-            let (known, relation) = self.clockwork.next(self.program, &mut self.station.machine.memory, time, stop);
+            let (known, relation) = self.clockwork.next(&self.program, &mut self.station.machine.memory, time, stop);
             if let Some((relation, gap)) = self.clockwork.crowded() {
                 let expression = self.program.layout.relations[relation].expression;
                 let crowd = RestlessEvents::Crowd { gap };
@@ -673,7 +672,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Integration begins anew at the states in memory.
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
         self.forget_fitness();
-        self.station.machine.systems.forget_factors(self.program);
+        self.station.machine.systems.forget_factors(&self.program);
         self.program.read_states(&self.station.machine.memory, &mut self.x);
         let started = std::mem::replace(&mut self.station.started, true);
         let Station { machine, integrator, .. } = &mut *self.station;
@@ -715,7 +714,7 @@ impl<'a, 'w> Run<'a, 'w> {
         } else {
             self.statistics.time_events += 1;
         }
-        self.station.machine.systems.forget_factors(self.program);
+        self.station.machine.systems.forget_factors(&self.program);
         let aftermath = match self.modes.take() {
             Some(modes) => self.instant(modes, time, trigger)?,
             None => self.pass_in_one(time, trigger)?,
@@ -741,7 +740,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
     fn settle_after_event(&mut self) -> Result<(), Stop> {
-        self.station.machine.systems.forget_factors(self.program);
+        self.station.machine.systems.forget_factors(&self.program);
         self.station.machine.refresh()?;
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
@@ -794,9 +793,9 @@ impl<'a, 'w> Run<'a, 'w> {
             self.fallback.note_sizes(&self.station.machine.memory.values);
         }
         let begun = self.meter.now();
-        let row = self.columns.row(self.program, &self.station.machine.memory);
+        let row = self.columns.row(&self.program, &self.station.machine.memory);
         if let Some(variable) = row.undefined() {
-            return Err(not_finite(self.program, variable, "the value").into());
+            return Err(not_finite(&self.program, variable, "the value").into());
         }
         self.sink.row(time, row.values)?;
         self.meter.add_writing(begun);
@@ -821,7 +820,7 @@ impl<'a, 'w> Run<'a, 'w> {
         let outcome = events::iterate(&mut self.station.machine, &self.station.names, self.log);
         self.station.machine.memory.set_terminal(false);
         if outcome?.iterations > 1 {
-            self.station.machine.run(&self.program.sections.dynamics, Phase::Frozen)?;
+            self.station.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
             self.station.machine.evaluate_outputs()?;
             self.write_row()?;
         }
@@ -981,7 +980,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// The programs that were run, with their systems.
     fn used(&self) -> impl Iterator<Item = (&Program, &Systems)> {
         let parked = self.modes.iter().flat_map(|modes| modes.parked());
-        parked.chain([&*self.station]).map(|station| (station.machine.program, &station.machine.systems))
+        parked.chain([&*self.station]).map(|station| (&*station.machine.program, &station.machine.systems))
     }
 
     fn profile(&self) -> Option<Profile> {
@@ -1030,7 +1029,7 @@ impl<'a, 'w> Run<'a, 'w> {
             .chain(ambiguous)
             .chain(modes)
             .chain(self.stiffness_warning())
-            .chain(self.limits.warnings(self.program));
+            .chain(self.limits.warnings(&self.program));
         all.chain(self.log.assertions.diagnostics()).collect()
     }
 }

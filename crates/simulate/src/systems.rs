@@ -695,9 +695,9 @@ mod tests {
         let text = "Real x(start = 1, fixed = true)\nder(x) = p1\np1 + 2*p2 + p3 = x\n2*p1 - p2 + p3 = 3*x\np1 + p2 - 3*p3 = 1";
         let model = dae::testing::model(text).expect("a model");
         let schedule = transform::transform(model, &transform::Options::default()).expect("a schedule");
-        let program = Program::new(schedule).expect("a program");
+        let program = std::sync::Arc::new(Program::new(schedule).expect("a program"));
         assert!(program.systems.values().any(|system| system.slots.len() > 1));
-        let mut machine = Machine::new(&program);
+        let mut machine = Machine::new(program.clone());
         let mut at = |time: f64, x: f64| {
             machine.evaluate(time, &[x]).expect("a solution");
             let mut slope = [0.0];

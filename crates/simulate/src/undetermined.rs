@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// An error if the motion depends on how a system was shared. Memory must hold the evaluation with outputs.
 pub fn check(machine: &mut Machine, system: SystemId) -> Result<(), Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let sections = [&program.sections.dynamics, &program.sections.outputs];
     let is_it = |step: &Step| matches!(step, Step::Solve(own) if *own == system);
     let Some((section, place)) =
@@ -78,7 +78,7 @@ fn differentiated(machine: &Machine) -> Vec<VarId> {
     found
 }
 
-impl Machine<'_> {
+impl Machine {
     /// Runs a part of a section between events.
     fn run_steps(&mut self, steps: &[Step]) -> Result<(), Trouble> {
         let Machine { program, memory, systems, .. } = self;

@@ -57,7 +57,7 @@ fn allocations(text: &str, solver: &str, name: &str) -> Vec<(usize, u64)> {
     let transformations = transform::Options { inline_step: options.inline_step(), ..transform::Options::default() };
     let model = dae::testing::model(text).expect("a model");
     let schedule = transform::transform(model, &transformations).unwrap_or_else(|problems| panic!("{problems:#?}"));
-    let program = Program::new(schedule).expect("a program");
+    let program = std::sync::Arc::new(Program::new(schedule).expect("a program"));
     let path = std::env::temp_dir().join(format!("gyrator-{name}-{solver}-{}.csv", std::process::id()));
     let mut sink = CsvSink::create(&path).expect("a file");
     let mut counts = Vec::with_capacity(2 * steps);

@@ -41,9 +41,9 @@ fn factor() -> impl Strategy<Value = f64> {
     (0.5..2.0f64, proptest::bool::ANY).prop_map(|(size, negative)| if negative { -size } else { size })
 }
 
-fn program(text: &str) -> Program {
+fn program(text: &str) -> std::sync::Arc<Program> {
     let model = dae::testing::model(text).unwrap();
-    Program::new(transform::transform(model, &transform::Options::default()).unwrap()).unwrap()
+    std::sync::Arc::new(Program::new(transform::transform(model, &transform::Options::default()).unwrap()).unwrap())
 }
 
 proptest! {

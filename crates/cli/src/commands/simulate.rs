@@ -93,7 +93,7 @@ impl Run<'_> {
     fn watched(
         &self,
         call: &mut Call,
-        program: &compile::Program,
+        program: &std::sync::Arc<compile::Program>,
         options: &RunOptions,
         keep: &dyn Fn(&str) -> bool,
         sink: &mut dyn ResultSink,

@@ -209,7 +209,7 @@ pub fn ending(text: &str) -> Ending {
     libraries.add_text("case.mo", text);
     let model = lang::flatten(&mut libraries, "M", &Overrides::default()).model.unwrap();
     let schedule = transform::transform(model, &Default::default()).unwrap();
-    let program = compile::Program::new(schedule).unwrap();
+    let program = std::sync::Arc::new(compile::Program::new(schedule).unwrap());
     let (mut sink, mut log) = (NullSink, EventLog::none());
     let options = simulate::Options::default();
     simulate::simulate(&program, &options, &|_| true, &mut sink, &mut log, &mut |_: f64| true).unwrap().ending

@@ -1,5 +1,7 @@
 //! One event of a run with several modes: which mode holds after it, iterated until no discrete variable changes.
 
+use std::sync::Arc;
+
 use base::Diagnostic;
 use compile::Program;
 
@@ -14,9 +16,9 @@ use solve::roots::Crossing;
 const MOST_ITERATIONS: u32 = 100;
 
 /// What an event has to work with. The station in use stands at the left limits, which are saved as such.
-pub struct Instant<'r, 'p, 'w> {
-    pub switching: &'r mut Switching<'p>,
-    pub station: &'r mut Box<Station<'p>>,
+pub struct Instant<'r, 'w> {
+    pub switching: &'r mut Switching,
+    pub station: &'r mut Box<Station>,
     pub clockwork: &'r mut Clockwork,
     pub log: &'r mut EventLog<'w>,
     pub time: f64,
@@ -28,7 +30,7 @@ pub struct Instant<'r, 'p, 'w> {
     pub impulses: &'r mut [(dae::VarId, f64)],
 }
 
-impl<'p> Instant<'_, 'p, '_> {
+impl Instant<'_, '_> {
     pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
         let mut left = std::mem::take(&mut self.switching.left);
         let outcome = self.pass_from(&mut left);
@@ -38,7 +40,7 @@ impl<'p> Instant<'_, 'p, '_> {
 
     fn pass_from(&mut self, left: &mut Left) -> Result<Aftermath, Trouble> {
         self.switching.note_sizes_at_times(self.station);
-        let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
+        let due = self.clockwork.raise(&self.program(), &mut self.station.machine.memory, self.time);
         let quiet = if due { quiet::Outcome::Open } else { self.pass_quietly() };
         if let quiet::Outcome::Passed(aftermath) = quiet {
             return Ok(aftermath);
@@ -46,7 +48,7 @@ impl<'p> Instant<'_, 'p, '_> {
         self.take_left(left);
         let first = match quiet {
             quiet::Outcome::Leaves(key) => {
-                let program = self.program();
+                let program = &self.program();
                 self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
                 key
             }
@@ -57,7 +59,7 @@ impl<'p> Instant<'_, 'p, '_> {
         let mut aftermath = self.iterate(left, first)?;
         if due {
             // What reads the flags of samples has to see that they fell.
-            Clockwork::lower(self.program(), &mut self.station.machine.memory);
+            Clockwork::lower(&self.program(), &mut self.station.machine.memory);
             self.take_left(left);
             self.station.run_events(Phase::Decided)?;
             let first = self.station.found_key();
@@ -69,7 +71,7 @@ impl<'p> Instant<'_, 'p, '_> {
 
     /// The start of a run, from values that were there before.
     pub fn begin(&mut self, mut left: Left) -> Result<Aftermath, Trouble> {
-        let due = self.clockwork.raise(self.program(), &mut self.station.machine.memory, self.time);
+        let due = self.clockwork.raise(&self.program(), &mut self.station.machine.memory, self.time);
         let first = self.switching.first(self.station);
         // What is true from the beginning has not become true: when clauses do not see an edge.
         self.switching.choose(self.station, &left, first, self.last_step)?;
@@ -77,13 +79,13 @@ impl<'p> Instant<'_, 'p, '_> {
         let first = self.station.key();
         let aftermath = self.iterate(&mut left, first)?;
         if due {
-            Clockwork::lower(self.program(), &mut self.station.machine.memory);
+            Clockwork::lower(&self.program(), &mut self.station.machine.memory);
         }
         Ok(aftermath)
     }
 
-    fn program(&self) -> &'p Program {
-        self.station.machine.program
+    fn program(&self) -> Arc<Program> {
+        self.station.machine.program.clone()
     }
 
     /// Takes the values in use, as those at the left of what comes next.
@@ -96,7 +98,7 @@ impl<'p> Instant<'_, 'p, '_> {
 
     /// The mode that the relations ask for as they are where they made the event.
     fn first_candidate(&mut self, due: bool) -> transform::modes::Key {
-        let program = self.program();
+        let program = &self.program();
         let present = self.station.key();
         if self.timed {
             self.station.machine.memory.set_time(self.clockwork.just_after(self.time));
@@ -131,25 +133,25 @@ impl<'p> Instant<'_, 'p, '_> {
         let mut transition = None;
         loop {
             aftermath.iterations += 1;
-            let before = self.station.machine.program;
+            let before = self.program();
             let (number, place) = (self.switching.number(), self.switching.place());
             self.switching.choose(self.station, left, first, self.last_step)?;
-            let program = self.program();
+            let moved = !Arc::ptr_eq(&before, &self.program());
             if let Some(transition) = transition.take() {
-                self.switching.note_proof(transition, self.station, std::ptr::eq(before, program));
+                self.switching.note_proof(transition, self.station, !moved);
             }
-            let moved = !std::ptr::eq(before, program);
             if moved && self.log.is_active() {
                 self.log.write(&Entry::Mode(&self.switching.change(self.station, number, left)));
             }
             if moved {
-                *self.clockwork = self.clockwork.in_program(program, &self.station.machine.memory);
+                *self.clockwork =
+                    self.clockwork.in_program(&self.station.machine.program, &self.station.machine.memory);
             }
             self.tell_jump(left);
             let reinitialised = self.act(&mut aftermath)?;
             let wanted = if reinitialised { self.follow_reinit(left)? } else { None };
             let changed = self.tell_changes(aftermath.iterations);
-            program.save_pre(&mut self.station.machine.memory);
+            self.station.machine.save_pre();
             let jumped = self.switching.jump().depth > 0;
             if !changed && !reinitialised && !moved && !jumped {
                 return Ok(aftermath);
@@ -171,9 +173,9 @@ impl<'p> Instant<'_, 'p, '_> {
 
     /// Carries out the actions of the model; whether a state was set.
     fn act(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
-        let program = self.program();
+        let program = &self.program();
         let machine = &mut self.station.machine;
-        machine.run(&program.sections.actions, Phase::Frozen)?;
+        machine.run(|sections| &sections.actions, Phase::Frozen)?;
         let (actions, slots) = (&program.model().actions, &program.layout.actions);
         events::perform(machine, actions, slots, self.log, aftermath)
     }
@@ -182,7 +184,7 @@ impl<'p> Instant<'_, 'p, '_> {
     /// would share. Discrete variables stay, so that the next iteration sees what becomes of them. The mode that is called
     /// for, where that can be told.
     fn follow_reinit(&mut self, left: &mut Left) -> Result<Option<transform::modes::Key>, Trouble> {
-        let program = self.program();
+        let program = &self.program();
         let memory = &self.station.machine.memory;
         let actions = program.model().actions.iter().zip(&program.layout.actions);
         let active = actions.filter(|(_, slots)| memory.values[slots.active as usize] != 0.0);
@@ -207,8 +209,8 @@ impl<'p> Instant<'_, 'p, '_> {
             return Ok(Some(wanted));
         }
         self.station.machine.memory.values = before;
-        self.station.machine.run(&program.sections.dynamics, Phase::Frozen)?;
-        self.station.machine.run(&program.sections.outputs, Phase::Frozen)?;
+        self.station.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
+        self.station.machine.run(|sections| &sections.outputs, Phase::Frozen)?;
         Ok(None)
     }
 
@@ -258,7 +260,7 @@ impl<'p> Instant<'_, 'p, '_> {
         if jump.depth == 0 {
             return;
         }
-        let program = self.station.machine.program;
+        let program = &self.station.machine.program;
         let Some(switch) = &self.station.switch else { return };
         let columns = &switch.restart.chains().columns;
         let model = program.model();

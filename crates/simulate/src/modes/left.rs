@@ -305,7 +305,7 @@ impl Left {
     /// The values were taken after states of a station had been set. These stay; and where its mode does, so does what
     /// follows from them.
     pub fn keep_states(&mut self, station: &Station, stays: bool) {
-        let program = station.machine.program;
+        let program = &station.machine.program;
         let states = program.states.iter().map(|state| state.variable);
         let tied = station.switch.iter().filter(|_| stays).flat_map(|switch| switch.continuity.variables());
         let kept = states.chain(tied.copied()).map(|variable| root_of(program.model(), variable));
@@ -341,7 +341,7 @@ impl Left {
 
     /// Puts the values into the memory of a station, as present values and as left limits.
     pub fn put(&self, station: &mut Station) {
-        let program = station.machine.program;
+        let program = &station.machine.program.clone();
         station.carried(self.values.len());
         let Some(carried) = &mut station.carried else { return };
         let memory = &mut station.machine.memory;

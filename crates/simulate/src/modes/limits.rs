@@ -213,7 +213,7 @@ fn apply(station: &mut Station, wanted: &[Option<f64>]) -> bool {
 }
 
 fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>, residues: &mut Vec<f64>) {
-    let program = station.machine.program;
+    let program = &station.machine.program;
     program.comparison_residues(at.unwrap_or(&mut station.machine.memory), residues);
 }
 
@@ -232,7 +232,7 @@ pub fn residue_scale(station: &Station, sizes: &Sizes, relation: compile::Relati
 }
 
 fn scale_of(station: &Station, sizes: &Sizes, (variables, time): &(Vec<VarId>, bool)) -> f64 {
-    let program = station.machine.program;
+    let program = &station.machine.program;
     let size_of = |variable: VarId| program.value(&station.machine.memory, variable).abs().max(sizes.of(variable));
     // What is zero by a sum of others has their rounding errors.
     let least = (ROUNDING * sizes.largest / ZERO).max(1e-6);
@@ -247,7 +247,7 @@ fn impulses(station: &mut Station, jump: &Jump, residues: &[f64], impulses: &mut
     if jump.depth == 0 {
         return;
     }
-    let program = station.machine.program;
+    let program = &station.machine.program;
     let mut memory = station.machine.memory.clone();
     for pulse in &jump.pulses {
         let value = program.value(&memory, pulse.variable) + pulse.size;
@@ -271,7 +271,7 @@ fn follow(station: &mut Station, open: &mut Vec<usize>, horizon: Horizon, scratc
     }
     let Scratch { residues, scales, wanted, reasons, before, x, slope, later, point, there, .. } = scratch;
     before.clone_from(&station.machine.memory.values);
-    let (time, program) = (station.machine.memory.time(), station.machine.program);
+    let (time, program) = (station.machine.memory.time(), &station.machine.program.clone());
     for values in [&mut *x, slope, later, point] {
         values.resize(program.states.len(), 0.0);
     }

@@ -11,7 +11,6 @@ mod path;
 mod quiet;
 mod restart;
 mod search;
-mod shelf;
 mod station;
 mod tied;
 
@@ -29,7 +28,6 @@ pub use left::Left;
 pub use limits::Horizon;
 pub use restart::Jump;
 pub use search::Trial;
-pub use shelf::Shelf;
 pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
@@ -49,13 +47,12 @@ use station::RelationNumbers;
 const MOST_ROUNDS: usize = 8;
 
 /// All modes of a run.
-pub struct Switching<'p> {
-    shelf: &'p Shelf<Program>,
+pub struct Switching {
     modes: Arc<Modes>,
     commons: Commons,
     options: Options,
     /// The place of the station in use is empty.
-    stations: Vec<Option<Box<Station<'p>>>>,
+    stations: Vec<Option<Box<Station>>>,
     active: usize,
     /// The station of each mode, or why it has none.
     known: FxHashMap<Key, Result<usize, String>>,
@@ -126,12 +123,11 @@ pub enum Start {
     Before(Left),
 }
 
-impl<'p> Switching<'p> {
+impl Switching {
     /// The station in use is none of the modes yet.
-    pub fn new(modes: Arc<Modes>, shelf: &'p Shelf<Program>, options: &Options) -> Self {
+    pub fn new(modes: Arc<Modes>, options: &Options) -> Self {
         let variables = modes.model().variables.len();
         Self {
-            shelf,
             modes,
             commons: Commons::default(),
             options: options.clone(),
@@ -159,7 +155,7 @@ impl<'p> Switching<'p> {
     }
 
     /// Makes the station in use, which was made for one mode, part of the others.
-    pub fn adopt(&mut self, station: &mut Station<'p>) -> Result<(), Trouble> {
+    pub fn adopt(&mut self, station: &mut Station) -> Result<(), Trouble> {
         prepare(&mut station.machine, self.options.start_time)?;
         station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance)?);
         self.known.insert(station.key(), Ok(self.stations.len()));
@@ -173,12 +169,12 @@ impl<'p> Switching<'p> {
     /// the relations in `crossings` make the event; they are returned as the mode knows them, with the station that is left.
     pub fn enter(
         &mut self,
-        station: &mut Box<Station<'p>>,
+        station: &mut Box<Station>,
         left: &Left,
         crossings: &[Crossing],
-    ) -> Result<(Vec<Crossing>, Option<Box<Station<'p>>>), Trouble> {
+    ) -> Result<(Vec<Crossing>, Option<Box<Station>>), Trouble> {
         let mut texts = Vec::new();
-        let old = station.machine.program;
+        let old = &station.machine.program.clone();
         for crossing in crossings {
             let relation = &old.layout.relations[old.roots[crossing.function].relation];
             texts.push(old.model().expression_text(relation.residue));
@@ -201,7 +197,7 @@ impl<'p> Switching<'p> {
             station.take_roundings(before);
         }
         self.sizes.note(station);
-        let program = station.machine.program;
+        let program = &station.machine.program;
         let known = |text: &String| {
             let same = |root: &compile::Root| {
                 let residue = program.layout.relations[root.relation].residue;
@@ -216,7 +212,7 @@ impl<'p> Switching<'p> {
 
     /// Whether the constraints of the mode that the structure for all modes has come to do not hold for the values at the
     /// left of the event.
-    pub fn is_violated(&mut self, station: &mut Station<'p>, left: &Left) -> Result<bool, Trouble> {
+    pub fn is_violated(&mut self, station: &mut Station, left: &Left) -> Result<bool, Trouble> {
         let mut right = Left::of(station, self.sizes.len());
         let key = self.decide_monitors(station, &mut right)?;
         self.sizes.note(station);
@@ -224,7 +220,7 @@ impl<'p> Switching<'p> {
         let Ok(index) = self.station(&key, ModeEntry::Running) else { return Ok(true) };
         let drift = self.drift();
         let Some(mode) = self.stations[index].as_deref_mut() else { return Ok(true) };
-        right.number_relations(station.machine.program, &self.numbers);
+        right.number_relations(&station.machine.program, &self.numbers);
         right.put(mode);
         mode.take_roundings(station);
         left.put_smooth(mode);
@@ -237,7 +233,7 @@ impl<'p> Switching<'p> {
         self.visited.len() as u64
     }
 
-    pub fn parked(&self) -> impl Iterator<Item = &Station<'p>> {
+    pub fn parked(&self) -> impl Iterator<Item = &Station> {
         self.stations.iter().flatten().map(|station| &**station)
     }
 
@@ -336,7 +332,7 @@ impl<'p> Switching<'p> {
 
     /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
     /// the start: they are returned, and an instant has to be gone through.
-    pub fn start(&mut self, station: &mut Box<Station<'p>>) -> Result<Start, Trouble> {
+    pub fn start(&mut self, station: &mut Box<Station>) -> Result<Start, Trouble> {
         let time = self.options.start_time;
         let first = self.first(station);
         let outcome = search(
@@ -366,7 +362,7 @@ impl<'p> Switching<'p> {
 
     /// The conditions at the values on the left: the structure for all modes has no monitors that would tell.
     fn decide_monitors(&self, station: &Station, left: &mut Left) -> Result<Key, Trouble> {
-        let program = station.machine.program;
+        let program = &station.machine.program;
         if program.schedule.mode.is_some() {
             return Ok(station.key());
         }
@@ -387,7 +383,7 @@ impl<'p> Switching<'p> {
         }
     }
 
-    fn try_start(&mut self, active: &mut Station<'p>, key: &Key) -> Trial {
+    fn try_start(&mut self, active: &mut Station, key: &Key) -> Trial {
         let index = match self.station(key, ModeEntry::Start) {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
@@ -397,7 +393,7 @@ impl<'p> Switching<'p> {
         else {
             return Trial::Fails(String::new());
         };
-        let program = station.machine.program;
+        let program = &station.machine.program.clone();
         if program.schedule.mode.as_ref().is_none_or(|mode| mode.entry != ModeEntry::Start) {
             return Trial::Fails("the start values contradict the mode".into());
         }
@@ -432,7 +428,7 @@ impl<'p> Switching<'p> {
     /// The mode that follows on the values at the left of an instant. `station` is then the one of that mode.
     pub fn choose(
         &mut self,
-        station: &mut Box<Station<'p>>,
+        station: &mut Box<Station>,
         left: &Left,
         first: Key,
         last_step: f64,
@@ -459,7 +455,7 @@ impl<'p> Switching<'p> {
 
     /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it. A mode that nothing
     /// calls for leaving is left only if it contradicts itself, whatever followed the last time.
-    fn repeat(&mut self, station: &mut Box<Station<'p>>, left: &Left, first: &Key, horizon: Horizon) -> bool {
+    fn repeat(&mut self, station: &mut Box<Station>, left: &Left, first: &Key, horizon: Horizon) -> bool {
         let from = (self.active, first.clone());
         let stays = station.key() == *first;
         let known = self.successors.get(&from).filter(|_| !stays).cloned();
@@ -480,7 +476,7 @@ impl<'p> Switching<'p> {
         matches!(self.known.get(key), Some(Ok(index)) if self.last[*index].chosen)
     }
 
-    fn settle_in(&mut self, station: &mut Box<Station<'p>>, key: &Key, time: f64) {
+    fn settle_in(&mut self, station: &mut Box<Station>, key: &Key, time: f64) {
         let visited = self.visited.len();
         self.activate(station, key);
         if self.visited.len() > visited || self.jump().depth > 0 {
@@ -491,7 +487,7 @@ impl<'p> Switching<'p> {
 
     fn search_from(
         &mut self,
-        station: &mut Box<Station<'p>>,
+        station: &mut Box<Station>,
         left: &Left,
         first: Key,
         horizon: Horizon,
@@ -517,7 +513,7 @@ impl<'p> Switching<'p> {
     }
 
     /// Restart and right limits in one mode.
-    fn attempt(&mut self, active: &mut Station<'p>, key: &Key, left: &Left, horizon: Horizon) -> Trial {
+    fn attempt(&mut self, active: &mut Station, key: &Key, left: &Left, horizon: Horizon) -> Trial {
         self.trials += 1;
         let index = match self.station(key, ModeEntry::Running) {
             Ok(index) => index,
@@ -527,7 +523,7 @@ impl<'p> Switching<'p> {
         let Some(station) = self.stations[index].as_deref_mut().or((index == self.active).then_some(active)) else {
             return Trial::Fails(String::new());
         };
-        let program = station.machine.program;
+        let program = &station.machine.program.clone();
         if left.follows_reinit()
             && let Some(trial) = follow_reinit(station, key, left, &self.sizes, horizon, &mut self.last[index])
         {
@@ -607,7 +603,7 @@ impl<'p> Switching<'p> {
     }
 
     /// Whether two modes that were tried give the same values.
-    fn is_same(&mut self, active: &Station<'p>, a: &Key, b: &Key) -> bool {
+    fn is_same(&mut self, active: &Station, a: &Key, b: &Key) -> bool {
         let find = |key: &Key| {
             let index = *self.known.get(key)?.as_ref().ok()?;
             self.stations[index].as_deref().or((index == self.active).then_some(active))
@@ -637,7 +633,7 @@ impl<'p> Switching<'p> {
         model.variables.ids().filter(is_real).all(close)
     }
 
-    fn activate(&mut self, station: &mut Box<Station<'p>>, key: &Key) {
+    fn activate(&mut self, station: &mut Box<Station>, key: &Key) {
         let Some(Ok(index)) = self.known.get(key) else { return };
         let index = *index;
         if index != self.active
@@ -652,7 +648,7 @@ impl<'p> Switching<'p> {
         }
         self.visit(station, index);
         // Relations that were decided by where they go keep their states until their residues are clearly away from zero.
-        let program = station.machine.program;
+        let program = &station.machine.program;
         station.bands.narrow();
         if let Some(switch) = &station.switch {
             for &(place, size) in &self.last[index].at_zero {
@@ -679,7 +675,7 @@ impl<'p> Switching<'p> {
         index
     }
 
-    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<Station<'p>>, String> {
+    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<Station>, String> {
         let mut schedule = self.modes.schedule(key, entry);
         if entry == ModeEntry::Start && schedule.is_err() {
             schedule = self.modes.schedule(key, ModeEntry::Running);
@@ -692,9 +688,9 @@ impl<'p> Switching<'p> {
             messages(problems)
         })?;
         let program = Program::of_mode(schedule, &self.commons).map_err(|diagnostic| diagnostic.message)?;
-        let program = self.shelf.add(program);
+        let program = Arc::new(program);
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
-        let mut station = Station::new(Machine::new(program), &self.options);
+        let mut station = Station::new(Machine::new(program.clone()), &self.options);
         prepare(&mut station.machine, self.options.start_time).map_err(told)?;
         station.switch =
             Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
@@ -814,7 +810,7 @@ impl<'p> Switching<'p> {
 
 /// Takes the left values in memory to the right of the instant; what went wrong, where something did.
 fn jump(station: &mut Station, sizes: &Sizes, drift: f64) -> Result<Jump, String> {
-    let program = station.machine.program;
+    let program = &station.machine.program;
     let Some(switch) = &mut station.switch else { return Err(String::new()) };
     let outcome = switch.restart.pass(program, &mut station.machine.memory, sizes, drift);
     let jump = outcome.map_err(|reason| no_jump(program, &reason))?;
@@ -844,7 +840,7 @@ fn follow_reinit(
     outcome: &mut Outcome,
 ) -> Option<Trial> {
     left.put(station);
-    station.machine.systems.forget_factors(station.machine.program);
+    station.machine.systems.forget_factors(&station.machine.program);
     station.choose_states();
     let found = limits::settle(station, left, Assumption::NONE, &Jump::default(), sizes, horizon).ok()?;
     if !left.is_kept(station, sizes) {
@@ -879,7 +875,7 @@ fn assumptions<'a>(left: &'a Left, callers: &'a [(usize, f64)], jumps: bool) -> 
 
 /// The memory of a station with the values at the left of an instant.
 fn left_memory(station: &Station, left: &Left) -> compile::Memory {
-    let program = station.machine.program;
+    let program = &station.machine.program;
     let mut memory = station.machine.memory.clone();
     for (variable, &value) in program.model().variables.ids().zip(&left.values) {
         if !program.layout.place(variable).negated {
@@ -891,14 +887,14 @@ fn left_memory(station: &Station, left: &Left) -> compile::Memory {
 
 /// Parameters, start values and the rhythm of samples.
 fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
-    let program = machine.program;
+    let program = &machine.program.clone();
     let fresh = program.memory();
     (machine.memory.values, machine.memory.delays) = (fresh.values, fresh.delays);
     machine.memory.set_time(time);
-    machine.run(&program.sections.parameters, Phase::Live)?;
-    machine.run(&program.sections.starts, Phase::Live)?;
+    machine.run(|sections| &sections.parameters, Phase::Live)?;
+    machine.run(|sections| &sections.starts, Phase::Live)?;
     machine.systems.reset();
-    machine.run(&program.sections.samples, Phase::Live)?;
+    machine.run(|sections| &sections.samples, Phase::Live)?;
     crate::clockwork::check_samples(program, &machine.memory)?;
     program.save_pre(&mut machine.memory);
     Ok(())

@@ -24,7 +24,7 @@ pub enum Outcome {
     Open,
 }
 
-impl Instant<'_, '_, '_> {
+impl Instant<'_, '_> {
     /// Goes through the instant in the mode that is in use, where that is all there is to it. Otherwise nothing has happened.
     pub(super) fn pass_quietly(&mut self) -> Outcome {
         if !self.can_be_quiet() {
@@ -52,7 +52,7 @@ impl Instant<'_, '_, '_> {
     }
 
     fn can_be_quiet(&self) -> bool {
-        let program = self.station.machine.program;
+        let program = &self.station.machine.program;
         let compares = |root: &compile::Root| {
             let relation = &program.layout.relations[root.relation];
             matches!(relation.kind, RelationKind::Compare { .. })
@@ -63,7 +63,7 @@ impl Instant<'_, '_, '_> {
 
     /// Lets discrete variables follow the relations that make the event until they come to rest or ask for another mode.
     fn follow_relations(&mut self, told: bool) -> Outcome {
-        let program = self.station.machine.program;
+        let program = &self.station.machine.program.clone();
         self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
         for iteration in 1..=MOST_ITERATIONS {
             let memory = &mut self.station.machine.memory;
@@ -98,7 +98,7 @@ impl Instant<'_, '_, '_> {
     /// make the event.
     fn relations_hold(&mut self) -> bool {
         let machine = &mut self.station.machine;
-        let program = machine.program;
+        let program = &machine.program;
         let mut residues = std::mem::take(&mut self.switching.residues);
         residues.resize(program.roots.len(), 0.0);
         program.crossings(&mut machine.memory, &mut residues);
@@ -122,7 +122,7 @@ impl Instant<'_, '_, '_> {
 
     /// The relations that made the event keep their states until their residues are clearly away from zero.
     fn widen_bands(&mut self) {
-        let program = self.station.machine.program;
+        let program = &self.station.machine.program;
         self.station.bands.narrow();
         for crossing in self.crossings {
             let relation = program.roots[crossing.function].relation;

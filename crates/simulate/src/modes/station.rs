@@ -16,8 +16,8 @@ use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
 
 /// What is needed to run one structure.
-pub struct Station<'p> {
-    pub machine: Machine<'p>,
+pub struct Station {
+    pub machine: Machine,
     pub integrator: Box<dyn Integrator>,
     pub roots: RootFinder,
     pub bands: Bands,
@@ -85,7 +85,7 @@ impl RelationNumbers {
 
 impl Switch {
     pub fn new(machine: &mut Machine, numbers: &mut RelationNumbers, tolerance: f64) -> Result<Self, Trouble> {
-        let program = machine.program;
+        let program = &machine.program;
         let trouble = |diagnostic: Box<base::Diagnostic>| Trouble::Model(diagnostic);
         let chains = program.schedule.mode.as_ref().map(|mode| mode.chains.clone()).unwrap_or_default();
         let is_computed = |variable: &VarId| matches!(program.schedule.roles[*variable], Role::Algebraic);
@@ -147,10 +147,10 @@ fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
     })
 }
 
-impl Station<'_> {
+impl Station {
     /// Makes what says where carried values lie; the model in which nothing is decided has so many variables.
     pub fn carried(&mut self, variables: usize) {
-        let program = self.machine.program;
+        let program = &self.machine.program;
         self.carried.get_or_insert_with(|| Box::new(Carried::new(program, variables)));
     }
 
@@ -161,7 +161,7 @@ impl Station<'_> {
     /// Lets sets of exchangeable states take the best of their candidates, at the values in memory.
     pub fn choose_states(&mut self) {
         let Some(switch) = &self.switch else { return };
-        let program = self.machine.program;
+        let program = &self.machine.program.clone();
         let mut found = Vec::new();
         for (set, probe) in program.schedule.state_sets.iter().zip(&switch.sets) {
             probe.run(program, &mut self.machine.memory, &mut found);
@@ -225,7 +225,7 @@ impl Station<'_> {
     /// Takes over the states of `floor` and the like, which no number tells apart in all modes.
     pub fn take_roundings(&mut self, other: &Station) {
         let is_rounding = |relation: &&compile::Relation| !matches!(relation.kind, RelationKind::Compare { .. });
-        let [own, others] = [self.machine.program, other.machine.program];
+        let [own, others] = [&self.machine.program, &other.machine.program];
         let known: FxHashMap<String, f64> = (others.layout.relations.values().filter(is_rounding))
             .map(|relation| {
                 let state = other.machine.memory.values[relation.state as usize];
@@ -244,8 +244,7 @@ impl Station<'_> {
 
     /// Evaluates everything at the instant in memory.
     pub fn run_events(&mut self, phase: Phase) -> Result<(), Trouble> {
-        let program = self.machine.program;
-        self.machine.run(&program.sections.events, phase)
+        self.machine.run(|sections| &sections.events, phase)
     }
 
     /// The truth of the structural conditions, as it was found last.

@@ -23,7 +23,7 @@ pub type Settings = [(VarId, f64)];
 
 /// Moves states so that variables which are none have the values they were set to. States that were set themselves stay.
 pub fn lead(station: &mut Station, tied: &Settings, set: &Settings) -> Result<(), Trouble> {
-    let program = station.machine.program;
+    let program = &station.machine.program;
     let is_free = |state: &Address| set.iter().all(|&(variable, _)| program.layout.slot(variable) != *state);
     let free: Vec<Address> = program.states.iter().map(|state| state.value).filter(is_free).collect();
     station.run_events(Phase::Live)?;

@@ -5,7 +5,7 @@ use crate::continuity::{Broken, Continuity};
 use crate::modes::Left;
 
 /// What is remembered of the left of an event, should the structure for all modes not do for it.
-pub(super) struct Fallback<'p> {
+pub(super) struct Fallback {
     /// Memory at the left.
     pub values: Vec<f64>,
     left: Left,
@@ -14,11 +14,11 @@ pub(super) struct Fallback<'p> {
     /// What jumped before states were set.
     jumped: Option<Broken>,
     /// The modes, once something asked for them.
-    pub modes: Option<Box<Switching<'p>>>,
+    pub modes: Option<Box<Switching>>,
 }
 
-impl<'p> Fallback<'p> {
-    pub fn new(machine: &Machine<'p>, tolerance: f64) -> Self {
+impl Fallback {
+    pub fn new(machine: &Machine, tolerance: f64) -> Self {
         let continuity = Continuity::new(machine, machine.program.schedule.constrained.clone(), tolerance);
         Self { values: Vec::new(), left: Left::default(), continuity, jumped: None, modes: None }
     }
@@ -45,7 +45,7 @@ impl<'p> Fallback<'p> {
     }
 
     /// The values at the left, in terms that hold in every mode.
-    pub fn left(&mut self, station: &mut Station<'p>, variables: usize) -> Left {
+    pub fn left(&mut self, station: &mut Station, variables: usize) -> Left {
         let mut left = std::mem::take(&mut self.left);
         std::mem::swap(&mut station.machine.memory.values, &mut self.values);
         left.take(station, variables);
@@ -55,7 +55,7 @@ impl<'p> Fallback<'p> {
 }
 
 /// What `reinit` sets takes along what constraints tie to it, and the relations on it. What jumps besides, does so by itself.
-impl events::Watch for Fallback<'_> {
+impl events::Watch for Fallback {
     fn is_in_doubt(&self, machine: &Machine) -> bool {
         self.has_jumped(machine)
     }
@@ -97,7 +97,7 @@ impl<'a> Run<'a, '_> {
         let Some(projector) = &mut self.projector else { return false };
         let before = &self.fallback.values;
         let machine = &mut self.station.machine;
-        let program = machine.program;
+        let program = &machine.program.clone();
         let after = machine.memory.values.clone();
         let set: Vec<bool> =
             program.states.iter().map(|state| before[state.value as usize] != after[state.value as usize]).collect();
@@ -133,7 +133,7 @@ impl<'a> Run<'a, '_> {
         const JUMPS: f64 = 10.0;
         let Some(projector) = &mut self.projector else { return Ok(None) };
         let machine = &mut self.station.machine;
-        let program = machine.program;
+        let program = &machine.program.clone();
         let after = machine.memory.values.clone();
         let mut x = vec![0.0; program.states.len()];
         program.read_states(&machine.memory, &mut x);

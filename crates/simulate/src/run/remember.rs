@@ -199,7 +199,7 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// What is remembered has to be a number, now and not when it arrives.
     fn check_remembered(&mut self) -> Result<(), Stop> {
-        let (program, machine) = (self.program, &mut self.station.machine);
+        let (program, machine) = (&self.program, &mut self.station.machine);
         let delays = program.layout.delays.iter().map(|delay| delay.value);
         let transports = &program.layout.transports;
         let transported =

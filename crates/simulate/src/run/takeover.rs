@@ -13,23 +13,23 @@ impl<'a, 'w> Run<'a, 'w> {
         let mut outcome = initial::initialise(machine, names, span, self.log);
         // Before the start nothing was called for.
         machine.systems.take_missed();
-        if self.spare.as_ref().is_some_and(|(modes, _)| !modes.conditions().is_empty()) && outcome.is_ok() {
-            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
+        if self.spare.as_ref().is_some_and(|modes| !modes.conditions().is_empty()) && outcome.is_ok() {
+            let settled = machine.run(|sections| &sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
-        if let Some((modes, shelf)) = self.spare.as_ref().filter(|(modes, _)| !modes.conditions().is_empty())
+        if let Some(modes) = self.spare.as_ref().filter(|modes| !modes.conditions().is_empty())
             && needs_modes(&outcome, &self.station)
         {
             let strict = modes.strict;
-            let modes = Box::new(Switching::new(modes.clone(), shelf, self.options));
-            let program = self.program;
+            let modes = Box::new(Switching::new(modes.clone(), self.options));
+            let program = &self.program.clone();
             match self.begin_in_modes(modes, outcome.is_ok()) {
                 Ok(aftermath) => return Ok(aftermath),
                 Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
                 Err(stop) if has_code(&stop, crate::conditions::CODE) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
-                    self.go_back_to(Box::new(Station::new(Machine::new(program), self.options)));
+                    self.go_back_to(Box::new(Station::new(Machine::new(program.clone()), self.options)));
                     let Station { machine, names, .. } = &mut *self.station;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
                 }
@@ -41,7 +41,7 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// Finds the first mode and the first point; `told`: the log says already that the model is initialised.
-    pub(super) fn begin_in_modes(&mut self, mut modes: Box<Switching<'a>>, told: bool) -> Result<Aftermath, Stop> {
+    pub(super) fn begin_in_modes(&mut self, mut modes: Box<Switching>, told: bool) -> Result<Aftermath, Stop> {
         let start = self.options.start_time;
         let found = modes.start(&mut self.station);
         if !told {
@@ -76,8 +76,8 @@ impl<'a, 'w> Run<'a, 'w> {
             self.fallback.remember(&self.station.machine.memory.values);
             self.clockwork.clone()
         });
-        self.station.bands.prepare(&mut self.station.machine.memory, self.program, &self.crossings);
-        self.station.bands.enter(&mut self.station.machine.memory, self.program, &self.crossings);
+        self.station.bands.prepare(&mut self.station.machine.memory, &self.program, &self.crossings);
+        self.station.bands.enter(&mut self.station.machine.memory, &self.program, &self.crossings);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let Station { machine, names, .. } = &mut *self.station;
         machine.ahead = delay;
@@ -93,11 +93,11 @@ impl<'a, 'w> Run<'a, 'w> {
             machine.memory.set_time(time);
         }
         let Some(clockwork) = clockwork else { return Ok(outcome?) };
-        let has_alternatives = self.spare.as_ref().is_some_and(|(modes, _)| !modes.conditions().is_empty());
+        let has_alternatives = self.spare.as_ref().is_some_and(|modes| !modes.conditions().is_empty());
         if has_alternatives && outcome.is_ok() {
             machine.memory.set_time(time);
             // What is singular must show while there is a way out.
-            let settled = machine.run(&machine.program.sections.dynamics, Phase::Frozen);
+            let settled = machine.run(|sections| &sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
         let missed = self.station.machine.systems.take_missed();
@@ -173,14 +173,14 @@ impl<'a, 'w> Run<'a, 'w> {
     }
 
     /// The modes that stand by, made when they are first needed.
-    pub(super) fn take_modes(&mut self) -> Option<Box<Switching<'a>>> {
-        let (modes, shelf) = self.spare.as_ref()?;
-        let new = || Box::new(Switching::new(modes.clone(), shelf, self.options));
+    pub(super) fn take_modes(&mut self) -> Option<Box<Switching>> {
+        let modes = self.spare.as_ref()?;
+        let new = || Box::new(Switching::new(modes.clone(), self.options));
         Some(self.fallback.modes.take().unwrap_or_else(new))
     }
 
     /// Goes on with the structure for all modes, for good.
-    pub(super) fn go_back_to(&mut self, station: Box<Station<'a>>) {
+    pub(super) fn go_back_to(&mut self, station: Box<Station>) {
         (self.station, self.modes, self.spare) = (station, None, None);
         self.take_program();
         self.projector = Projector::new(&self.station.machine, self.options.tolerance);
@@ -189,7 +189,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Goes through an event at which the mode may change.
     pub(super) fn instant(
         &mut self,
-        mut modes: Box<Switching<'a>>,
+        mut modes: Box<Switching>,
         time: f64,
         trigger: Trigger,
     ) -> Result<Aftermath, Stop> {
@@ -201,10 +201,10 @@ impl<'a, 'w> Run<'a, 'w> {
 
     pub(super) fn instant_in<T>(
         &mut self,
-        modes: &mut Switching<'a>,
+        modes: &mut Switching,
         time: f64,
         trigger: Trigger,
-        work: impl FnOnce(&mut Instant<'_, 'a, 'w>) -> T,
+        work: impl FnOnce(&mut Instant<'_, 'w>) -> T,
     ) -> T {
         work(&mut Instant {
             switching: modes,
@@ -221,9 +221,9 @@ impl<'a, 'w> Run<'a, 'w> {
 
     /// Takes over the program of the mode in use.
     pub(super) fn take_program(&mut self) {
-        let program = self.station.machine.program;
-        if !std::ptr::eq(self.program, program) {
-            self.program = program;
+        let program = &self.station.machine.program;
+        if !Arc::ptr_eq(&self.program, program) {
+            self.program = program.clone();
             self.columns.read_from(program);
             self.x.resize(self.station.machine.size(), 0.0);
             self.slopes.resize(self.station.machine.size(), 0.0);

@@ -38,7 +38,7 @@ pub fn run_with(text: &str, transformations: &transform::Options, options: &Opti
         Ok(schedule) => schedule,
         Err(diagnostics) => panic!("{diagnostics:#?}"),
     };
-    let program = Program::new(schedule).expect("a program");
+    let program = std::sync::Arc::new(Program::new(schedule).expect("a program"));
     let mut sink = MemorySink::default();
     let mut bytes = Vec::new();
     let mut log = EventLog::new(&mut bytes, EventLogFormat::Text);
