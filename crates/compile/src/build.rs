@@ -145,8 +145,13 @@ fn has_own_edge(exprs: &Exprs, assignments: &[Assignment]) -> bool {
 fn derive_functions(model: &mut Model, pool: &mut Pool) {
     let mut differentiator = Differentiator::new();
     for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
-        let function = model.exprs.call_site(entry.site).function;
         let functions = &mut model.functions;
+        // The scalars are the same, so nothing else has to know of derivatives of functions.
+        let site = model.exprs.call_site(entry.site).clone();
+        if let Some(plain) = differentiator.without_functions(functions, &site) {
+            entry.site = model.exprs.site(plain);
+        }
+        let function = model.exprs.call_site(entry.site).function;
         entry.tangent_function = match annotated_along_direction(functions, function) {
             Some((derivative, taken)) => Some((derivative, taken.into())),
             None => {

@@ -70,7 +70,7 @@ pub fn evaluate_tangent(
     Ok(())
 }
 
-/// Central differences, for functions in other languages and those that take functions.
+/// Central differences, for functions in other languages.
 pub fn difference(
     value: &mut dyn FnMut(&[f64], &mut [f64]) -> Result<(), String>,
     point: &[f64],

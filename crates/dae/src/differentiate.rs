@@ -13,7 +13,7 @@ use crate::expr::{Builtin, CallSite, CompareOp, ExprId, Exprs, Node, Shape};
 use crate::function::{Body, Function, FunctionId, Functions, Type};
 use crate::model::{VarId, Variability, Variable, VariableType};
 use crate::rewrite::Memo;
-use crate::tangent::contains_reals;
+use crate::tangent::{Helpers, contains_reals, has_derivative};
 
 /// Why there is no derivative.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +40,7 @@ pub type LeafDerivative<'a> = dyn FnMut(&mut Exprs, Node) -> Result<Option<ExprI
 #[derive(Clone, Default)]
 pub struct Differentiator {
     pub(crate) tangents: FxHashMap<FunctionId, FunctionId>,
+    pub(crate) helpers: Helpers,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -218,6 +219,8 @@ impl Differentiator {
         derivatives: &[ExprId],
         output: u32,
     ) -> Result<ExprId, NotDifferentiable> {
+        let plain = self.without_functions(functions, site);
+        let site = plain.as_ref().unwrap_or(site);
         let function = functions.get(site.function).cloned().ok_or_else(|| NotDifferentiable {
             function: None,
             reason: "it calls a function that does not exist".into(),
@@ -309,7 +312,7 @@ fn scalar_is_real(ty: &Type, shape: &Shape, position: usize) -> bool {
 /// The inputs that have a derivative.
 pub fn real_inputs(function: &Function) -> Vec<usize> {
     (0..function.inputs.len())
-        .filter(|&k| function.locals.get(function.inputs[k]).is_some_and(|local| contains_reals(&local.ty)))
+        .filter(|&k| function.locals.get(function.inputs[k]).is_some_and(|local| has_derivative(&local.ty)))
         .collect()
 }
 
@@ -351,7 +354,16 @@ fn annotated_up_to(
         let excluded = |k: usize| {
             annotation.zero_derivative.contains(&(k as u32)) || annotation.no_derivative.contains(&(k as u32))
         };
-        let inputs = real_inputs(function).into_iter().filter(|&k| k >= first && !excluded(k)).collect();
+        let is_function = |k: usize| {
+            let local = function.inputs.get(k).and_then(|&input| function.locals.get(input));
+            local.is_some_and(|local| matches!(local.ty, Type::Function(_)))
+        };
+        // An annotation takes no derivative of a function that is an input.
+        let inputs = real_inputs(function);
+        if inputs.iter().any(|&k| is_function(k) && !excluded(k) && !is_constant(k as u32)) {
+            continue;
+        }
+        let inputs = inputs.into_iter().filter(|&k| k >= first && !excluded(k) && !is_function(k)).collect();
         return Some((annotation.function, inputs));
     }
     None

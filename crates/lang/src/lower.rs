@@ -200,6 +200,9 @@ impl Elaborator {
         let functions = &mut self.flat.model.functions;
         let tangent = self.differentiator.tangent(functions, of).map_err(|error| error.reason.to_string())?;
         let (base, tangent_function) = (functions[of].clone(), functions[tangent].clone());
+        if base.inputs.iter().any(|&input| matches!(base.locals[input].ty, ir::Type::Function(_))) {
+            return Err("an input is a function".to_owned());
+        }
         let mut function = (*base).clone();
         let given = base.inputs.len();
         let mut arguments: Vec<ir::Expr> = base.inputs.iter().map(|&input| ir::Expr::Local(input)).collect();

@@ -64,6 +64,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 200,
     },
     Family {
+        name: "derivatives",
+        about: "derivatives of random functions by time and by a state, against differences of an interpreter",
+        case: crate::functions::derivative_case,
+        tested: 60,
+    },
+    Family {
         name: "functions",
         about: "functions and algorithms wherever they stand, against an interpreter of their own",
         case: crate::functions::case,

@@ -2,13 +2,15 @@
 //! loops that are known now or at run time, `break`, `return`, subscripts that are computed, recursion, functions as arguments.
 //!
 //! Each statement is made twice, as text and as a closure on an environment; what a function means must not depend on whether it is
-//! evaluated at translation, written out, interpreted or compiled.
+//! evaluated at translation, written out, interpreted or compiled. Derivatives are judged by differences of the closure.
 
+mod derivatives;
 mod program;
 
 use fastrand::Rng;
 use session::Settings;
 
+pub use self::derivatives::case as derivative_case;
 use self::program::{Environment, Program};
 use crate::case::Case;
 

@@ -70,6 +70,19 @@ const LIBRARY: &str = "  record R
   algorithm
     y := g(u) + g(-0.5*u + 1);
   end apply;
+  partial function Family
+    input Real u;
+    input Real c;
+    output Real y;
+  end Family;
+  function relay
+    input Family g;
+    input Real u;
+    input Real c;
+    output Real y;
+  algorithm
+    y := apply(function g(c = c), u) - g(u, 0.5*c);
+  end relay;
   function down
     input Integer n;
     input Real u;
@@ -178,7 +191,7 @@ impl Maker<'_> {
             return self.leaf();
         }
         let (a, b) = (self.real(depth - 1), self.real(depth - 1));
-        match self.rng.u8(0..12) {
+        match self.rng.u8(0..16) {
             0 | 1 => (format!("({} + {})", a.0, b.0), Rc::new(move |e| (a.1)(e) + (b.1)(e))),
             2 => (format!("({} - {})", a.0, b.0), Rc::new(move |e| (a.1)(e) - (b.1)(e))),
             3 => (format!("0.5*{}*tanh({})", a.0, b.0), Rc::new(move |e| 0.5 * (a.1)(e) * (b.1)(e).tanh())),
@@ -219,6 +232,43 @@ impl Maker<'_> {
                     }
                 };
                 (format!("{text}({})", v.0), Rc::new(value))
+            }
+            11 => {
+                let text = format!("apply(function bend(c = tanh({})^2), {})", b.0, a.0);
+                let value = move |e: &Environment| {
+                    let (u, c) = ((a.1)(e), (b.1)(e).tanh().powi(2));
+                    bend(u, c) + bend(-0.5 * u + 1.0, c)
+                };
+                (text, Rc::new(value))
+            }
+            12 => {
+                let text = format!("relay(bend, {}, abs({}))", a.0, b.0);
+                let value = move |e: &Environment| {
+                    let (u, c) = ((a.1)(e), (b.1)(e).abs());
+                    bend(u, c) + bend(-0.5 * u + 1.0, c) - bend(u, 0.5 * c)
+                };
+                (text, Rc::new(value))
+            }
+            13 => {
+                let (v, op) = (self.vector(), self.rng.usize(0..4));
+                let name = ["sum", "product", "min", "max"][op];
+                let text = format!("{name}(tanh({})*z - 0.25*z*i for z in {}, i in 1:2)", a.0, v.0);
+                let value = move |e: &Environment| {
+                    let (v, a) = ((v.1)(e), (a.1)(e).tanh());
+                    let all = [1.0, 2.0].into_iter().flat_map(|i| v.iter().map(move |z| a * z - 0.25 * z * i));
+                    match op {
+                        0 => all.sum(),
+                        1 => all.product(),
+                        2 => all.fold(f64::INFINITY, f64::min),
+                        _ => all.fold(f64::NEG_INFINITY, f64::max),
+                    }
+                };
+                (text, Rc::new(value))
+            }
+            14 => {
+                let n = self.integer();
+                let text = format!("tanh({})^min({}, 3)", a.0, n.0);
+                (text, Rc::new(move |e| (a.1)(e).tanh().powi((n.1)(e).min(3) as i32)))
             }
             _ => {
                 let n = self.integer();
@@ -357,9 +407,25 @@ impl Maker<'_> {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let deepest = if depth >= 3 { 8 } else { 14 };
+        let deepest = if depth >= 3 { 9 } else { 15 };
         match self.rng.u8(0..deepest) {
-            0..=2 => {
+            0 => {
+                let v = self.vector();
+                (
+                    format!("for z in {} loop s := tanh(s) + 0.5*z; b[2] := z*s; end for;", v.0),
+                    Rc::new(move |e| {
+                        for z in (v.1)(e) {
+                            let s = e.reals["s"].tanh() + 0.5 * z;
+                            e.reals.insert("s", s);
+                            if let Some(b) = e.arrays.get_mut("b") {
+                                b[1] = z * s;
+                            }
+                        }
+                        Flow::Next
+                    }),
+                )
+            }
+            1..=3 => {
                 let (name, a) = (REALS[self.rng.usize(0..REALS.len())], self.real(2));
                 (
                     format!("{name} := 0.5*{};", a.0),
@@ -370,7 +436,7 @@ impl Maker<'_> {
                     }),
                 )
             }
-            3 => {
+            4 => {
                 let (k, a) = (self.position(), self.real(1));
                 (
                     format!("b[{}] := {};", k.0, a.0),
@@ -384,7 +450,7 @@ impl Maker<'_> {
                     }),
                 )
             }
-            4 => {
+            5 => {
                 let v = self.vector();
                 (
                     format!("b := {};", v.0),
@@ -395,7 +461,7 @@ impl Maker<'_> {
                     }),
                 )
             }
-            5 => {
+            6 => {
                 let n = self.integer();
                 let name = INTEGERS[self.rng.usize(0..INTEGERS.len())];
                 (
@@ -407,7 +473,7 @@ impl Maker<'_> {
                     }),
                 )
             }
-            6 => {
+            7 => {
                 let v = self.vector();
                 (
                     format!("(s, p) := two({});", v.0),
@@ -419,23 +485,23 @@ impl Maker<'_> {
                     }),
                 )
             }
-            7 if self.loops > 0 => {
+            8 if self.loops > 0 => {
                 let c = self.condition();
                 (
                     format!("if {} then break; end if;", c.0),
                     Rc::new(move |e| if (c.1)(e) { Flow::Break } else { Flow::Next }),
                 )
             }
-            7 => {
+            8 => {
                 let c = self.condition();
                 (
                     format!("if {} and x > 1.01 then return; end if;", c.0),
                     Rc::new(move |e| if (c.1)(e) && e.reals["x"] > 1.01 { Flow::Return } else { Flow::Next }),
                 )
             }
-            8 | 9 => self.branch(depth),
-            10 | 11 => self.for_loop(depth),
-            12 => self.while_loop(depth),
+            9 | 10 => self.branch(depth),
+            11 | 12 => self.for_loop(depth),
+            13 => self.while_loop(depth),
             _ => (
                 "q := R(a = q.w[2], k = q.k, w = {q.a, r.a});".into(),
                 Rc::new(|e| {

@@ -1,0 +1,202 @@
+//! Derivatives of functions that are made from their statements, against closed forms. A count that is known at run time
+//! only keeps the calls from being written out.
+
+mod common;
+
+use common::ending;
+use simulate::Ending;
+
+/// `y` must have the derivative `dy` by time from 0 to 1, and as a function of a state.
+fn check(functions: &str, call: &str, derivative: &str) {
+    let by_state = call.replace("time", "c");
+    let text = format!(
+        "{functions}
+      model M
+        Integer n = if time > 3 then 4 else 3;
+        Real y = {call};
+        Real dy = der(y);
+        Real c(start = 0.5, fixed = true);
+        Real z = {by_state};
+        Real dz = der(z);
+        Real dz_expected = {};
+      equation
+        der(c) = 0.5;
+        assert(abs(dy - ({derivative})) < 1e-9, \"by time: \" + String(dy));
+        assert(abs(dz - 0.5*dz_expected) < 1e-6, \"by a state: \" + String(dz));
+      end M;",
+        derivative.replace("time", "c")
+    );
+    assert_eq!(ending(&text), Ending::Complete, "{text}");
+}
+
+#[test]
+fn functions_that_get_some_of_their_inputs() {
+    let functions = "partial function Curve input Real u; output Real y; end Curve;
+      partial function Surface input Real u; input Real c; output Real y; end Surface;
+      function wave extends Surface; algorithm y := cos(c*u) - c; end wave;
+      function apply input Curve f; input Real u; output Real y; algorithm y := f(u); end apply;
+      function fix
+        input Surface f;
+        input Real u;
+        input Real c;
+        output Real y;
+      algorithm
+        y := apply(function f(c = c), u);
+      end fix;
+      function g
+        input Real c;
+        input Integer n;
+        output Real y = 0;
+      algorithm
+        for i in 1:n loop
+          y := y + apply(function wave(c = c), 0.5) + fix(wave, 0.5, c);
+        end for;
+      end g;";
+    check(functions, "g(time, n)", "6*(-0.5*sin(0.5*time) - 1)");
+    check(functions, "apply(function wave(c = time), time)", "-2*time*sin(time^2) - 1");
+    check(functions, "fix(wave, 2, time)", "-2*sin(2*time) - 1");
+}
+
+#[test]
+fn functions_with_annotations_and_defaults_as_arguments() {
+    let functions = "partial function Curve input Real u; output Real y; end Curve;
+      function line
+        extends Curve;
+        input Real c;
+      algorithm
+        y := c*u;
+        annotation(derivative = line_der);
+      end line;
+      function line_der
+        input Real u;
+        input Real c;
+        input Real der_u;
+        input Real der_c;
+        output Real der_y;
+      algorithm
+        der_y := 10*(c*der_u + der_c*u);
+      end line_der;
+      function wave extends Curve; input Real c = 3; algorithm y := sin(c*u); end wave;
+      function apply input Curve f; input Real u; output Real y; algorithm y := f(u); end apply;
+      function g
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      algorithm
+        for i in 1:n loop
+          y := y + apply(function line(c = x), x);
+        end for;
+      end g;
+      function h
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      algorithm
+        for i in 1:n loop
+          y := y + apply(wave, x);
+        end for;
+      end h;";
+    // The annotation is not true, so that its use shows.
+    check(functions, "g(time, n)", "60*time");
+    check(functions, "h(time, n)", "9*cos(3*time)");
+}
+
+#[test]
+fn loops_and_iterators_over_reals() {
+    let functions = "function over
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      protected
+        Real v[n];
+      algorithm
+        v := {x^i for i in 1:n};
+        for z in v loop
+          v[1] := 7;
+          y := y + z^2;
+        end for;
+        for z in {1.5, 2.5} loop
+          y := y + z*x;
+        end for;
+        y := y + sum(z*x for z in {x, 2*x}) + sum({z^2 for z in x:x + 2.25});
+      end over;";
+    // y = x² + x⁴ + x⁶ + 4x + 3x² + x² + (x + 1)² + (x + 2)²
+    let derivative = "2*time + 4*time^3 + 6*time^5 + 4 + 6*time + 2*time + 2*(time + 1) + 2*(time + 2)";
+    check(functions, "over(time, n)", derivative);
+}
+
+#[test]
+fn products_and_extrema() {
+    let functions = "function all
+        input Real x;
+        input Integer n;
+        output Real y;
+      protected
+        Real A[2, n];
+      algorithm
+        for i in 1:n loop
+          A[1, i] := i + x;
+          A[2, i] := -i*x;
+        end for;
+        y := product(A[1, :]) + min(A) + 2*max(A) + max(i*x for i in 1:n) + min(z for z in A[1, :]);
+        y := y + product(i*z for i in 1:2, z in {x, x^2}) + sum(max(A[1, :], {1.5, 2.5, 3.5}));
+      end all;";
+    // (1 + x)(2 + x)(3 + x) − 3x + 2(3 + x) + 3x + 1 + x + 4x⁶ + Σ max(i + x, i + ½)
+    let derivative = "11 + 12*time + 3*time^2 + 2 + 1 + 24*time^5 + (if time > 0.5 then 3 else 0)";
+    check(functions, "all(0.6 + 0.1*time, n)", &format!("0.1*({})", derivative.replace("time", "(0.6 + 0.1*time)")));
+}
+
+#[test]
+fn powers_of_zero_and_of_matrices() {
+    let functions = "function series
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      algorithm
+        for i in 1:n loop
+          y := y + i*x^(i - 1);
+        end for;
+      end series;
+      function cube
+        input Real x;
+        input Integer n;
+        output Real y;
+      protected
+        Real B[2, 2];
+      algorithm
+        B := [1, x; 0, x]^n;
+        y := B[1, 2];
+      end cube;";
+    check(functions, "series(time - time, n)", "0");
+    check(functions, "series(time, n)", "2 + 6*time");
+    check(functions, "cube(time, n)", "1 + 2*time + 3*time^2");
+}
+
+#[test]
+fn records_that_are_constant() {
+    let functions = "record Inner Real a[2]; Integer k; end Inner;
+      record Outer Inner part[2]; Real b; end Outer;
+      function make
+        input Integer n;
+        output Outer o;
+      algorithm
+        o := Outer(part = {Inner(a = {i, n}, k = i) for i in 1:2}, b = n);
+      end make;
+      function use
+        input Real x;
+        input Integer n;
+        output Real y;
+      protected
+        Outer o;
+        Outer all[2];
+        Inner part;
+      algorithm
+        o := make(n);
+        all := {o, make(n)};
+        part := o.part[2];
+        o.b := x^2;
+        o.part[1].a[2] := x;
+        y := o.b*o.part[1].a[2] + part.k*part.a[1] + all[2].b*x;
+      end use;";
+    check(functions, "use(time, n)", "3*time^2 + 3");
+}
