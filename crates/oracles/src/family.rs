@@ -67,7 +67,7 @@ pub const FAMILIES: &[Family] = &[
         name: "derivatives",
         about: "derivatives of random functions by time and by a state, against differences of an interpreter",
         case: crate::functions::derivative_case,
-        tested: 60,
+        tested: 30,
     },
     Family {
         name: "functions",
