@@ -143,7 +143,7 @@ fn has_own_edge(exprs: &Exprs, assignments: &[Assignment]) -> bool {
 
 /// Tangents of the functions whose derivatives the code asks for.
 fn derive_functions(model: &mut Model, pool: &mut Pool) {
-    let mut differentiator = Differentiator::new();
+    let mut differentiator = Differentiator::approximate();
     for entry in pool.calls.iter_mut().filter(|entry| entry.tangent) {
         let functions = &mut model.functions;
         // The scalars are the same, so nothing else has to know of derivatives of functions.

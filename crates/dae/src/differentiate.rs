@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use base::{IdVec, Name};
+use base::{IdVec, Name, Span};
 use rustc_hash::FxHashMap;
 
 use crate::expr::{Builtin, CallSite, CompareOp, ExprId, Exprs, Node, Shape};
@@ -20,6 +20,14 @@ use crate::tangent::{Helpers, contains_reals, has_derivative};
 pub struct NotDifferentiable {
     pub function: Option<Name>,
     pub reason: String,
+    /// The loop that is the reason.
+    pub iteration: Option<Span>,
+}
+
+impl NotDifferentiable {
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self { function: None, reason: reason.into(), iteration: None }
+    }
 }
 
 impl fmt::Display for NotDifferentiable {
@@ -39,8 +47,11 @@ pub type LeafDerivative<'a> = dyn FnMut(&mut Exprs, Node) -> Result<Option<ExprI
 /// Differentiates; remembers the functions made on the way.
 #[derive(Clone, Default)]
 pub struct Differentiator {
-    pub(crate) tangents: FxHashMap<FunctionId, FunctionId>,
+    /// By the function and the inputs that are taken as constant.
+    pub(crate) tangents: FxHashMap<(FunctionId, Vec<usize>), FunctionId>,
     pub(crate) helpers: Helpers,
+    /// For Jacobians: the derivative of the last turn of a loop that iterates will do.
+    pub(crate) is_approximate: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +63,11 @@ enum Kind {
 impl Differentiator {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// For Newton's method, which reaches its solution with derivatives that are off as well.
+    pub fn approximate() -> Self {
+        Self { is_approximate: true, ..Self::default() }
     }
 
     /// d/dt of expressions. `memo` may be kept as long as `leaf` gives the same answers.
@@ -77,7 +93,7 @@ impl Differentiator {
     ) -> Result<ExprId, NotDifferentiable> {
         let mut leaf = |exprs: &mut Exprs, node: Node| match node {
             Node::Var(v) => Ok(variables.get(v).filter(|variable| is_continuous(variable)).map(|_| exprs.der(v))),
-            _ => Err(NotDifferentiable { function: None, reason: "it holds a derivative".into() }),
+            _ => Err(NotDifferentiable::because("it holds a derivative")),
         };
         self.total(exprs, functions, root, &mut Memo::default(), &mut leaf)
     }
@@ -117,7 +133,7 @@ impl Differentiator {
             let derivative = self.node(exprs, functions, id, memo, leaf, kind)?;
             memo.insert(id, derivative);
         }
-        memo.get(root).ok_or_else(|| NotDifferentiable { function: None, reason: "it is empty".into() })
+        memo.get(root).ok_or_else(|| NotDifferentiable::because("it is empty"))
     }
 
     fn node(
@@ -221,10 +237,10 @@ impl Differentiator {
     ) -> Result<ExprId, NotDifferentiable> {
         let plain = self.without_functions(functions, site);
         let site = plain.as_ref().unwrap_or(site);
-        let function = functions.get(site.function).cloned().ok_or_else(|| NotDifferentiable {
-            function: None,
-            reason: "it calls a function that does not exist".into(),
-        })?;
+        let function = functions
+            .get(site.function)
+            .cloned()
+            .ok_or_else(|| NotDifferentiable::because("it calls a function that does not exist"))?;
         let Some(new_output) = position_among_reals(&function, site, output) else {
             return Ok(e.int(0));
         };
@@ -234,7 +250,10 @@ impl Differentiator {
         };
         let (target, differentiated) = match annotated(functions, site.function, |input| is_constant(e, input)) {
             Some(found) => found,
-            None => (self.tangent(functions, site.function)?, real_inputs(&function)),
+            None => {
+                let constant: Vec<usize> = (0..site.inputs.len()).filter(|&k| is_constant(e, k as u32)).collect();
+                (self.tangent_with(functions, site.function, &constant)?, real_inputs(&function))
+            }
         };
         let mut inputs = site.inputs.clone();
         let mut scalars = arguments.to_vec();
@@ -414,7 +433,7 @@ fn builtin(
                 e.mul(factor, past)
             }
             Builtin::SpatialFirst | Builtin::SpatialSecond if kind == Kind::Total => {
-                return Err(NotDifferentiable { function: None, reason: "it holds a spatialDistribution".into() });
+                return Err(NotDifferentiable::because("it holds a spatialDistribution"));
             }
             _ => e.int(0),
         },

@@ -163,10 +163,12 @@ pub fn is_written_out_at_once(function: &Function) -> bool {
         statements.len() <= 3 && statements.iter().all(is_plain)
     };
     let is_known_better = !function.derivatives.is_empty() || !function.inverses.is_empty();
+    let iterates = || crate::tangent::iteration(function, &[]).is_some();
     match function.inline {
         Inline::Never => false,
-        Inline::Early => true,
-        Inline::Late => !is_known_better,
+        // As a call it is asked for its derivative, which it has not; what is written out would have one.
+        Inline::Early => !iterates(),
+        Inline::Late => !is_known_better && !iterates(),
         Inline::Unstated => !is_known_better && is_simple(),
     }
 }

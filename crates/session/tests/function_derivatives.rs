@@ -200,3 +200,207 @@ fn records_that_are_constant() {
       end use;";
     check(functions, "use(time, n)", "3*time^2 + 3");
 }
+
+#[test]
+fn derivatives_where_the_argument_rests_at_the_end_of_a_domain() {
+    let functions = "function rest
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      protected
+        Real v[2];
+      algorithm
+        for i in 1:n loop
+          y := y + i*x + sqrt(abs(x - x)) + asin(1 + (x - x)) + (x - x)^0.25;
+        end for;
+        v := sqrt({x - x, x});
+        y := y + v[2];
+      end rest;";
+    check(functions, "rest(1 + time, n)", "6 + 1/(2*sqrt(1 + time))");
+}
+
+#[test]
+fn loops_that_search_reduce_or_count() {
+    let functions = "function search
+        input Real x;
+        input Integer n;
+        output Real y = 0;
+      protected
+        Real u = x;
+        Real t = 0;
+        Integer i = 1;
+        Integer low = 1;
+        Integer high = 6;
+        Integer middle;
+        Real table[6] = {0, 0.3, 1.1, 2.2, 3.1, 4.5};
+      algorithm
+        // Piecewise linear, by a search one after the other and by halving.
+        while i < 5 and x > table[i + 1] loop
+          i := i + 1;
+        end while;
+        y := i*(x - table[i]);
+        while high - low > 1 loop
+          middle := div(low + high, 2);
+          if x > table[middle] then
+            low := middle;
+          else
+            high := middle;
+          end if;
+        end while;
+        y := y + low*(x - table[low]);
+        // Reduced to a range, by steps and by halves.
+        while u > 0.5 loop
+          u := u - 0.5;
+        end while;
+        y := y + u^2;
+        u := x;
+        while u > 0.4 loop
+          u := u/2;
+        end while;
+        y := y + u^2;
+        // Euler's method up to an instant.
+        u := 1;
+        while t < x loop
+          u := u + 0.25*u*x;
+          t := t + 0.25;
+        end while;
+        y := y + u;
+        // Newton's method with so many turns, from the solution.
+        u := x;
+        for k in 1:n loop
+          u := u - (u^2 - x^2)/(2*u);
+        end for;
+        y := y + u;
+        // The largest.
+        t := 0;
+        for z in {x, 2*x, 0.5} loop
+          if z > t then
+            t := z;
+          end if;
+        end for;
+        y := y + t;
+      end search;";
+    // At x between 0.6 and 0.7: two slopes of 2, u = x − 0.5, u = x/2, three steps (1 + x/4)³, x, 2x.
+    let derivative = "4 + 2*(@ - 0.5) + 0.5*@ + 3*0.25*(1 + 0.25*@)^2 + 1 + 2".replace('@', "(0.6 + 0.1*time)");
+    check(functions, "search(0.6 + 0.1*time, n)", &format!("0.1*({derivative})"));
+}
+
+/// The derivative of `y = f(time)` must be refused because of the loop in the function, by the local.
+fn refused(body: &str, local: &str) {
+    let text = format!(
+        "function f
+        input Real p;
+        output Real y;
+      protected
+        Real x;
+        Real d;
+        Real low;
+        Real high;
+        Boolean found;
+        Integer k;
+      algorithm
+        {body}
+      end f;
+      model M
+        Real y = f(4 + time);
+        Real dy = der(y);
+      end M;"
+    );
+    let said = common::messages(&text);
+    let reason = format!("a loop in it improves `{local}`");
+    assert!(said.contains("not-differentiable") && said.contains(&reason), "{said}");
+    assert!(said.contains("this loop iterates"), "{said}");
+}
+
+#[test]
+fn loops_that_iterate_are_not_differentiated() {
+    // From the solution itself there is no turn, and all derivatives would be zero.
+    refused("x := 2; while abs(x^2 - p) > 1e-9 loop x := x - (x^2 - p)/(2*x); end while; y := x;", "x");
+    let body = "x := 2; d := x^2 - p; while abs(d) > 1e-9 loop x := x - d/(2*x); d := x^2 - p; end while; y := x;";
+    refused(body, "x");
+    refused(
+        "x := 2;
+        for i in 1:50 loop
+          d := (x^2 - p)/(2*x);
+          x := x - d;
+          if abs(d) < 1e-9 then
+            break;
+          end if;
+        end for;
+        y := x;",
+        "x",
+    );
+    refused(
+        "y := 2;
+        for i in 1:50 loop
+          if abs(y^2 - p) < 1e-9 then
+            return;
+          end if;
+          y := y - (y^2 - p)/(2*y);
+        end for;",
+        "y",
+    );
+    refused(
+        "x := 2;
+        found := false;
+        while not found loop
+          d := (x^2 - p)/(2*x);
+          found := abs(d) < 1e-9;
+          x := x - d;
+        end while;
+        y := x;",
+        "x",
+    );
+    // A series up to a small term.
+    refused("k := 1; y := 0; while abs((p - 4)^k) > 1e-9 loop y := y + (p - 4)^k; k := k + 1; end while;", "y");
+}
+
+#[test]
+fn loops_that_halve_an_interval_have_no_derivative() {
+    for loop_of in ["while high - low > 1e-9 loop", "for i in 1:40 loop"] {
+        let end = &loop_of[..loop_of.find(' ').unwrap_or(0)];
+        refused(
+            &format!(
+                "low := 0;
+        high := 10;
+        {loop_of}
+          x := (low + high)/2;
+          if x^2 > p then
+            high := x;
+          else
+            low := x;
+          end if;
+        end {end};
+        y := high;"
+            ),
+            "x",
+        );
+    }
+    refused(
+        "x := 2; d := 2; for i in 1:40 loop x := if x^2 > p then x - d else x + d; d := d/2; end for; y := x;",
+        "x",
+    );
+}
+
+#[test]
+fn what_iterates_over_constants_is_differentiated() {
+    let functions = "function root
+        input Real p;
+        output Real y = 2;
+      algorithm
+        while abs(y^2 - p) > 1e-12 loop
+          y := y - (y^2 - p)/(2*y);
+        end while;
+      end root;
+      function scaled
+        input Real x;
+        input Real p;
+        input Integer n;
+        output Real y = 0;
+      algorithm
+        for i in 1:n loop
+          y := y + x*root(p);
+        end for;
+      end scaled;";
+    check(functions, "scaled(time, 4, n)", "6");
+}

@@ -245,7 +245,11 @@ fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
             )
             .note(reason.to_string())
             .hint("functions in it need a `derivative` annotation; what changes in steps has no derivative");
-            return Err(Box::new(work.at_equation(problem, eq, "")));
+            let problem = work.at_equation(problem, eq, "");
+            return Err(Box::new(match reason.iteration {
+                Some(span) => problem.at(span, "this loop iterates"),
+                None => problem,
+            }));
         }
     };
     let Origin { component, span, .. } = work.model.equations[eq].origin.clone();

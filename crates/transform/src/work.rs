@@ -174,7 +174,7 @@ impl Work {
     fn new_time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
         if self.model.exprs.any(expr, changes_at_ticks) {
             let reason = "what comes from another clock, or from the tick before, changes in steps".to_owned();
-            return Err(NotDifferentiable { function: None, reason });
+            return Err(NotDifferentiable::because(reason));
         }
         let (roles, derivative) = (&self.roles, &self.derivative);
         let mut leaf = |exprs: &mut Exprs, node: Node| match node {
@@ -192,7 +192,7 @@ impl Work {
         self.add_derivatives(&found).map_err(|input| {
             let name = self.model.variable_name(input);
             let reason = format!("the derivative of `{name}`, an input of the model, is not known");
-            NotDifferentiable { function: None, reason }
+            NotDifferentiable::because(reason)
         })?;
         Ok(self.with_derivative_variables(&mut Memo::default(), &[result])[0])
     }

@@ -59,7 +59,10 @@ impl Maker<'_> {
         let is_constant = |input: u32| derivatives.get(input as usize).is_none_or(Option::is_none);
         let (target, inputs) = match annotated(self.functions, id, is_constant) {
             Some(found) => found,
-            None => (self.differentiator.tangent(self.functions, id)?, real_inputs(&function)),
+            None => {
+                let constant: Vec<usize> = (0..derivatives.len()).filter(|&k| derivatives[k].is_none()).collect();
+                (self.differentiator.tangent_with(self.functions, id, &constant)?, real_inputs(&function))
+            }
         };
         let mut all = arguments.clone();
         // Derivatives stand behind all inputs, so those with defaults are given too.

@@ -295,6 +295,14 @@ impl Maker<'_> {
                 Expr::Real(x) => Expr::Real(x - 1.0),
                 other => elementwise(Sub, other.clone(), Expr::Integer(1)),
             };
+            // b/a^(1 − b): the power of zero stands below.
+            if let Expr::Real(x) = b
+                && *x < 1.0
+                && *x > 0.0
+            {
+                let below = elementwise(Pow, a.clone(), Expr::Real(1.0 - x));
+                return self.ratio(elementwise(Mul, b.clone(), da), below);
+            }
             let lowered = elementwise(Pow, a.clone(), lower);
             let value = elementwise(Mul, elementwise(Mul, b.clone(), lowered), da);
             match b {
@@ -312,6 +320,17 @@ impl Maker<'_> {
             (Some(first), Some(second)) => Some(elementwise(Add, first, second)),
             (first, second) => first.or(second),
         })
+    }
+
+    /// A quotient of the chain rule whose divisor may vanish where the derivative does.
+    fn ratio(&mut self, above: Expr, below: Expr) -> Expr {
+        let function = self.differentiator.ratio(self.functions, self.original.span);
+        let over: Vec<bool> = [&above, &below].map(|operand| self.scope().dimensions(operand) > 0).into();
+        let arguments = vec![above, below];
+        match over.contains(&true) {
+            true => Expr::Vectorized { function, arguments, over },
+            false => Expr::Call(function, arguments),
+        }
     }
 
     fn builtin(&mut self, expr: &Expr, op: Builtin, arguments: &[Expr]) -> Made<Option<Expr>> {
@@ -332,7 +351,16 @@ impl Maker<'_> {
         }
         use ArithmeticOp::*;
         Ok(match arguments {
-            [x] => unary(expr, op, x, full(0)),
+            [x] => match op {
+                Builtin::Asin | Builtin::Acos => {
+                    let square = elementwise(Mul, x.clone(), x.clone());
+                    let root = call(Builtin::Sqrt, &elementwise(Sub, Expr::Integer(1), square));
+                    let ratio = self.ratio(full(0), root);
+                    Some(if op == Builtin::Asin { ratio } else { Expr::Neg(Box::new(ratio)) })
+                }
+                Builtin::Sqrt => Some(self.ratio(full(0), elementwise(Mul, Expr::Integer(2), expr.clone()))),
+                _ => unary(expr, op, x, full(0)),
+            },
             [x, y] => match op {
                 Builtin::Atan2 => {
                     let numerator =
@@ -429,11 +457,6 @@ fn unary(expr: &Expr, op: Builtin, x: &Expr, dx: Expr) -> Option<Expr> {
         Builtin::Sin => call(Builtin::Cos, x),
         Builtin::Cos => Expr::Neg(Box::new(call(Builtin::Sin, x))),
         Builtin::Tan => elementwise(Add, one(), square(expr)),
-        Builtin::Asin => return Some(elementwise(Div, dx, call(Builtin::Sqrt, &elementwise(Sub, one(), square(x))))),
-        Builtin::Acos => {
-            let root = call(Builtin::Sqrt, &elementwise(Sub, one(), square(x)));
-            return Some(Expr::Neg(Box::new(elementwise(Div, dx, root))));
-        }
         Builtin::Atan => return Some(elementwise(Div, dx, elementwise(Add, one(), square(x)))),
         Builtin::Sinh => call(Builtin::Cosh, x),
         Builtin::Cosh => call(Builtin::Sinh, x),
@@ -444,7 +467,6 @@ fn unary(expr: &Expr, op: Builtin, x: &Expr, dx: Expr) -> Option<Expr> {
             let denominator = elementwise(Mul, Expr::Real(std::f64::consts::LN_10), x.clone());
             return Some(elementwise(Div, dx, denominator));
         }
-        Builtin::Sqrt => return Some(elementwise(Div, dx, elementwise(Mul, Expr::Integer(2), expr.clone()))),
         Builtin::Abs => call(Builtin::Sign, x),
         _ => return None,
     };

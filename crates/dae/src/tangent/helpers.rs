@@ -19,6 +19,7 @@ pub struct Helpers {
     builtins: Vec<((Builtin, usize), FunctionId)>,
     zeros: Vec<(Arc<RecordType>, FunctionId)>,
     matrix_power: Option<FunctionId>,
+    ratio: Option<FunctionId>,
     /// A function with some of its inputs left to their defaults.
     narrowed: Vec<((FunctionId, Vec<u32>), FunctionId)>,
     sites: Vec<(CallSite, FunctionId)>,
@@ -161,6 +162,24 @@ impl Differentiator {
         let turns = draft.statement(StatementKind::For { iterator, range, body: vec![step] });
         let id = draft.finish(functions, "matrix_power", vec![start, turns]);
         self.helpers.matrix_power = Some(id);
+        id
+    }
+
+    /// A ratio in a chain rule. Where what is differentiated rests at the end of its domain (`sqrt(0)`), the derivative is zero.
+    pub(super) fn ratio(&mut self, functions: &mut Functions, at: Span) -> FunctionId {
+        if let Some(id) = self.helpers.ratio {
+            return id;
+        }
+        let mut draft = Draft::new(at);
+        let above = draft.input("a", Type::Real, Vec::new());
+        let below = draft.input("b", Type::Real, Vec::new());
+        let result = draft.output("y", Type::Real, Vec::new());
+        let is_zero = |local| Box::new(Expr::Compare(CompareOp::Equal, boxed(local), Box::new(Expr::Real(0.0))));
+        let rests = Expr::And(is_zero(above), is_zero(below));
+        let ratio = Expr::Arithmetic(ArithmeticOp::Div, boxed(above), boxed(below));
+        let body = draft.assign(result, Expr::If(Box::new(rests), Box::new(Expr::Real(0.0)), Box::new(ratio)));
+        let id = draft.finish(functions, "ratio_or_zero", vec![body]);
+        self.helpers.ratio = Some(id);
         id
     }
 

@@ -8,6 +8,7 @@
 mod calls;
 mod expressions;
 mod helpers;
+mod iteration;
 mod substitute;
 mod types;
 
@@ -17,6 +18,8 @@ use base::{Id, Name};
 
 pub use self::helpers::Helpers;
 use self::helpers::{size, up_to};
+use self::iteration::Iteration;
+pub use self::iteration::iteration;
 use self::types::Scope;
 use crate::differentiate::{Differentiator, NotDifferentiable};
 use crate::function::{
@@ -57,18 +60,41 @@ fn derived_type(ty: &Type) -> Type {
 
 impl Differentiator {
     /// The tangent of a function, made once.
-    pub fn tangent(&mut self, functions: &mut Functions, id: FunctionId) -> Result<FunctionId, NotDifferentiable> {
-        if let Some(&known) = self.tangents.get(&id) {
+    pub fn tangent(&mut self, functions: &mut Functions, id: FunctionId) -> Made<FunctionId> {
+        self.tangent_with(functions, id, &[])
+    }
+
+    /// The same where the inputs at some positions do not change. Their derivatives are inputs of the tangent nevertheless.
+    pub fn tangent_with(&mut self, functions: &mut Functions, id: FunctionId, constant: &[usize]) -> Made<FunctionId> {
+        match self.tangent_of(functions, id, &[]) {
+            Err(NotDifferentiable { iteration: Some(_), .. }) if !constant.is_empty() => {
+                self.tangent_of(functions, id, constant)
+            }
+            made => made,
+        }
+    }
+
+    fn tangent_of(&mut self, functions: &mut Functions, id: FunctionId, constant: &[usize]) -> Made<FunctionId> {
+        let key = (id, constant.to_vec());
+        if let Some(&known) = self.tangents.get(&key) {
             return Ok(known);
         }
         let Some(original) = functions.get(id).cloned() else {
-            return Err(NotDifferentiable { function: None, reason: "it does not exist".into() });
+            return Err(NotDifferentiable::because("it does not exist"));
         };
+        let constant: Vec<LocalId> = constant.iter().filter_map(|&k| original.inputs.get(k).copied()).collect();
+        if let Some(found) = iteration(&original, &constant).filter(|found| found.by_comparison || !self.is_approximate)
+        {
+            return Err(iterates(&original, found));
+        }
         // The id is known before the body, for functions that call themselves.
         let tangent = functions.push(original.clone());
-        self.tangents.insert(id, tangent);
-        let made =
-            stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || Maker::new(self, functions, &original).function());
+        self.tangents.insert(key, tangent);
+        let made = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+            let mut maker = Maker::new(self, functions, &original);
+            let body = maker.with_constants(&constant, Maker::body)?;
+            Ok(maker.function(body))
+        });
         match made {
             Ok(function) => {
                 functions[tangent] = Arc::new(function);
@@ -80,6 +106,20 @@ impl Differentiator {
                 Err(error)
             }
         }
+    }
+}
+
+/// Why there is no derivative of a function with such a loop.
+fn iterates(function: &Function, found: Iteration) -> NotDifferentiable {
+    let name = function.locals.get(found.local).map_or("", |local| local.name.as_str());
+    let why = match found.by_comparison {
+        true => "by comparisons alone, so that its statements have no derivative",
+        false => "until a condition is met, so that the derivative of its last turn need not be that of the result",
+    };
+    NotDifferentiable {
+        function: Some(function.name),
+        reason: format!("a loop in it improves `{name}` {why}"),
+        iteration: Some(found.at),
     }
 }
 
@@ -114,10 +154,10 @@ impl<'a> Maker<'a> {
     }
 
     fn fail<T>(&self, reason: impl Into<String>) -> Made<T> {
-        Err(NotDifferentiable { function: Some(self.original.name), reason: reason.into() })
+        Err(NotDifferentiable { function: Some(self.original.name), ..NotDifferentiable::because(reason) })
     }
 
-    fn function(mut self) -> Made<Function> {
+    fn body(&mut self) -> Made<Vec<Statement>> {
         let written;
         let statements = match &self.original.body {
             Body::Algorithm(statements) => statements,
@@ -135,11 +175,14 @@ impl<'a> Maker<'a> {
                 self.locals[derivative].default = Some(self.full_derivative(default)?);
             }
         }
-        let body = self.statements(statements)?;
+        self.statements(statements)
+    }
+
+    fn function(self, body: Vec<Statement>) -> Function {
         let of = |id: &LocalId| self.derivative.get(id.index()).copied().flatten();
         let inputs = self.original.inputs.iter().copied().chain(self.original.inputs.iter().filter_map(of)).collect();
         let outputs = self.original.outputs.iter().filter_map(of).collect();
-        Ok(Function {
+        Function {
             name: Name::new(&format!("{}_der", self.original.name)),
             inputs,
             outputs,
@@ -150,7 +193,7 @@ impl<'a> Maker<'a> {
             derivatives: Vec::new(),
             inverses: Vec::new(),
             span: self.original.span,
-        })
+        }
     }
 
     /// The statement that a body without statements stands for.

@@ -11,7 +11,7 @@ use fastrand::Rng;
 use session::Settings;
 
 pub use self::derivatives::case as derivative_case;
-use self::program::{Environment, Program};
+use self::program::{Environment, Exits, Program};
 use crate::case::Case;
 
 /// Where a function is called, at a time at which its arguments are known: a declaration and a section; `@` is the call.
@@ -48,7 +48,7 @@ fn arguments(rng: &mut Rng, time: Option<f64>) -> (String, Environment) {
 }
 
 pub fn case(rng: &mut Rng) -> Case {
-    let program = Program::random(rng);
+    let program = Program::random(rng, Exits::Any);
     let (mut declarations, mut sections) = (String::new(), String::new());
     let mut expected: Vec<(&'static str, f64)> = Vec::new();
     for &(name, time, declaration, section) in CONTEXTS {

@@ -42,6 +42,14 @@ type Condition = (String, Rc<dyn Fn(&Environment) -> bool>);
 type Vector = (String, Rc<dyn Fn(&Environment) -> Vec<f64>>);
 type Statement = (String, Rc<dyn Fn(&mut Environment) -> Flow>);
 
+/// What may end a loop.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Exits {
+    Any,
+    /// Inputs and counts, but nothing that the loop computes: what iterates has no derivative.
+    Given,
+}
+
 pub struct Program {
     pub text: String,
     body: Statement,
@@ -113,8 +121,8 @@ fn down(n: i64, u: f64) -> f64 {
 }
 
 impl Program {
-    pub fn random(rng: &mut Rng) -> Self {
-        let mut maker = Maker { rng, loops: 0, iterators: Vec::new() };
+    pub fn random(rng: &mut Rng, exits: Exits) -> Self {
+        let mut maker = Maker { rng, exits, loops: 0, branches: 0, iterators: Vec::new() };
         let count = maker.rng.usize(3..=7);
         let body = maker.block(count, 0);
         let text = format!(
@@ -177,8 +185,11 @@ impl Program {
 
 struct Maker<'r> {
     rng: &'r mut Rng,
+    exits: Exits,
     /// Loops around the statement.
     loops: usize,
+    /// Branches around it inside of the innermost loop.
+    branches: usize,
     iterators: Vec<&'static str>,
 }
 
@@ -341,6 +352,22 @@ impl Maker<'_> {
         }
     }
 
+    /// A condition that ends a loop.
+    fn exit(&mut self) -> Condition {
+        if self.exits == Exits::Any {
+            return self.condition();
+        }
+        let iterator = self.iterators.last().copied().unwrap_or("n");
+        match self.rng.u8(0..3) {
+            0 => ("x > v[2] + 0.015".into(), Rc::new(|e| e.reals["x"] > e.arrays["v"][1] + 0.015)),
+            1 => {
+                let value = move |e: &Environment| e.reals["r.a"] > 0.25 * e.integers[iterator] as f64 - 0.51;
+                (format!("r.a > 0.25*{iterator} - 0.51"), Rc::new(value))
+            }
+            _ => (format!("{iterator} > r.k"), Rc::new(move |e| e.integers[iterator] > e.integers["r.k"])),
+        }
+    }
+
     fn condition(&mut self) -> Condition {
         match self.rng.u8(0..4) {
             0 => {
@@ -485,14 +512,14 @@ impl Maker<'_> {
                     }),
                 )
             }
-            8 if self.loops > 0 => {
-                let c = self.condition();
+            8 if self.loops > 0 && (self.exits == Exits::Any || self.branches == 0) => {
+                let c = self.exit();
                 (
                     format!("if {} then break; end if;", c.0),
                     Rc::new(move |e| if (c.1)(e) { Flow::Break } else { Flow::Next }),
                 )
             }
-            8 => {
+            8 if self.loops == 0 => {
                 let c = self.condition();
                 (
                     format!("if {} and x > 1.01 then return; end if;", c.0),
@@ -516,7 +543,9 @@ impl Maker<'_> {
 
     fn branch(&mut self, depth: usize) -> Statement {
         let (c, d) = (self.condition(), self.condition());
+        self.branches += 1;
         let (a, b, o) = (self.block(2, depth + 1), self.block(1, depth + 1), self.block(1, depth + 1));
+        self.branches -= 1;
         let indent = "  ".repeat(depth + 2);
         let text =
             format!("if {} then\n{}{indent}elseif {} then\n{}{indent}else\n{}{indent}end if;", c.0, a.0, d.0, b.0, o.0);
@@ -530,6 +559,16 @@ impl Maker<'_> {
             }
         };
         (text, Rc::new(run))
+    }
+
+    /// The body of a loop.
+    fn turn(&mut self, depth: usize) -> Statement {
+        let around = std::mem::take(&mut self.branches);
+        self.loops += 1;
+        let body = self.block(2, depth + 1);
+        self.loops -= 1;
+        self.branches = around;
+        body
     }
 
     fn for_loop(&mut self, depth: usize) -> Statement {
@@ -546,9 +585,7 @@ impl Maker<'_> {
             }
         };
         self.iterators.push(name);
-        self.loops += 1;
-        let body = self.block(2, depth + 1);
-        self.loops -= 1;
+        let body = self.turn(depth);
         self.iterators.pop();
         let indent = "  ".repeat(depth + 2);
         let text = format!("for {name} in {}:{} loop\n{}{indent}end for;", first.0, last.0, body.0);
@@ -579,10 +616,8 @@ impl Maker<'_> {
     fn while_loop(&mut self, depth: usize) -> Statement {
         // Each level has its own: a loop inside must not count for the one around it.
         let counter = ["c1", "c2", "c3", "c4"][depth.min(3)];
-        let c = self.condition();
-        self.loops += 1;
-        let body = self.block(2, depth + 1);
-        self.loops -= 1;
+        let c = self.exit();
+        let body = self.turn(depth);
         let indent = "  ".repeat(depth + 2);
         let text = format!(
             "{counter} := 0;\n{indent}while {counter} < 4 and not {} loop\n{indent}  {counter} := {counter} + 1;\n{}{indent}end while;",
