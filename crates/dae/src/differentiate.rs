@@ -54,6 +54,9 @@ pub struct Differentiator {
     pub(crate) is_approximate: bool,
 }
 
+/// What has no derivative, and why.
+type Failures = FxHashMap<ExprId, NotDifferentiable>;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Total,
@@ -120,18 +123,33 @@ impl Differentiator {
         leaf: &mut LeafDerivative<'_>,
         kind: Kind,
     ) -> Result<ExprId, NotDifferentiable> {
+        // An argument may have no derivative where an annotation asks for none.
+        let mut failed = Failures::default();
         let mut stack = vec![(root, false)];
         while let Some((id, operands_done)) = stack.pop() {
-            if memo.get(id).is_some() {
+            if memo.get(id).is_some() || failed.contains_key(&id) {
                 continue;
             }
             if !operands_done {
                 stack.push((id, true));
-                exprs.for_each_child(id, |child| stack.push((child, false)));
+                for_each_operand(exprs, id, |child| stack.push((child, false)));
                 continue;
             }
-            let derivative = self.node(exprs, functions, id, memo, leaf, kind)?;
-            memo.insert(id, derivative);
+            let mut missing = None;
+            if !matches!(exprs.node(id), Node::Call { .. }) && !failed.is_empty() {
+                for_each_operand(exprs, id, |child| missing = missing.take().or_else(|| failed.get(&child).cloned()));
+            }
+            let derivative = match missing {
+                Some(missing) => Err(missing),
+                None => self.node(exprs, functions, id, memo, &failed, leaf, kind),
+            };
+            match derivative {
+                Ok(derivative) => memo.insert(id, derivative),
+                Err(error) if id == root => return Err(error),
+                Err(error) => {
+                    failed.insert(id, error);
+                }
+            }
         }
         memo.get(root).ok_or_else(|| NotDifferentiable::because("it is empty"))
     }
@@ -142,6 +160,7 @@ impl Differentiator {
         functions: &mut Functions,
         id: ExprId,
         memo: &Memo,
+        failed: &Failures,
         leaf: &mut LeafDerivative<'_>,
         kind: Kind,
     ) -> Result<ExprId, NotDifferentiable> {
@@ -182,12 +201,13 @@ impl Differentiator {
             }
             Node::Call { site, args, output } => {
                 let arguments = e.arguments(args).to_vec();
-                let derivatives: Vec<ExprId> = arguments.iter().map(|&argument| d(argument)).collect();
-                if derivatives.iter().all(|&derivative| e.is_zero(derivative)) {
+                let derivatives: Vec<Option<ExprId>> = arguments.iter().map(|&argument| memo.get(argument)).collect();
+                if derivatives.iter().all(|&derivative| derivative.is_some_and(|derivative| e.is_zero(derivative))) {
                     return Ok(e.int(0));
                 }
                 let site = e.call_site(site).clone();
-                self.call(e, functions, &site, &arguments, &derivatives, output)?
+                let reason = arguments.iter().find_map(|argument| failed.get(argument));
+                self.call(e, functions, &site, &arguments, &derivatives, output, reason)?
             }
             // Constant, or piecewise so.
             Node::Real(_)
@@ -232,8 +252,9 @@ impl Differentiator {
         functions: &mut Functions,
         site: &CallSite,
         arguments: &[ExprId],
-        derivatives: &[ExprId],
+        derivatives: &[Option<ExprId>],
         output: u32,
+        missing: Option<&NotDifferentiable>,
     ) -> Result<ExprId, NotDifferentiable> {
         let plain = self.without_functions(functions, site);
         let site = plain.as_ref().unwrap_or(site);
@@ -246,7 +267,8 @@ impl Differentiator {
         };
         let ranges = input_ranges(site);
         let is_constant = |e: &Exprs, input: u32| {
-            ranges.get(input as usize).is_some_and(|range| derivatives[range.clone()].iter().all(|&d| e.is_zero(d)))
+            let is_zero = |d: &Option<ExprId>| d.is_some_and(|d| e.is_zero(d));
+            ranges.get(input as usize).is_some_and(|range| derivatives[range.clone()].iter().all(is_zero))
         };
         let (target, differentiated) = match annotated(functions, site.function, |input| is_constant(e, input)) {
             Some(found) => found,
@@ -260,7 +282,11 @@ impl Differentiator {
         for input in differentiated {
             let (Some(range), Some(shape)) = (ranges.get(input), site.inputs.get(input)) else { continue };
             inputs.push(shape.clone());
-            scalars.extend_from_slice(&derivatives[range.clone()]);
+            for derivative in &derivatives[range.clone()] {
+                let missing =
+                    || missing.cloned().unwrap_or_else(|| NotDifferentiable::because("an argument is missing"));
+                scalars.push(derivative.ok_or_else(missing)?);
+            }
         }
         let outputs = function
             .outputs
@@ -271,6 +297,18 @@ impl Differentiator {
             .collect();
         let site = e.site(CallSite { function: target, inputs, outputs });
         Ok(e.call(site, &scalars, new_output))
+    }
+}
+
+/// The operands whose derivatives go into that of an expression: conditions and relations are piecewise constant.
+fn for_each_operand(exprs: &Exprs, id: ExprId, mut visit: impl FnMut(ExprId)) {
+    match exprs.node(id) {
+        Node::If { then, otherwise, .. } => {
+            visit(then);
+            visit(otherwise);
+        }
+        Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Compare { .. } => {}
+        _ => exprs.for_each_child(id, visit),
     }
 }
 

@@ -52,15 +52,18 @@ impl Maker<'_> {
             });
         }
         let arguments = narrowed;
-        let derivatives = arguments.iter().map(|argument| self.derivative_of(argument)).collect::<Made<Vec<_>>>()?;
-        if derivatives.iter().all(Option::is_none) && !always {
+        // An argument may have no derivative where an annotation asks for none.
+        let mut derivatives: Vec<Made<Option<Expr>>> =
+            arguments.iter().map(|argument| self.derivative_of(argument)).collect();
+        let is_zero = |derivative: &Made<Option<Expr>>| matches!(derivative, Ok(None));
+        if derivatives.iter().all(is_zero) && !always {
             return Ok(None);
         }
-        let is_constant = |input: u32| derivatives.get(input as usize).is_none_or(Option::is_none);
+        let is_constant = |input: u32| derivatives.get(input as usize).is_none_or(is_zero);
         let (target, inputs) = match annotated(self.functions, id, is_constant) {
             Some(found) => found,
             None => {
-                let constant: Vec<usize> = (0..derivatives.len()).filter(|&k| derivatives[k].is_none()).collect();
+                let constant: Vec<usize> = (0..derivatives.len()).filter(|&k| is_zero(&derivatives[k])).collect();
                 (self.differentiator.tangent_with(self.functions, id, &constant)?, real_inputs(&function))
             }
         };
@@ -73,8 +76,8 @@ impl Maker<'_> {
             }
         }
         for &k in &inputs {
-            let (Some(argument), derivative) = (all.get(k).cloned(), derivatives.get(k)) else { continue };
-            let derivative = derivative.cloned().flatten();
+            let Some(argument) = all.get(k).cloned() else { continue };
+            let derivative = derivatives.get_mut(k).map_or(Ok(None), |given| std::mem::replace(given, Ok(None)))?;
             all.push(derivative.map_or_else(|| self.zero(&argument), Ok)?);
         }
         Ok(Some((target, all, inputs)))
