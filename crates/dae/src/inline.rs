@@ -294,6 +294,10 @@ impl Domain for Expressions<'_> {
     }
 
     fn compare(&mut self, op: CompareOp, a: &ValueOf<Self>, b: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
+        let is_text = |value: &ValueOf<Self>| value.scalar_kind() == Some(Kind::String);
+        if (is_text(a) || is_text(b)) && !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
+            return Err("an order of texts".into());
+        }
         let (a, b) = (self.id(a)?, self.id(b)?);
         // Functions do not make events.
         let id = self.exprs.compare(op, false, a, b);

@@ -434,6 +434,13 @@ impl<'e> Expander<'e> {
             };
             return Ok(self.exprs().boolean(holds));
         }
+        // Texts that are known later are numbers then, which tell whether they are equal and no more.
+        if left.ty.base == Base::String && !matches!(op, CompareOp::Equal | CompareOp::NotEqual) {
+            return match self.mode {
+                Mode::Evaluate => Err(self.not_constant(left.span, "this text")),
+                _ => Ok(self.order(op, [left, right], [a, b])),
+            };
+        }
         // Also without a Real: `sign(x)` is an Integer, and changes between events.
         let continuous = left.variability.max(right.variability) == Variability::Continuous;
         let event = continuous && self.events && self.mode == Mode::Flat;

@@ -6,7 +6,7 @@ use base::{Id, IdVec, Name};
 use dae::expr::{CallSite, Shape};
 use dae::function::{self as ir, ArrayFunction, Body, Function, Inline, LocalId, Statement, StatementKind, Target};
 use dae::model::Enumeration;
-use dae::{Evaluator, Node, Value};
+use dae::{CompareOp, Evaluator, ExprId, Node, Value};
 
 use super::calls::{from_value, to_value};
 use super::{Expander, Mode, Symbolic};
@@ -94,6 +94,16 @@ impl Expander<'_> {
         Ok(Symbolic::Scalar(exprs.intern(Node::Call { site, args, output: 0 })))
     }
 
+    /// Which of two strings comes first. Those that are known are compared at once.
+    pub(super) fn order(&mut self, op: CompareOp, operands: [&Expr; 2], scalars: [ExprId; 2]) -> ExprId {
+        let arguments = operands.map(Expr::clone);
+        let function = self.elaborator.order_function(op, &arguments);
+        let exprs = self.exprs();
+        let site = exprs.site(CallSite { function, inputs: vec![Shape::Scalar; 2], outputs: vec![Shape::Scalar] });
+        let args = exprs.args(&scalars);
+        exprs.intern(Node::Call { site, args, output: 0 })
+    }
+
     fn constant_text(
         &mut self,
         op: ArrayFunction,
@@ -140,6 +150,33 @@ pub fn literal(value: &Value, enumeration: Option<&Arc<Enumeration>>) -> ir::Exp
 
 impl crate::elaborate::Elaborator {
     fn text_function(&mut self, op: ArrayFunction, arguments: &[Expr]) -> dae::FunctionId {
+        let name = match op {
+            ArrayFunction::Concat => "concatenate",
+            _ => "String",
+        };
+        let operation = format!("{op:?}");
+        self.small_function(name, operation, arguments, ir::Type::String, |inputs| ir::Expr::Whole(op, inputs))
+    }
+
+    fn order_function(&mut self, op: CompareOp, arguments: &[Expr; 2]) -> dae::FunctionId {
+        let operation = format!("{op:?}");
+        let value = |inputs: Vec<ir::Expr>| {
+            let [a, b] =
+                <[ir::Expr; 2]>::try_from(inputs).unwrap_or([ir::Expr::Boolean(false), ir::Expr::Boolean(false)]);
+            ir::Expr::Compare(op, Box::new(a), Box::new(b))
+        };
+        self.small_function("order", operation, arguments, ir::Type::Boolean, value)
+    }
+
+    /// A function of scalars with one expression as its value, made once.
+    fn small_function(
+        &mut self,
+        name: &str,
+        operation: String,
+        arguments: &[Expr],
+        result: ir::Type,
+        value: impl FnOnce(Vec<ir::Expr>) -> ir::Expr,
+    ) -> dae::FunctionId {
         let inputs: Vec<&'static str> = arguments
             .iter()
             .map(|argument| match argument.ty.base {
@@ -150,7 +187,7 @@ impl crate::elaborate::Elaborator {
                 _ => "Real",
             })
             .collect();
-        let key = TextFunction { operation: format!("{op:?}"), inputs };
+        let key = TextFunction { operation, inputs };
         if let Some(&known) = self.text_functions.get(&key) {
             return known;
         }
@@ -162,20 +199,11 @@ impl crate::elaborate::Elaborator {
             let name = Name::new(&format!("u{}", position + 1));
             inputs.push(locals.push(ir::Local { name, ty, sizes: Vec::new(), default: None, span }));
         }
-        let output = locals.push(ir::Local {
-            name: Name::new("y"),
-            ty: ir::Type::String,
-            sizes: Vec::new(),
-            default: None,
-            span,
-        });
-        let value = ir::Expr::Whole(op, inputs.iter().map(|&input| ir::Expr::Local(input)).collect());
+        let output =
+            locals.push(ir::Local { name: Name::new("y"), ty: result, sizes: Vec::new(), default: None, span });
+        let value = value(inputs.iter().map(|&input| ir::Expr::Local(input)).collect());
         let body =
             vec![Statement { kind: StatementKind::Assign(Target { local: output, steps: Vec::new() }, value), span }];
-        let name = match op {
-            ArrayFunction::Concat => "concatenate",
-            _ => "String",
-        };
         let function = Function {
             name: Name::new(name),
             inputs,
