@@ -16,6 +16,12 @@ pub struct Family {
 
 pub const FAMILIES: &[Family] = &[
     Family {
+        name: "arrays",
+        about: "array expressions wherever they stand, against an evaluation on sizes and elements",
+        case: crate::arrays::case,
+        tested: 30,
+    },
+    Family {
         name: "boolean",
         about: "Boolean expressions over relations, wherever they decide, against a dense evaluation",
         case: crate::boolean::case,
@@ -44,6 +50,12 @@ pub const FAMILIES: &[Family] = &[
         about: "networks of clocked variables, against an interpreter with exact tick times",
         case: crate::clocks::case,
         tested: 100,
+    },
+    Family {
+        name: "connections",
+        about: "hierarchies of components with connections, against sets found by union and all equations at once",
+        case: crate::connections::case,
+        tested: 60,
     },
     Family {
         name: "crossings",
@@ -146,6 +158,18 @@ pub const FAMILIES: &[Family] = &[
         about: "nonlinear storage with constraints that come and go, against the minimum of a convex function",
         case: crate::storage::case,
         tested: 60,
+    },
+    Family {
+        name: "streams",
+        about: "streams in hierarchies of components, against the mixing of the specification",
+        case: crate::connections::stream_case,
+        tested: 60,
+    },
+    Family {
+        name: "strings",
+        about: "texts of numbers with all options and formats, against exact decimal digits",
+        case: crate::strings::case,
+        tested: 40,
     },
     Family {
         name: "switching",
