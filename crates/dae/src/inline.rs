@@ -163,7 +163,7 @@ pub fn is_written_out_at_once(function: &Function) -> bool {
         statements.len() <= 3 && statements.iter().all(is_plain)
     };
     let is_known_better = !function.derivatives.is_empty() || !function.inverses.is_empty();
-    let iterates = || crate::tangent::iteration(function, &[]).is_some();
+    let iterates = || crate::tangent::iteration(function, None, &[]).is_some();
     match function.inline {
         Inline::Never => false,
         // As a call it is asked for its derivative, which it has not; what is written out would have one.

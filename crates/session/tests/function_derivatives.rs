@@ -309,7 +309,7 @@ fn refused(body: &str, local: &str) {
     let said = common::messages(&text);
     let reason = format!("a loop in it improves `{local}`");
     assert!(said.contains("not-differentiable") && said.contains(&reason), "{said}");
-    assert!(said.contains("this loop iterates"), "{said}");
+    assert!(said.contains("this iterates"), "{said}");
 }
 
 #[test]
@@ -353,6 +353,34 @@ fn loops_that_iterate_are_not_differentiated() {
     );
     // A series up to a small term.
     refused("k := 1; y := 0; while abs((p - 4)^k) > 1e-9 loop y := y + (p - 4)^k; k := k + 1; end while;", "y");
+}
+
+#[test]
+fn recursion_that_iterates_is_not_differentiated() {
+    let model = |body: &str| {
+        format!(
+            "function f input Real x; input Real p; output Real y; algorithm {body} end f;
+          model M
+            Real y = f(2, 4 + time);
+            Real dy = der(y);
+          end M;"
+        )
+    };
+    let newton = "f(x - (x^2 - p)/(2*x), p)";
+    for body in [
+        format!("if abs(x^2 - p) < 1e-9 then y := x; else y := {newton}; end if;"),
+        format!("y := if abs(x^2 - p) < 1e-9 then x else {newton};"),
+    ] {
+        let said = common::messages(&model(&body));
+        assert!(said.contains("it calls itself with other values of `x`") && said.contains("this iterates"), "{said}");
+    }
+    // Reduced to a range, and a sum over the calls.
+    let functions = "function reduce input Real x; input Integer n; output Real y;
+      algorithm y := if x > 0.5 then reduce(x - 0.5, n) else x^2; end reduce;
+      function series input Real x; input Integer n; output Real y;
+      algorithm y := if n <= 0 then 1 else 1 + x*series(x, n - 1); end series;";
+    check(functions, "reduce(0.6 + 0.1*time, n)", "0.2*(0.1 + 0.1*time)");
+    check(functions, "series(time, n)", "1 + 2*time + 3*time^2");
 }
 
 #[test]

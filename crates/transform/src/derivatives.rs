@@ -247,7 +247,7 @@ fn differentiated(work: &mut Work, eq: EqId) -> Result<EqId, Box<Diagnostic>> {
             .hint("functions in it need a `derivative` annotation; what changes in steps has no derivative");
             let problem = work.at_equation(problem, eq, "");
             return Err(Box::new(match reason.iteration {
-                Some(span) => problem.at(span, "this loop iterates"),
+                Some(span) => problem.at(span, "this iterates"),
                 None => problem,
             }));
         }

@@ -1,4 +1,4 @@
-//! Loops whose derivative is not that of what they compute.
+//! Loops and recursions whose derivative is not that of what they compute.
 //!
 //! A loop that iterates to a tolerance gives a value near the solution, but its statements differentiated give the derivative of
 //! the last turn: zero where the first guess is the solution already, and zero throughout where the solution is found by
@@ -12,13 +12,16 @@
 //!   of a series.
 //! - Inside of the loop, a condition that depends on the inputs decides how a Real goes on from turn to turn, and nothing else of
 //!   the inputs goes into that Real.
+//!
+//! A function that returns what it itself returns for another value of a Real iterates in the same way.
 
 use base::Span;
 use rustc_hash::FxHashSet;
 
 use super::contains_reals;
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, LocalId, Statement, StatementKind, Step, Subscript, Target,
+    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, LocalId, Statement, StatementKind, Step, Subscript,
+    Target, for_each_statement,
 };
 
 type Locals = FxHashSet<LocalId>;
@@ -28,14 +31,22 @@ type Locals = FxHashSet<LocalId>;
 pub struct Iteration {
     pub at: Span,
     pub local: LocalId,
-    /// Whether comparisons alone carry the inputs into the result: then the derivative is zero everywhere.
-    pub by_comparison: bool,
+    pub kind: Kind,
 }
 
-/// The first such loop of a function, of which the inputs in `constant` do not change.
-pub fn iteration(function: &Function, constant: &[LocalId]) -> Option<Iteration> {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Until a condition is met.
+    Loop,
+    /// Comparisons alone carry the inputs into the result: the derivative is zero everywhere.
+    Comparisons,
+    Recursion,
+}
+
+/// The first such loop of a function, of which the inputs in `constant` do not change. Recursion is found by its own id.
+pub fn iteration(function: &Function, id: Option<FunctionId>, constant: &[LocalId]) -> Option<Iteration> {
     let Body::Algorithm(statements) = &function.body else { return None };
-    if !has_loop(statements) {
+    if !has_loop(statements) && !id.is_some_and(|id| calls(statements, id)) {
         return None;
     }
     let mut body = Flow::default();
@@ -45,8 +56,60 @@ pub fn iteration(function: &Function, constant: &[LocalId]) -> Option<Iteration>
     let is_real = |local: LocalId| function.locals.get(local).is_some_and(|local| contains_reals(&local.ty));
     let moving = body.reached(&inputs, |assignment| body.influences(assignment, 0), |_| true);
     let active = body.reached(&inputs, |assignment| data_reads(assignment.value), is_real);
-    let real = &is_real;
-    (0..body.loops.len()).find_map(|index| Turns { body: &body, index, moving: &moving, active: &active, real }.check())
+    let mut turns = (0..body.loops.len()).map(|index| Turns::new(&body, index, &moving, &active, &is_real));
+    turns.find_map(|turns| turns.check()).or_else(|| recursion(function, &body, id?, &inputs))
+}
+
+/// Whether a function of this id is called in statements.
+fn calls(statements: &[Statement], id: FunctionId) -> bool {
+    let mut found = false;
+    for_each_statement(statements, &mut |statement| {
+        if let StatementKind::Assign(_, value) | StatementKind::AssignSeveral(_, value) = &statement.kind {
+            let mut stack = vec![value];
+            while let Some(expr) = stack.pop() {
+                found |= matches!(expr, Expr::Call(called, _) if *called == id);
+                expr.for_each_operand(&mut |operand| stack.push(operand));
+            }
+        }
+    });
+    found
+}
+
+/// A function that returns what it returns for other inputs, until a condition on them is met.
+fn recursion(function: &Function, body: &Flow, id: FunctionId, moving: &Locals) -> Option<Iteration> {
+    for assignment in body.assignments.iter().filter(|found| found.is_whole && function.outputs.contains(&found.target))
+    {
+        let around = assignment.conditions.iter().map(|(_, condition)| *condition).collect();
+        let mut stack: Vec<(&Expr, Vec<&Expr>)> = vec![(assignment.value, around)];
+        while let Some((value, conditions)) = stack.pop() {
+            match value {
+                Expr::If(condition, then, otherwise) => {
+                    let inside: Vec<&Expr> = conditions.into_iter().chain([&**condition]).collect();
+                    stack.push((then, inside.clone()));
+                    stack.push((otherwise, inside));
+                }
+                Expr::Call(called, arguments) if *called == id => {
+                    let is_same = |(input, argument): &(&LocalId, &Expr)| matches!(argument, Expr::Local(passed) if passed == *input);
+                    let changed: Locals = function
+                        .inputs
+                        .iter()
+                        .zip(arguments)
+                        .filter(|pair| !is_same(pair))
+                        .map(|(&input, _)| input)
+                        .collect();
+                    let deciding = body.sources(conditions.iter().flat_map(|condition| all_reads(condition)).collect());
+                    for (&input, argument) in function.inputs.iter().zip(arguments) {
+                        let improves = changed.contains(&input) && moving.contains(&input) && deciding.contains(&input);
+                        if improves && steady_step(input, argument, &changed).is_none() {
+                            return Some(Iteration { at: assignment.at, local: input, kind: Kind::Recursion });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
 fn has_loop(statements: &[Statement]) -> bool {
@@ -74,6 +137,7 @@ struct Assignment<'f> {
     loops: Vec<usize>,
     /// It is the iterator of the innermost loop.
     is_iterator: bool,
+    at: Span,
 }
 
 struct Loop<'f> {
@@ -91,6 +155,7 @@ struct Flow<'f> {
     loops: Vec<Loop<'f>>,
     conditions: Vec<(usize, &'f Expr)>,
     around: Vec<usize>,
+    at: Option<Span>,
 }
 
 impl<'f> Flow<'f> {
@@ -103,6 +168,7 @@ impl<'f> Flow<'f> {
     }
 
     fn statement(&mut self, statement: &'f Statement) {
+        self.at = Some(statement.span);
         match &statement.kind {
             StatementKind::Assign(target, value) => self.assign(target, value),
             StatementKind::AssignSeveral(targets, value) => {
@@ -170,6 +236,7 @@ impl<'f> Flow<'f> {
 
     fn push(&mut self, target: LocalId, is_whole: bool, value: &'f Expr, subscripts: Vec<&'f Expr>) {
         let (conditions, loops) = (self.conditions.clone(), self.around.clone());
+        let Some(at) = self.at else { return };
         self.assignments.push(Assignment {
             target,
             is_whole,
@@ -178,6 +245,7 @@ impl<'f> Flow<'f> {
             conditions,
             loops,
             is_iterator: false,
+            at,
         });
     }
 
@@ -194,6 +262,22 @@ impl<'f> Flow<'f> {
             self.loops[index].exits.iter().for_each(|exit| found.extend(all_reads(exit)));
         }
         found
+    }
+
+    /// All that some locals depend on.
+    fn sources(&self, start: Locals) -> Locals {
+        let mut found = start;
+        loop {
+            let before = found.len();
+            for assignment in &self.assignments {
+                if found.contains(&assignment.target) {
+                    found.extend(self.influences(assignment, 0));
+                }
+            }
+            if found.len() == before {
+                return found;
+            }
+        }
     }
 
     /// What is assigned from `start` on, in any number of steps.
@@ -220,96 +304,131 @@ impl<'f> Flow<'f> {
     }
 }
 
-/// One loop of a function.
+/// One loop of a function, and what each assignment in it reads.
 struct Turns<'a> {
-    body: &'a Flow<'a>,
-    index: usize,
+    turn: &'a Loop<'a>,
+    inside: Vec<&'a Assignment<'a>>,
+    assigned: Locals,
+    /// All that decides about each assignment inside of the loop.
+    influences: Vec<Locals>,
+    /// What each value is computed from, of any type and of Reals alone.
+    values: Vec<Locals>,
+    data: Vec<Locals>,
     /// What depends on the inputs, also through conditions.
     moving: &'a Locals,
     /// What has a derivative.
     active: &'a Locals,
-    real: &'a dyn Fn(LocalId) -> bool,
 }
 
 impl<'a> Turns<'a> {
-    fn check(&self) -> Option<Iteration> {
-        let Loop { at, depth, exits } = &self.body.loops[self.index];
-        let inside: Vec<&Assignment> =
-            self.body.assignments.iter().filter(|assignment| assignment.loops.contains(&self.index)).collect();
-        let assigned: Locals = inside.iter().map(|assignment| assignment.target).collect();
-        let inner = depth + 1;
-        // What something depends on within a turn and over turns; what is not assigned here ends the way.
-        let origins = |start: Locals, reads: &dyn Fn(&Assignment) -> Locals| {
-            let mut found = start;
-            loop {
-                let more: Vec<LocalId> = inside
-                    .iter()
-                    .filter(|assignment| found.contains(&assignment.target))
-                    .flat_map(|assignment| reads(assignment))
-                    .filter(|local| !found.contains(local))
-                    .collect();
-                if more.is_empty() {
-                    return found;
-                }
-                found.extend(more);
-            }
-        };
+    fn new(
+        body: &'a Flow<'a>,
+        index: usize,
+        moving: &'a Locals,
+        active: &'a Locals,
+        is_real: &dyn Fn(LocalId) -> bool,
+    ) -> Self {
+        let turn = &body.loops[index];
+        let inside: Vec<&Assignment> = body.assignments.iter().filter(|found| found.loops.contains(&index)).collect();
         // The range of the loop itself is evaluated before its first turn.
-        let is_given = |assignment: &Assignment| assignment.is_iterator && assignment.loops.last() == Some(&self.index);
-        let influences = |assignment: &Assignment| match is_given(assignment) {
+        let is_given = |found: &Assignment| found.is_iterator && found.loops.last() == Some(&index);
+        let read = |found: &&Assignment| if is_given(found) { Locals::default() } else { data_reads(found.value) };
+        let values: Vec<Locals> = inside.iter().map(read).collect();
+        let influence = |found: &&Assignment| match is_given(found) {
             true => Locals::default(),
-            false => self.body.influences(assignment, inner),
+            false => body.influences(found, turn.depth + 1),
         };
-        let values = |assignment: &Assignment| match is_given(assignment) {
-            true => Locals::default(),
-            false => data_reads(assignment.value),
-        };
-        let data = |assignment: &Assignment| {
-            values(assignment).into_iter().filter(|&local| (self.real)(local)).collect::<Locals>()
-        };
-        let of = |local: LocalId| inside.iter().filter(move |assignment| assignment.target == local);
-        let sources = |local: LocalId| origins(of(local).flat_map(|assignment| data(assignment)).collect(), &data);
-        let mut carried: Vec<LocalId> = assigned
-            .iter()
-            .copied()
-            .filter(|&local| (self.real)(local) && self.moving.contains(&local) && sources(local).contains(&local))
-            .filter(|&local| !is_steady(local, of(local).copied(), &assigned))
-            .collect();
-        carried.sort_unstable();
-        let found = |local: LocalId, by_comparison| Some(Iteration { at: *at, local, by_comparison });
+        Self {
+            turn,
+            assigned: inside.iter().map(|assignment| assignment.target).collect(),
+            influences: inside.iter().map(influence).collect(),
+            data: values.iter().map(|all| all.iter().copied().filter(|&local| is_real(local)).collect()).collect(),
+            values,
+            inside,
+            moving,
+            active,
+        }
+    }
 
-        for &local in &carried {
-            let ways = sources(local);
-            if ways.iter().any(|way| !assigned.contains(way) && self.active.contains(way)) {
-                continue;
+    /// What something depends on within a turn and over turns; what is not assigned here ends the way.
+    fn origins(&self, start: Locals, reads: &[Locals]) -> Locals {
+        let mut found = start;
+        loop {
+            let before = found.len();
+            for (assignment, reads) in self.inside.iter().zip(reads) {
+                if found.contains(&assignment.target) {
+                    found.extend(reads);
+                }
             }
-            let mut deciding = Locals::default();
-            for assignment in inside.iter().filter(|assignment| ways.contains(&assignment.target)) {
-                deciding.extend(condition_reads(assignment.value));
-                let conditions = assignment.conditions.iter().filter(|(around, _)| *around >= inner);
-                conditions.for_each(|(_, condition)| deciding.extend(all_reads(condition)));
-            }
-            let deciding = origins(deciding, &values);
-            let from_outside = |local: &LocalId| !assigned.contains(local) && self.moving.contains(local);
-            if deciding.contains(&local) && deciding.iter().any(from_outside) {
-                return found(local, true);
+            if found.len() == before {
+                return found;
             }
         }
-        let ending = origins(exits.iter().flat_map(|exit| all_reads(exit)).collect(), &influences);
+    }
+
+    /// The Reals that the value of a local comes from.
+    fn sources(&self, local: LocalId) -> Locals {
+        let own = self.inside.iter().zip(&self.data).filter(|(assignment, _)| assignment.target == local);
+        self.origins(own.flat_map(|(_, reads)| reads.iter().copied()).collect(), &self.data)
+    }
+
+    /// Reals that each turn computes from their values in the turn before, and not by steps that stay the same.
+    fn carried(&self) -> Vec<LocalId> {
+        let of = |local: LocalId| self.inside.iter().copied().filter(move |assignment| assignment.target == local);
+        let mut carried: Vec<LocalId> = self
+            .assigned
+            .iter()
+            .copied()
+            .filter(|&local| self.moving.contains(&local) && self.sources(local).contains(&local))
+            .filter(|&local| !is_steady(local, of(local), &self.assigned))
+            .collect();
+        carried.sort_unstable();
+        carried
+    }
+
+    fn check(&self) -> Option<Iteration> {
+        let carried = self.carried();
+        if carried.is_empty() {
+            return None;
+        }
+        let found = |local: LocalId, kind| Some(Iteration { at: self.turn.at, local, kind });
+        if let Some(&local) = carried.iter().find(|&&local| self.is_decided(local)) {
+            return found(local, Kind::Comparisons);
+        }
+        let exits = self.turn.exits.iter().flat_map(|exit| all_reads(exit)).collect();
+        let ending = self.origins(exits, &self.influences);
         if ending.is_disjoint(self.moving) {
             return None;
         }
         if let Some(&local) = carried.iter().find(|local| ending.contains(local)) {
-            return found(local, false);
+            return found(local, Kind::Loop);
         }
         let &summed = carried.iter().find(|local| self.active.contains(local))?;
-        let terms = inside.iter().filter(|assignment| ending.contains(&assignment.target)).map(|found| found.value);
-        let is_series = exits.iter().copied().chain(terms).any(|expr| self.mixes(expr, &assigned));
-        if is_series { found(summed, false) } else { None }
+        let terms =
+            self.inside.iter().filter(|assignment| ending.contains(&assignment.target)).map(|found| found.value);
+        let is_series = self.turn.exits.iter().copied().chain(terms).any(|expr| self.mixes(expr));
+        if is_series { found(summed, Kind::Loop) } else { None }
+    }
+
+    /// Whether comparisons with the inputs alone decide how a local goes on.
+    fn is_decided(&self, local: LocalId) -> bool {
+        let ways = self.sources(local);
+        let is_outside = |local: &LocalId| !self.assigned.contains(local);
+        if ways.iter().any(|way| is_outside(way) && self.active.contains(way)) {
+            return false;
+        }
+        let mut deciding = Locals::default();
+        for assignment in self.inside.iter().filter(|assignment| ways.contains(&assignment.target)) {
+            deciding.extend(condition_reads(assignment.value));
+            let conditions = assignment.conditions.iter().filter(|(around, _)| *around > self.turn.depth);
+            conditions.for_each(|(_, condition)| deciding.extend(all_reads(condition)));
+        }
+        let deciding = self.origins(deciding, &self.values);
+        deciding.contains(&local) && deciding.iter().any(|local| is_outside(local) && self.moving.contains(local))
     }
 
     /// Whether a product, power or function of what changes from turn to turn and of what moves with the inputs is part of it.
-    fn mixes(&self, expr: &Expr, assigned: &Locals) -> bool {
+    fn mixes(&self, expr: &Expr) -> bool {
         let mut stack = vec![expr];
         while let Some(expr) = stack.pop() {
             let combines = match expr {
@@ -321,8 +440,8 @@ impl<'a> Turns<'a> {
             };
             if combines {
                 let reads = data_reads(expr);
-                let moves = reads.iter().any(|local| !assigned.contains(local) && self.moving.contains(local));
-                if moves && !reads.is_disjoint(assigned) {
+                let moves = reads.iter().any(|local| !self.assigned.contains(local) && self.moving.contains(local));
+                if moves && !reads.is_disjoint(&self.assigned) {
                     return true;
                 }
             }
@@ -334,24 +453,29 @@ impl<'a> Turns<'a> {
 
 /// Whether each turn adds the same, or multiplies by the same.
 fn is_steady<'f>(local: LocalId, mut assignments: impl Iterator<Item = &'f Assignment<'f>>, assigned: &Locals) -> bool {
-    let mut all_add = None;
-    assignments.all(|assignment| {
-        let (adds, a, b, exchanges) = match assignment.value {
-            Expr::Arithmetic(ArithmeticOp::Add, a, b) => (true, a, b, true),
-            Expr::Arithmetic(ArithmeticOp::Sub, a, b) => (true, a, b, false),
-            Expr::Arithmetic(ArithmeticOp::Mul, a, b) => (false, a, b, true),
-            Expr::Arithmetic(ArithmeticOp::Div, a, b) => (false, a, b, false),
-            _ => return false,
-        };
-        let is_it = |expr: &Expr| matches!(*expr, Expr::Local(found) if found == local);
-        let step = match (is_it(a), is_it(b)) {
-            (true, false) => b,
-            (false, true) if exchanges => a,
-            _ => return false,
-        };
-        let is_same_kind = *all_add.get_or_insert(adds) == adds;
-        assignment.is_whole && is_same_kind && all_reads(step).is_disjoint(assigned)
+    let mut first = None;
+    assignments.all(|assignment| match steady_step(local, assignment.value, assigned) {
+        Some(adds) => assignment.is_whole && *first.get_or_insert(adds) == adds,
+        None => false,
     })
+}
+
+/// Whether a value is the local plus (`true`) or times (`false`) what does not change; `None` if it is neither.
+fn steady_step(local: LocalId, value: &Expr, changing: &Locals) -> Option<bool> {
+    let (adds, a, b, exchanges) = match value {
+        Expr::Arithmetic(ArithmeticOp::Add, a, b) => (true, a, b, true),
+        Expr::Arithmetic(ArithmeticOp::Sub, a, b) => (true, a, b, false),
+        Expr::Arithmetic(ArithmeticOp::Mul, a, b) => (false, a, b, true),
+        Expr::Arithmetic(ArithmeticOp::Div, a, b) => (false, a, b, false),
+        _ => return None,
+    };
+    let is_it = |expr: &Expr| matches!(*expr, Expr::Local(found) if found == local);
+    let step = match (is_it(a), is_it(b)) {
+        (true, false) => b,
+        (false, true) if exchanges => a,
+        _ => return None,
+    };
+    all_reads(step).is_disjoint(changing).then_some(adds)
 }
 
 /// The operands whose values go into the value of an expression by arithmetic: no conditions, no subscripts, no sizes.

@@ -18,8 +18,8 @@ use base::{Id, Name};
 
 pub use self::helpers::Helpers;
 use self::helpers::{size, up_to};
-use self::iteration::Iteration;
 pub use self::iteration::iteration;
+use self::iteration::{Iteration, Kind};
 use self::types::Scope;
 use crate::differentiate::{Differentiator, NotDifferentiable};
 use crate::function::{
@@ -83,8 +83,8 @@ impl Differentiator {
             return Err(NotDifferentiable::because("it does not exist"));
         };
         let constant: Vec<LocalId> = constant.iter().filter_map(|&k| original.inputs.get(k).copied()).collect();
-        if let Some(found) = iteration(&original, &constant).filter(|found| found.by_comparison || !self.is_approximate)
-        {
+        let approximates = |found: &Iteration| self.is_approximate && found.kind != Kind::Comparisons;
+        if let Some(found) = iteration(&original, Some(id), &constant).filter(|found| !approximates(found)) {
             return Err(iterates(&original, found));
         }
         // The id is known before the body, for functions that call themselves.
@@ -112,15 +112,18 @@ impl Differentiator {
 /// Why there is no derivative of a function with such a loop.
 fn iterates(function: &Function, found: Iteration) -> NotDifferentiable {
     let name = function.locals.get(found.local).map_or("", |local| local.name.as_str());
-    let why = match found.by_comparison {
-        true => "by comparisons alone, so that its statements have no derivative",
-        false => "until a condition is met, so that the derivative of its last turn need not be that of the result",
+    let reason = match found.kind {
+        Kind::Loop => format!(
+            "a loop in it improves `{name}` until a condition is met, so that the derivative of its last turn need not be that of the result"
+        ),
+        Kind::Comparisons => {
+            format!("a loop in it improves `{name}` by comparisons alone, so that its statements have no derivative")
+        }
+        Kind::Recursion => format!(
+            "it calls itself with other values of `{name}` until a condition is met, so that the derivative of the last call need not be that of the result"
+        ),
     };
-    NotDifferentiable {
-        function: Some(function.name),
-        reason: format!("a loop in it improves `{name}` {why}"),
-        iteration: Some(found.at),
-    }
+    NotDifferentiable { function: Some(function.name), reason, iteration: Some(found.at) }
 }
 
 struct Maker<'a> {
