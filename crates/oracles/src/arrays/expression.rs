@@ -27,9 +27,13 @@ pub const LEAVES: &[(&str, &[usize])] = &[
     ("G", &[2, 2, 3]),
 ];
 
+/// The name of an iterator, and its largest value if it counts from 1.
+type Counter = (String, Option<usize>);
+
 pub struct Maker<'r> {
     pub rng: &'r mut Rng,
-    iterators: Vec<String>,
+    /// Iterators around, with the largest value of those that count from 1.
+    iterators: Vec<Counter>,
     names: usize,
 }
 
@@ -54,7 +58,7 @@ impl<'r> Maker<'r> {
     fn plain(&mut self, sizes: &[usize]) -> Expression {
         let fitting: Vec<&str> = LEAVES.iter().filter(|(_, found)| *found == sizes).map(|(name, _)| *name).collect();
         if sizes.is_empty() && !self.iterators.is_empty() && self.rng.bool() {
-            let name = self.iterators[self.rng.usize(0..self.iterators.len())].clone();
+            let name = self.iterators[self.rng.usize(0..self.iterators.len())].0.clone();
             return (name.clone(), Rc::new(move |e| e[&name].clone()));
         }
         if let (Some(&name), true) = (fitting.first(), self.rng.u8(0..4) > 0) {
@@ -136,13 +140,33 @@ impl<'r> Maker<'r> {
         }
     }
 
-    /// One element of a variable.
+    /// One element of a variable; iterators may be subscripts.
     fn element(&mut self) -> Expression {
         let &(name, sizes) = &LEAVES[[2, 3, 4, 5, 6, 7, 9][self.rng.usize(0..7)]];
-        let at: Vec<usize> = sizes.iter().map(|&size| self.rng.usize(0..size)).collect();
-        let subscripts: Vec<String> = at.iter().zip(sizes).map(|(&at, &size)| self.position(at, size)).collect();
-        let text = format!("@{name}[{}]", subscripts.join(", "));
-        (text, Rc::new(move |e| Tensor::scalar(e[name].at(&at))))
+        let (mut texts, mut ways) = (Vec::new(), Vec::new());
+        for &size in sizes {
+            let fits = |(_, largest): &&Counter| largest.is_some_and(|largest| largest <= size);
+            let fitting: Vec<String> = self.iterators.iter().filter(fits).map(|(name, _)| name.clone()).collect();
+            if !fitting.is_empty() && self.rng.u8(0..3) > 0 {
+                let iterator = fitting[self.rng.usize(0..fitting.len())].clone();
+                let is_mirrored = self.rng.u8(0..3) == 0;
+                texts.push(if is_mirrored { format!("end + 1 - {iterator}") } else { iterator.clone() });
+                ways.push((0, Some((iterator, is_mirrored.then_some(size)))));
+            } else {
+                let at = self.rng.usize(0..size);
+                texts.push(self.position(at, size));
+                ways.push((at, None));
+            }
+        }
+        let value = move |e: &Environment| {
+            let at = |(at, iterator): &(usize, Option<Counter>)| match iterator {
+                None => *at,
+                Some((name, None)) => e[name].value() as usize - 1,
+                Some((name, Some(size))) => size - e[name].value() as usize,
+            };
+            Tensor::scalar(e[name].at(&ways.iter().map(at).collect::<Vec<_>>()))
+        };
+        (format!("@{name}[{}]", texts.join(", ")), Rc::new(value))
     }
 
     fn position(&mut self, at: usize, size: usize) -> String {
@@ -212,22 +236,23 @@ impl<'r> Maker<'r> {
     }
 
     /// An iterator and the values that it takes.
-    fn range(&mut self, least: usize) -> (String, Expression) {
+    fn range(&mut self, least: usize) -> (Counter, Expression) {
         let count = self.rng.usize(least..=3);
         self.range_of(count)
     }
 
-    fn range_of(&mut self, count: usize) -> (String, Expression) {
+    fn range_of(&mut self, count: usize) -> (Counter, Expression) {
         self.names += 1;
         let name = format!("i{}", self.names);
-        let range = self.numbers(count);
-        (name, range)
+        let (range, counts) = self.numbers(count);
+        ((name, counts.then_some(count)), range)
     }
 
-    /// A vector of numbers that are known.
-    fn numbers(&mut self, count: usize) -> Expression {
+    /// A vector of numbers that are known, and whether they count from 1.
+    fn numbers(&mut self, count: usize) -> (Expression, bool) {
         let n = count as i32;
-        let (text, values): (String, Vec<f64>) = match self.rng.u8(0..4) {
+        let kind = self.rng.u8(0..4);
+        let (text, values): (String, Vec<f64>) = match kind {
             0 => (format!("(1:{n})"), (1..=n).map(f64::from).collect()),
             1 => (format!("({n}:-1:1)"), (1..=n).rev().map(f64::from).collect()),
             2 => (
@@ -236,17 +261,17 @@ impl<'r> Maker<'r> {
             ),
             _ => (format!("(2:3:{})", 3 * n), (0..n).map(|k| f64::from(2 + 3 * k)).collect()),
         };
-        (text, Rc::new(move |_| Tensor::vector(values.clone())))
+        ((text, Rc::new(move |_| Tensor::vector(values.clone()))), kind < 2)
     }
 
-    fn inside<T>(&mut self, iterator: &str, make: impl FnOnce(&mut Self) -> T) -> T {
-        self.iterators.push(iterator.to_owned());
+    fn inside<T>(&mut self, iterator: &Counter, make: impl FnOnce(&mut Self) -> T) -> T {
+        self.iterators.push(iterator.clone());
         let made = make(self);
         self.iterators.pop();
         made
     }
 
-    fn reduction(&mut self, a: Expression, name: String, range: Expression) -> Expression {
+    fn reduction(&mut self, a: Expression, (name, _): Counter, range: Expression) -> Expression {
         let is_sum = self.rng.bool();
         let text = format!("{}({} for {name} in {})", if is_sum { "sum" } else { "product" }, a.0, range.0);
         let value = move |e: &Environment| {
@@ -260,11 +285,12 @@ impl<'r> Maker<'r> {
     fn comprehension(&mut self, sizes: &[usize], depth: usize) -> Expression {
         // The last iterator counts the first dimension.
         let inner = if sizes.len() > 1 && self.rng.bool() { 2 } else { 1 };
-        let (outer_name, outer) = self.range_of(sizes[0]);
+        let (outer_iterator, outer) = self.range_of(sizes[0]);
+        let outer_name = outer_iterator.0.clone();
         let rest = sizes[inner..].to_vec();
         let result = sizes.to_vec();
         if inner == 1 {
-            let a = self.inside(&outer_name, |maker| maker.of(&rest, depth));
+            let a = self.inside(&outer_iterator, |maker| maker.of(&rest, depth));
             let text = format!("{{{} for {outer_name} in {}}}", a.0, outer.0);
             let value = move |e: &Environment| Tensor {
                 sizes: result.clone(),
@@ -272,8 +298,9 @@ impl<'r> Maker<'r> {
             };
             return (text, Rc::new(value));
         }
-        let (inner_name, range) = self.range_of(sizes[1]);
-        let a = self.inside(&outer_name, |maker| maker.inside(&inner_name, |maker| maker.of(&rest, depth)));
+        let (inner_iterator, range) = self.range_of(sizes[1]);
+        let inner_name = inner_iterator.0.clone();
+        let a = self.inside(&outer_iterator, |maker| maker.inside(&inner_iterator, |maker| maker.of(&rest, depth)));
         let text = format!("{{{} for {inner_name} in {}, {outer_name} in {}}}", a.0, range.0, outer.0);
         let row: Expression = {
             let row_sizes = result[1..].to_vec();
@@ -325,6 +352,13 @@ impl<'r> Maker<'r> {
 
     fn of_function(&mut self, sizes: &[usize], depth: usize) -> Expression {
         let a = self.of(sizes, depth);
+        if self.rng.u8(0..4) == 0 {
+            // A scalar goes with every element.
+            let other: &[usize] = if self.rng.bool() { sizes } else { &[] };
+            let b = self.of(other, depth);
+            let text = format!("mixed({}, {})", b.0, a.0);
+            return (text, Rc::new(move |e| (b.1)(e).zip(&(a.1)(e), |x, y| 0.5 * x - y.tanh())));
+        }
         match self.rng.u8(0..4) {
             0 => apply("sin", a, |a| a.map(f64::sin)),
             1 => apply("abs", a, |a| a.map(f64::abs)),
@@ -378,7 +412,7 @@ impl<'r> Maker<'r> {
 
     fn vector(&mut self, n: usize, depth: usize) -> Expression {
         let made = match self.rng.u8(0..14) {
-            0 => Some(self.numbers(n)),
+            0 => Some(self.numbers(n).0),
             1 if n >= 2 => {
                 let (a, b) = (self.of(&[], depth), self.of(&[], depth));
                 let text = format!("linspace({}, {}, {n})", a.0, b.0);

@@ -119,7 +119,8 @@ pub fn case(rng: &mut Rng) -> Case {
             expected.push((format!("w{k}"), value(&middle)));
         }
     }
-    let bend = "  function bend input Real u; output Real y; algorithm y := u/(1 + u^2); end bend;\n";
+    let bend = "  function bend input Real u; output Real y; algorithm y := u/(1 + u^2); end bend;
+  function mixed input Real u; input Real v; output Real y; algorithm y := 0.5*u - tanh(v); end mixed;\n";
     let text = format!("model Case\n{bend}{functions}{}{declarations}{sections}end Case;\n", variables.declarations());
     let settings = Settings { stop_time: Some(1.0), ..Settings::default() };
     Case::complete(text, settings, move |run| {
