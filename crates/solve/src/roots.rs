@@ -347,7 +347,12 @@ impl RootFinder {
     /// than that in between.
     fn doubt(&self, function: usize) -> f64 {
         let (left, middle, end) = (self.left[function], self.middle[function], self.end[function]);
-        let climb = (self.near[0][function] - left) / SLOPE_PROBE;
+        let near = self.near[0][function];
+        // Near zero rounding makes stairs of a function, and no length describes a stair; it hides nothing either.
+        if near == left && (middle == left || middle == end) {
+            return 0.0;
+        }
+        let climb = (near - left) / SLOPE_PROBE;
         let spread = left.max(middle).max(end) - left.min(middle).min(end);
         let rounding = 1e-9 * left.abs().max(middle.abs()).max(end.abs());
         let parabola = left + 0.5 * climb + 0.25 * (end - left - climb);
@@ -734,6 +739,23 @@ mod tests {
         let event = finder.search(&mut functions, &Clock { t: 1.0 }, 0.0, 1.0).unwrap().unwrap();
         assert!(event.t < 2e-9, "{event:?}");
         assert_eq!(finder.crossings(), [Crossing { function: 0, from: 0, to: -1 }]);
+    }
+
+    /// Rounding makes stairs of a function that goes to zero: none of them is looked at closer and closer.
+    #[test]
+    fn stairs_of_rounding_take_no_more_than_a_slope() {
+        let stair = 8.135e-14;
+        let value = |t: f64| stair * (60.0 * (-t).exp()).ceil();
+        let mut functions = Functions(1, |t, values: &mut [f64]| values[0] = value(t));
+        let mut finder = RootFinder::new(1, 1);
+        finder.restart(&mut functions, 0.0, &[0.0]).unwrap();
+        let mut t = 0.0;
+        while t < 8.0 {
+            let t_new = t + 0.1;
+            assert_eq!(finder.search(&mut functions, &Clock { t: t_new }, t, t_new).unwrap(), None);
+            t = t_new;
+        }
+        assert!(finder.evaluations() < 1000, "{}", finder.evaluations());
     }
 
     type Found = (f64, Vec<(usize, i8, i8)>);
