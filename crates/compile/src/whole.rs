@@ -87,15 +87,24 @@ impl Program {
         let mut open = own.to_vec();
         while let Some(chunk) = open.pop() {
             let code = &self.chunks[chunk];
-            for op in code.kernel.as_ref().map_or(&code.ops, |kernel| &kernel.ops) {
-                if let Op::Invoke { chunk } = *op
-                    && functions.insert(chunk)
-                {
-                    open.push(Id::from_index(chunk as usize));
-                }
-            }
+            let ops = code.kernel.as_ref().map_or(&code.ops, |kernel| &kernel.ops);
+            let called = ops.iter().flat_map(|op| self.functions_called(op));
+            open.extend(called.filter(|&function| functions.insert(function)));
         }
-        functions.into_iter().map(|chunk| Id::from_index(chunk as usize)).chain(own).collect()
+        functions.into_iter().chain(own).collect()
+    }
+
+    /// The code of the functions that an operation calls.
+    fn functions_called(&self, op: &Op) -> impl Iterator<Item = ChunkId> + use<> {
+        let (invoked, calls) = match *op {
+            Op::Invoke { chunk } => (Some(Id::from_index(chunk as usize)), [None, None]),
+            Op::Call { call, .. } => {
+                let entry = &self.pool.calls[call as usize];
+                (None, [&entry.native, &entry.differenced].map(|call| call.as_ref().map(|call| call.chunk)))
+            }
+            _ => (None, [None, None]),
+        };
+        invoked.into_iter().chain(calls.into_iter().flatten())
     }
 
     /// Gives a program made by `with_whole_system` the values of the other one.
