@@ -96,7 +96,12 @@ impl DenseLu {
         if self.is_scaled {
             self.scale(values);
         }
-        self.eliminate()
+        let Err(singular) = self.eliminate() else { return Ok(()) };
+        self.factors.copy_from_slice(values);
+        if self.is_scaled {
+            self.apply_scales(values);
+        }
+        self.eliminate_with_bounds().map_err(|_| singular)
     }
 
     /// Notes the largest entry of each row and column, against which a pivot is judged.
@@ -182,6 +187,41 @@ impl DenseLu {
                     for (a, l) in column[k + 1..].iter_mut().zip(multipliers.iter()) {
                         *a -= l * u;
                     }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Eliminates with a bound on what each entry may be off by rounding: a small pivot that no larger numbers were subtracted
+    /// for is as exact as a large one, as that of `f - 1e-18*v`, `f = 1e-13`.
+    fn eliminate_with_bounds(&mut self) -> Result<(), Singular> {
+        let n = self.size;
+        let mut bounds: Vec<f64> = self.factors.iter().map(|a| a.abs()).collect();
+        for k in 0..n {
+            let candidates = (k..n).map(|i| (i, self.factors[k * n + i].abs(), bounds[k * n + i]));
+            let exact = candidates.filter(|&(_, size, bound)| size > 4.0 * f64::EPSILON * bound && size.is_finite());
+            let Some((pivot_row, ..)) = exact.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+                return Err(Singular { column: k });
+            };
+            self.pivots[k] = pivot_row;
+            for j in 0..n {
+                self.factors.swap(j * n + k, j * n + pivot_row);
+                bounds.swap(j * n + k, j * n + pivot_row);
+            }
+            let pivot = self.factors[k * n + k];
+            let relative = bounds[k * n + k] / pivot.abs();
+            for i in k + 1..n {
+                let l = self.factors[k * n + i] / pivot;
+                let l_bound = bounds[k * n + i] / pivot.abs() + l.abs() * relative;
+                self.factors[k * n + i] = l;
+                if l == 0.0 && l_bound == 0.0 {
+                    continue;
+                }
+                for j in k + 1..n {
+                    let u = self.factors[j * n + k];
+                    self.factors[j * n + i] -= l * u;
+                    bounds[j * n + i] += l.abs() * bounds[j * n + k] + l_bound * u.abs();
                 }
             }
         }
@@ -403,6 +443,21 @@ mod tests {
         lu.solve(&mut b);
         b.iter().zip([1.0, 2.0, 3.0]).for_each(|(b, x)| assert!((b - x).abs() < 1e-15));
         assert!((lu.determinant() + 5.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_small_pivot_is_none_of_rounding() {
+        // f1 + f2 = 3e-13, f = 1e-18·d, d = v: every row and every column has an entry of one.
+        let rows: [&[f64]; 4] =
+            [&[0.0, 0.0, 1.0, 1.0], &[0.0, -1e-18, 1.0, 0.0], &[0.0, -2e-18, 0.0, 1.0], &[-1.0, 1.0, 0.0, 0.0]];
+        let mut lu = DenseLu::new(4);
+        lu.factor(&DenseMatrix::from_rows(&rows).values).unwrap();
+        let mut b = [3e-13, 0.0, 0.0, 0.0];
+        lu.solve(&mut b);
+        assert!((b[0] - 1e5).abs() < 1e-9 && (b[1] - 1e5).abs() < 1e-9, "{b:?}");
+        // What is left of 0.1 + 0.2 - 0.3 is rounding.
+        let matrix = DenseMatrix::from_rows(&[&[1.0, 0.1], &[3.0, 0.1 + 0.2]]);
+        assert_eq!(DenseLu::new(2).factor(&matrix.values), Err(Singular { column: 1 }));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::sparse_lu::SparseLu;
 /// Below this size the dense factorisation, which searches pivots every time, costs no more.
 const SMALLEST_SPARSE: usize = 6;
 const SMALLEST_CHAIN: usize = 4;
+/// A sparse matrix that looks singular is factorised as a dense one up to this size.
+const LARGEST_DENSE: usize = 100;
 /// Above this fraction of non-zeros fill-in makes the factors full anyway. Measured: refactorisation with known pivots
 /// beats the dense one up to a fraction of one half for all sizes between 6 and 200.
 const DENSEST_SPARSE: f64 = 0.4;
@@ -44,8 +46,13 @@ impl LinearSolver {
         if size >= SMALLEST_SPARSE && pattern.density() <= DENSEST_SPARSE {
             return Ok(LinearSolver::Sparse(Box::new(SparseLu::new(pattern)?)));
         }
-        let columns = (0..pattern.columns).flat_map(|j| pattern.column(j).iter().map(move |i| (j * size) as u32 + i));
-        Ok(LinearSolver::Dense { lu: DenseLu::new(size), places: columns.collect(), full: vec![0.0; size * size] })
+        Ok(Self::dense(pattern))
+    }
+
+    fn dense(pattern: &Pattern) -> Self {
+        let size = pattern.columns;
+        let columns = (0..size).flat_map(|j| pattern.column(j).iter().map(move |i| (j * size) as u32 + i));
+        LinearSolver::Dense { lu: DenseLu::new(size), places: columns.collect(), full: vec![0.0; size * size] }
     }
 
     pub fn is_sparse(&self) -> bool {
@@ -70,15 +77,25 @@ impl LinearSolver {
                 }
                 lu.factor(full)
             }
-            LinearSolver::Sparse(lu) => lu.factor(values),
+            LinearSolver::Sparse(lu) => {
+                let Err(singular) = lu.factor(values) else { return Ok(()) };
+                // The dense factorisation knows rounding from small numbers.
+                let pattern = lu.pattern();
+                if pattern.columns > LARGEST_DENSE {
+                    return Err(singular);
+                }
+                let mut dense = Self::dense(pattern);
+                dense.factor(values).map_err(|_| singular)?;
+                *self = dense;
+                Ok(())
+            }
             LinearSolver::Chain { lu, pattern } => {
                 if lu.factor(values) {
                     return Ok(());
                 }
-                let mut lu = SparseLu::new(pattern)?;
-                let outcome = lu.factor(values);
+                let lu = SparseLu::new(pattern)?;
                 *self = LinearSolver::Sparse(Box::new(lu));
-                outcome
+                self.factor(values)
             }
         }
     }

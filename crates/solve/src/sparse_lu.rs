@@ -168,6 +168,10 @@ impl SparseLu {
         }
     }
 
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
     /// Factorises the matrix with these values (in the order of the pattern), with the known pivots if they serve.
     pub fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
         if self.factored && self.refactor(values) {
