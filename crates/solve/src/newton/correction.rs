@@ -36,7 +36,7 @@ impl NewtonSolver {
             let rate = if round == 0 { contraction.max(moved) } else { contraction };
             let tolerance = (1.0 - rate) * self.options.tolerance;
             if rate < 1.0
-                && self.corrections_are_within(x, &self.step, tolerance)
+                && self.corrections_are_within(x, &self.step, &self.r, tolerance)
                 && self.dependents_are_settled(x, &self.next_step, &self.step)
             {
                 return Ok(true);

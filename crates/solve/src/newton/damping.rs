@@ -1,6 +1,6 @@
 //! The damped iteration: how far to go along a correction.
 
-use super::{NewtonError, NewtonSolver, NonlinearSystem, ROUNDING, SLOWEST, Target, VERIFIED};
+use super::{NewtonError, NewtonSolver, NonlinearSystem, ROUNDING, SLOWEST, SOON, Target, VERIFIED};
 use crate::error::EvalError;
 use crate::weights::all_finite;
 
@@ -29,11 +29,10 @@ impl NewtonSolver {
         let mut shrinks = false;
         let mut previous_residual = f64::INFINITY;
         // From the steep side of an exponential function each step takes its argument back by one or so: that is slow, but no
-        // failure.
-        let mut reduces = false;
-        let most = SLOWEST * self.options.max_iterations;
-        for iteration in 0..most {
-            if iteration >= self.options.max_iterations && !reduces {
+        // failure, and what remains at its foot is not either.
+        let mut end = self.options.max_iterations;
+        for iteration in 0..SLOWEST * self.options.max_iterations {
+            if iteration >= end {
                 break;
             }
             self.statistics.iterations += 1;
@@ -48,7 +47,7 @@ impl NewtonSolver {
             }
             let settled = match verified {
                 true => self.is_settled_at_start(x),
-                false => self.corrections_are_within(x, &self.step, ROUNDING),
+                false => self.corrections_are_within(x, &self.step, &self.r, ROUNDING),
             };
             if settled && self.is_consistent() {
                 return Ok(());
@@ -64,6 +63,7 @@ impl NewtonSolver {
                 let mu = previous_size * self.weighted_norm(&self.next_step) / (change * size).max(f64::MIN_POSITIVE);
                 damping = if mu.is_finite() { (mu * damping).min(1.0) } else { damping };
             }
+            let residual_before = self.scaled_residual(&self.r);
             match self.search(system, x, size, &mut damping) {
                 Search::Converged => return Ok(()),
                 Search::Moved => {}
@@ -72,7 +72,7 @@ impl NewtonSolver {
                     return Err(error.map_or_else(|| self.no_convergence(iteration + 1), NewtonError::Evaluation));
                 }
             }
-            if damping < 1e-2 && self.is_below_nominal_rounding() {
+            if damping < 1e-2 && self.is_below_nominal_rounding(x) {
                 return Ok(());
             }
             // Rounding errors do not get smaller; residuals of a steep function do with every step.
@@ -83,20 +83,23 @@ impl NewtonSolver {
             {
                 return Ok(());
             }
-            reduces = residual_size <= 0.8 * previous_residual;
+            // In the same units: those of the next Jacobian are smaller as the function is flatter.
+            if residual_size <= 0.8 * residual_before {
+                end = end.max(iteration + SOON);
+            }
             previous_residual = residual_size;
             shrinks = size <= 0.7 * previous_size;
             verified = damping == 1.0 && self.weighted_norm(&self.next_step) <= VERIFIED * size;
             previous_size = size;
         }
-        if self.is_multiple_root(x, shrinks) || (self.is_short() && self.is_noise(system, x)) {
+        if self.is_multiple_root(x, shrinks) || self.rests_in_noise(system, x) {
             return Ok(());
         }
         Err(self.no_convergence(self.options.max_iterations))
     }
 
     /// Finds a damped step that brings the solution nearer, and takes it.
-    fn search(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64], size: f64, damping: &mut f64) -> Search {
+    fn search(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64], mut size: f64, damping: &mut f64) -> Search {
         let residual_size = self.scaled_residual(&self.r);
         let mut refused = None;
         let mut best: Option<(f64, f64)> = None;
@@ -132,8 +135,18 @@ impl NewtonSolver {
             }
             self.next_step.copy_from_slice(&self.trial_r);
             self.correct_next_step();
-            let next_size = self.weighted_norm(&self.next_step);
-            let contraction = next_size / size;
+            let mut contraction = self.weighted_norm(&self.next_step) / size;
+            if *damping == 1.0 && !(contraction < 0.5) && self.is_short() {
+                let trial_r = self.trial_r.clone();
+                if self.is_noise(system, x) {
+                    return Search::Converged;
+                }
+                self.trial_r = trial_r;
+                self.evaluated.fill(f64::NAN);
+                self.set_weight(x);
+                size = self.weighted_norm(&self.step);
+                contraction = self.weighted_norm(&self.next_step) / size;
+            }
             // Distance of the next correction from what a linear system would give.
             let mut bent = 0.0;
             for ((next, d), w) in self.next_step.iter().zip(&self.step).zip(&self.weight) {
@@ -142,9 +155,6 @@ impl NewtonSolver {
             }
             let bent = (bent / self.size as f64).sqrt();
             let mu = 0.5 * size * *damping * *damping / bent.max(f64::MIN_POSITIVE);
-            if *damping == 1.0 && !(contraction < 0.5) && self.is_short() && self.is_noise(system, x) {
-                return Search::Converged;
-            }
             if contraction >= 1.0 || contraction.is_nan() {
                 let shorter = mu.min(0.5 * *damping);
                 *damping = if shorter.is_finite() { shorter.max(0.01 * *damping) } else { 0.25 * *damping };
@@ -153,8 +163,8 @@ impl NewtonSolver {
             let wanted = mu.min(1.0);
             if *damping == 1.0
                 && wanted >= 1.0
-                && (contraction <= VERIFIED || self.corrections_are_within(&self.trial, &self.next_step, ROUNDING))
-                && self.corrections_are_within(&self.trial, &self.next_step, self.options.tolerance)
+                && (contraction <= VERIFIED || self.next_correction_is_within(ROUNDING))
+                && self.next_correction_is_within(self.options.tolerance)
             {
                 x.copy_from_slice(&self.trial);
                 std::mem::swap(&mut self.r, &mut self.trial_r);
@@ -200,6 +210,11 @@ impl NewtonSolver {
         }
     }
 
+    /// The same of the correction that follows a trial.
+    fn next_correction_is_within(&self, tolerance: f64) -> bool {
+        self.corrections_are_within(&self.trial, &self.next_step, &self.trial_r, tolerance)
+    }
+
     /// Steps are measured by the unknowns that are not settled, in units of their scales.
     pub(super) fn set_weight(&mut self, x: &[f64]) {
         let open = self.open(x);
@@ -213,10 +228,11 @@ impl NewtonSolver {
     /// Steps are measured by the unknowns that are not settled, in units of themselves; by all, if only dependents are left.
     pub(super) fn set_relative_weight(&mut self, x: &[f64]) {
         let mut any = false;
+        let noise = self.noise_at(x, &self.r);
         for all in [false, true] {
             for j in 0..self.size {
                 let (size, step) = (x[j].abs(), self.step[j].abs());
-                let measured = (all || self.is_open(j, x[j])) && step > 0.0;
+                let measured = (all || self.is_open(j, x[j], noise)) && step > 0.0;
                 any |= measured;
                 self.weight[j] = if measured { 1.0 / size.max(step) } else { 0.0 };
             }

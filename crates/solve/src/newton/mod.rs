@@ -15,6 +15,7 @@
 
 mod correction;
 mod damping;
+mod noise;
 mod rescue;
 mod stopping;
 
@@ -23,6 +24,7 @@ use crate::error::{EvalError, Singular};
 use crate::finite_differences::FiniteDifferences;
 use crate::linear::LinearSolver;
 use crate::sparse::Pattern;
+use noise::Noise;
 use std::fmt;
 
 /// Equations `r(x) = 0`, as many as unknowns.
@@ -60,11 +62,19 @@ pub struct NewtonOptions {
     pub nominals: Vec<f64>,
     /// Lower and upper bounds; empty for none.
     pub bounds: Vec<(f64, f64)>,
+    /// Gives up where the damped iteration leads nowhere: the caller has other systems to try first.
+    pub is_quick: bool,
 }
 
 impl Default for NewtonOptions {
     fn default() -> Self {
-        NewtonOptions { tolerance: 1e-10, max_iterations: 100, nominals: Vec::new(), bounds: Vec::new() }
+        NewtonOptions {
+            tolerance: 1e-10,
+            max_iterations: 100,
+            nominals: Vec::new(),
+            bounds: Vec::new(),
+            is_quick: false,
+        }
     }
 }
 
@@ -113,6 +123,8 @@ const LARGEST_DENSE: usize = 400;
 const VERIFIED: f64 = 0.25;
 /// An iteration whose residual shrinks by a factor only may take so many times as long.
 const SLOWEST: usize = 10;
+/// So many iterations are left to it after each one that does.
+const SOON: usize = 20;
 /// Corrections of this size relative to an unknown are rounding errors.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What is smaller than this in units of the nominal value is zero.
@@ -140,10 +152,7 @@ pub struct NewtonSolver {
     in_own_units: bool,
     /// One by the scale; zero for unknowns that are settled and not to be looked at.
     weight: Vec<f64>,
-    /// Corrections of an unknown up to this size turned out to be noise lately.
-    floor: Vec<f64>,
-    /// So many solves ago.
-    floor_age: u32,
+    noise: Noise,
     row_scale: Vec<f64>,
     /// Dependents at the last point that was evaluated, at the one before, and the largest that they have been.
     dependents: Vec<f64>,
@@ -184,8 +193,7 @@ impl NewtonSolver {
             reach: zeros(),
             in_own_units: false,
             weight: zeros(),
-            floor: zeros(),
-            floor_age: 0,
+            noise: Noise::new(size),
             row_scale: zeros(),
             dependents_before: dependents.clone(),
             dependents_span: dependents.clone(),
@@ -206,6 +214,15 @@ impl NewtonSolver {
         self.statistics
     }
 
+    pub fn options(&self) -> &NewtonOptions {
+        &self.options
+    }
+
+    /// Where the last solve began.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
     pub fn options_mut(&mut self) -> &mut NewtonOptions {
         &mut self.options
     }
@@ -223,7 +240,7 @@ impl NewtonSolver {
     /// Drops the factorisation kept for warm starts.
     pub fn forget(&mut self) {
         self.has_factors = false;
-        self.floor.fill(0.0);
+        self.noise.forget();
         self.dependents_floor.fill(0.0);
         self.dependents_span.fill(0.0);
     }

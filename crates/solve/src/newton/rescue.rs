@@ -1,5 +1,5 @@
-//! Other ways to a solution, where the damped iteration leads nowhere: other starts, reduction of the residual by
-//! [`crate::levenberg_marquardt`], halving an interval, and Newton's homotopy last.
+//! Other ways to a solution, where the damped iteration leads nowhere: other starts, steps that reduce the residual along
+//! Newton's corrections and by [`crate::levenberg_marquardt`], halving an interval, and Newton's homotopy last.
 
 use super::{LARGEST_DENSE, NewtonError, NewtonSolver, NonlinearSystem, Target};
 use crate::dense::DenseMatrix;
@@ -46,7 +46,7 @@ impl NewtonSolver {
             NewtonError::Evaluation(error) => error.recoverable,
             NewtonError::NotFinite { .. } => false,
         };
-        kind && self.size <= LARGEST_DENSE
+        kind && !self.options.is_quick && self.size <= LARGEST_DENSE
     }
 
     /// A second way to the solution from the same start. The error of the first is reported if it leads nowhere.
@@ -58,6 +58,9 @@ impl NewtonSolver {
     ) -> Result<(), NewtonError> {
         let stuck_at = x.to_vec();
         let first_worst = std::mem::take(&mut self.worst);
+        if self.descend(system, x) {
+            return Ok(());
+        }
         for goal in [1e-3, 1e-7] {
             x.copy_from_slice(&self.start);
             self.set_scale(x);
@@ -86,6 +89,67 @@ impl NewtonSolver {
             self.worst = first_worst;
         }
         Err(first)
+    }
+
+    /// Steps along Newton's corrections that reduce the residuals in units of their own terms, which no choice of nominal values
+    /// hides. Where the Jacobian is regular everywhere, this has nowhere to get stuck.
+    pub(super) fn descend(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> bool {
+        /// After so many steps residuals are measured anew.
+        const ROUNDS: usize = 20;
+        const MOST_ROUNDS: usize = 20;
+        x.copy_from_slice(&self.start);
+        for _ in 0..MOST_ROUNDS {
+            self.set_scale(x);
+            let known = self.evaluate_start(system, x).and_then(|()| self.evaluate_jacobian(system, x));
+            if known.and_then(|()| self.correction()).is_err() || self.deficient.is_some() {
+                return false;
+            }
+            let mut units = vec![0.0; self.size];
+            let reach: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x.abs().max(d.abs())).collect();
+            self.for_each_entry(|row, column, value| units[row] += (value * reach[column]).abs());
+            units.iter_mut().for_each(|unit| *unit = if *unit > 0.0 { *unit } else { 1.0 });
+            let first = size_in(&self.r, &units);
+            for _ in 0..ROUNDS {
+                if !self.descend_once(system, x, &units) {
+                    return false;
+                }
+            }
+            let reached = size_in(&self.r, &units);
+            let begin = x.to_vec();
+            if reached < 1e-3 * first && self.damped_in_own_units(system, x, &begin) {
+                return true;
+            }
+            x.copy_from_slice(&begin);
+            if reached >= 0.99 * first {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// One step from a point whose residuals are known, as long as possible.
+    fn descend_once(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64], units: &[f64]) -> bool {
+        const SHORTEST: f64 = 1e-9;
+        self.statistics.iterations += 1;
+        self.set_scale(x);
+        if self.evaluate_jacobian(system, x).and_then(|()| self.correction()).is_err() || self.deficient.is_some() {
+            return false;
+        }
+        let before = size_in(&self.r, units);
+        let mut part = 1.0;
+        while part > SHORTEST && before > 0.0 {
+            let mut trial: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x - part * d).collect();
+            self.clamp(&mut trial);
+            let is_known = self.evaluate(system, &trial, Target::Trial).is_ok();
+            if is_known && size_in(&self.trial_r, units) <= (1.0 - 1e-4 * part) * before {
+                x.copy_from_slice(&trial);
+                std::mem::swap(&mut self.r, &mut self.trial_r);
+                return true;
+            }
+            part *= if is_known { 0.5 } else { 0.25 };
+        }
+        // Nothing is left to reduce.
+        before <= 1e-12
     }
 
     /// Newton's homotopy: solves `r(x) = factor·r(start)` for smaller and smaller factors. Where the equations are monotone,
@@ -200,6 +264,11 @@ impl NewtonSolver {
         }
         false
     }
+}
+
+fn size_in(r: &[f64], units: &[f64]) -> f64 {
+    let sum: f64 = r.iter().zip(units).map(|(r, unit)| (r / unit) * (r / unit)).sum();
+    if sum.is_finite() { sum.sqrt() } else { f64::INFINITY }
 }
 
 /// A number between two others: halfway, or where they are of very different sizes, halfway between their logarithms.

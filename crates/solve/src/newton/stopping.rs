@@ -7,21 +7,24 @@ use crate::weights::all_finite;
 impl NewtonSolver {
     /// Noise of long ago says nothing about today.
     pub(super) fn age_floors(&mut self) {
-        const OLD: u32 = 50;
-        self.floor_age += 1;
-        if self.floor_age > OLD {
-            self.floor_age = 0;
-            self.floor.fill(0.0);
+        if self.noise.grow_old() {
             self.dependents_floor.fill(0.0);
             self.dependents_span.iter_mut().for_each(|span| *span *= 0.5);
         }
     }
 
-    /// Whether corrections are small beside each unknown, or nothing but noise.
-    pub(super) fn corrections_are_within(&self, x: &[f64], corrections: &[f64], tolerance: f64) -> bool {
+    /// How much of the noise that was found lately there is at a point, by its residuals: the floors of corrections count as
+    /// this fraction.
+    pub(super) fn noise_at(&self, x: &[f64], r: &[f64]) -> f64 {
+        self.noise.share(x, r)
+    }
+
+    /// Whether corrections, which follow from the residuals, are small beside each unknown, or nothing but noise.
+    pub(super) fn corrections_are_within(&self, x: &[f64], corrections: &[f64], r: &[f64], tolerance: f64) -> bool {
+        let noise = self.noise_at(x, r);
         // NaN is not within anything.
         let is_small = |(j, (x, d)): (usize, (&f64, &f64))| {
-            d.abs() <= tolerance * x.abs() || d.abs() <= self.floor[j].max(SMALLEST * self.nominal(j))
+            d.abs() <= tolerance * x.abs() || d.abs() <= (noise * self.noise.floor[j]).max(SMALLEST * self.nominal(j))
         };
         x.iter().zip(corrections).enumerate().all(is_small)
     }
@@ -29,7 +32,7 @@ impl NewtonSolver {
     /// Whether no step is needed. Where nothing is known of how dependents amplify corrections, these have to be tiny.
     pub(super) fn is_settled_at_start(&self, x: &[f64]) -> bool {
         let tolerance = if self.dependents.is_empty() { 0.1 * self.options.tolerance } else { 1e-13 };
-        self.corrections_are_within(x, &self.step, tolerance)
+        self.corrections_are_within(x, &self.step, &self.r, tolerance)
     }
 
     /// Whether dependents, which changed with the correction `taken`, do not change much with the next one. Those that vanish
@@ -84,10 +87,14 @@ impl NewtonSolver {
     }
 
     /// Whether corrections and residuals are rounding errors of nominal values: what part of a sum is quantised, as that of
-    /// `exp(x) - 1` near zero, another part need not be.
-    pub(super) fn is_below_nominal_rounding(&self) -> bool {
-        let is_tiny = |(d, scale): (&f64, &f64)| d.abs() <= 1e-15 * scale;
-        self.step.iter().zip(&self.scale).all(is_tiny) && self.residual_is_within(0.0)
+    /// `exp(x) - 1` near zero, another part need not be. Unknowns that are smaller than that are not judged by nominal values.
+    pub(super) fn is_below_nominal_rounding(&self, x: &[f64]) -> bool {
+        const SHORT: f64 = 1e-6;
+        const TINY: f64 = 1e-15;
+        const ZERO: f64 = 1e-20;
+        let is_rounding =
+            |((d, x), scale): ((&f64, &f64), &f64)| d.abs() <= (TINY * scale).min((SHORT * x.abs()).max(ZERO * scale));
+        self.step.iter().zip(x).zip(&self.scale).all(is_rounding) && self.residual_is_within(0.0)
     }
 
     /// At a multiple root corrections shrink by a factor only, to the end: they are short beside the unknowns, or these have
@@ -107,53 +114,81 @@ impl NewtonSolver {
     /// Whether each residual is small beside the terms that the unknowns make, which are smaller than with nominal values.
     pub(super) fn is_rounding_of_terms(&self, x: &[f64]) -> bool {
         const ROUNDING: f64 = 64.0 * f64::EPSILON;
+        self.r.iter().zip(self.terms(x)).all(|(r, terms)| r.abs() <= ROUNDING * terms)
+    }
+
+    /// The sizes of the terms that the unknowns make in the residuals.
+    fn terms(&self, x: &[f64]) -> Vec<f64> {
         let mut terms = vec![0.0; self.size];
         self.for_each_entry(|row, column, value| terms[row] += (value * x[column]).abs());
-        self.r.iter().zip(&terms).all(|(r, terms)| r.abs() <= ROUNDING * terms)
+        terms
+    }
+
+    /// Whether the next correction would be short and noise, after a step was taken.
+    pub(super) fn rests_in_noise(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> bool {
+        if self.evaluated != *x && self.evaluate_start(system, x).is_err() {
+            return false;
+        }
+        // With the slopes of the point before, smooth functions do not change as they tell.
+        let is_known = self.evaluate_jacobian(system, x).and_then(|()| self.correction()).is_ok();
+        is_known && self.is_short() && self.is_noise(system, x)
     }
 
     /// Whether the corrections of the unknowns that are not settled are made of rounding errors: a small step along them does
-    /// not change the residual as the Jacobian tells. Where the residual is smooth, it does so the better the smaller the
-    /// step is; at a place without solution, such as a plateau, too.
+    /// not change the residual as the Jacobian tells, nor does a much smaller one. Where the residual is smooth, it does so the
+    /// better the smaller the step is; at a place without solution, such as a plateau, too.
     pub(super) fn is_noise(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> bool {
         const STEP: f64 = 1.0 / 1024.0;
+        const SMALL_STEP: f64 = STEP / 64.0;
         if self.deficient.is_some() {
             return false;
         }
         let mut open = self.open(x);
-        if open.is_empty() && !self.corrections_are_within(x, &self.step, ROUNDING) {
+        if open.is_empty() && !self.corrections_are_within(x, &self.step, &self.r, ROUNDING) {
             open = (0..self.size).filter(|&j| self.step[j].abs() > ROUNDING * x[j].abs()).collect();
         }
-        for step in [STEP, -STEP] {
-            let point: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x - step * d).collect();
-            if self.evaluate(system, &point, Target::Trial).is_err() || !all_finite(&self.trial_r) {
-                return false;
-            }
-            let mut next = self.trial_r.clone();
-            self.solver.solve(&mut next);
-            let unexpected = |&j: &usize| {
+        let count = open.len();
+        for sign in [1.0, -1.0] {
+            let Some(next) = self.correction_beside(system, x, sign * STEP) else { return false };
+            let Some(small) = self.correction_beside(system, x, sign * SMALL_STEP) else { return false };
+            open.retain(|&j| {
                 let d = self.step[j];
-                let off = (next[j] - (1.0 - step) * d).abs();
-                off >= 0.5 * STEP * d.abs() && off <= 20.0 * d.abs()
-            };
-            if !open.iter().all(unexpected) {
-                return false;
-            }
+                // How far they are from what the Jacobian tells.
+                let off = (next[j] - (1.0 - sign * STEP) * d).abs();
+                let small_off = (small[j] - (1.0 - sign * SMALL_STEP) * d).abs();
+                let is_unexpected = off >= 0.5 * STEP * d.abs() && off <= 20.0 * d.abs();
+                // Curvature shrinks with the square of the step; what stays on a stair of rounding, with the step.
+                is_unexpected && small_off >= 0.25 * (SMALL_STEP / STEP) * off
+            });
         }
-        for j in open {
-            self.floor[j] = self.floor[j].max(4.0 * self.step[j].abs());
+        let are_all = open.len() == count;
+        // Those that are noise do not speak against the steps of the others any more.
+        let terms = self.terms(x);
+        self.noise.note(x, &self.r, &terms, open.into_iter().map(|j| (j, self.step[j])));
+        are_all
+    }
+
+    /// The next correction after this part of the one at hand, with the same Jacobian.
+    fn correction_beside(&mut self, system: &mut dyn NonlinearSystem, x: &[f64], part: f64) -> Option<Vec<f64>> {
+        let point: Vec<f64> = x.iter().zip(&self.step).map(|(x, d)| x - part * d).collect();
+        if self.evaluate(system, &point, Target::Trial).is_err() || !all_finite(&self.trial_r) {
+            return None;
         }
-        true
+        let mut next = self.trial_r.clone();
+        self.solver.solve(&mut next);
+        Some(next)
     }
 
     /// The unknowns that are not settled.
     pub(super) fn open(&self, x: &[f64]) -> Vec<usize> {
-        (0..self.size).filter(|&j| self.is_open(j, x[j])).collect()
+        let noise = self.noise_at(x, &self.r);
+        (0..self.size).filter(|&j| self.is_open(j, x[j], noise)).collect()
     }
 
-    pub(super) fn is_open(&self, j: usize, x: f64) -> bool {
+    pub(super) fn is_open(&self, j: usize, x: f64, noise: f64) -> bool {
         let d = self.step[j].abs();
-        !(d <= self.options.tolerance * x.abs() || d <= self.floor[j].max(SMALLEST * self.nominal(j)))
+        let floor = (noise * self.noise.floor[j]).max(SMALLEST * self.nominal(j));
+        !(d <= self.options.tolerance * x.abs() || d <= floor)
     }
 
     /// Whether all corrections are so short that they may be rounding errors of something larger.
