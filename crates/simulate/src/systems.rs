@@ -9,6 +9,7 @@ mod configuration;
 mod digits;
 mod discrete_loop;
 mod singular;
+mod unfrozen;
 mod whole;
 
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ const ASTRAY: f64 = 1e12;
 /// Rounding errors of residues relative to the largest unknown of the system, and at least.
 const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
+/// The torn form of a system that is solved whole helps so often before it is the one that is solved again.
+const MOST_HELP: u32 = 3;
 /// Of what one linear solve leaves.
 const LINEAR_ROUNDING: f64 = 1e-15;
 
@@ -61,6 +64,7 @@ struct Workspace {
     x: Vec<f64>,
     /// Where the unknowns are that are computed from the iteration variables.
     inner: Vec<compile::Address>,
+    inner_guesses: Vec<f64>,
     residuals: Vec<f64>,
     /// The rounding errors in the residuals of a linear system, relative to its unknowns.
     noise: f64,
@@ -76,8 +80,13 @@ struct Workspace {
     /// It is torn. In a whole step derivatives of a stiff model lose digits whatever is guessed, so that says nothing there.
     is_watched: bool,
     watch: Watch,
-    /// The system as it is solved once the torn form has lost digits.
+    /// The system as it is solved once the torn form has lost digits, or has led nowhere.
     whole: Option<Box<Whole>>,
+    /// How often the whole form was tried where the torn one led nowhere; that it is tried right now; and how often the torn
+    /// one helped since.
+    attempts: u32,
+    is_on_trial: bool,
+    torn_helped: u32,
     /// A configuration that was called for had no solution, and another one was taken.
     missed: bool,
     /// Two configurations that agree with themselves at the same instant, the first time that there were.
@@ -253,10 +262,11 @@ impl Systems {
     ) -> Result<(), Trouble> {
         let begun = self.measured.then(Instant::now);
         let workspace = self.workspace(program, system, memory)?;
+        workspace.note_guesses(memory);
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
             Phase::Decided => workspace.solve_decided(program, system, memory),
-            Phase::Live => workspace.solve_live(program, system, memory),
+            Phase::Live => workspace.solve_configuration(program, system, memory),
         };
         workspace.effort.calls += 1;
         workspace.effort.time += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
@@ -331,6 +341,7 @@ impl Workspace {
             rounded: found.relations.iter().map(|&id| is_rounded(program, found, id)).collect(),
             residues: vec![0.0; found.relations.len()],
             x: vec![0.0; size],
+            inner_guesses: vec![0.0; inner.len()],
             inner,
             residuals: vec![0.0; size],
             noise: 0.0,
@@ -343,6 +354,9 @@ impl Workspace {
             is_watched,
             watch: Watch::default(),
             whole: None,
+            attempts: 0,
+            is_on_trial: false,
+            torn_helped: 0,
             missed: false,
             ambiguity: None,
             comparisons: 0,
@@ -372,13 +386,22 @@ impl Workspace {
     fn solve_frozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         memory.set_live(false);
         if let Some(whole) = &mut self.whole {
-            if let Ok(solved) = whole.solve(system, memory) {
-                return Ok(solved);
+            let solved = whole.solve(system, memory);
+            if solved.is_ok() || self.is_on_trial {
+                return solved;
             }
             // Few guesses are sometimes better ones.
-            self.stay_torn();
+            let solved = self.solve_torn(program, system, memory);
+            self.torn_helped += u32::from(solved.is_ok());
+            if self.torn_helped >= MOST_HELP {
+                self.stay_torn();
+            }
+            return solved;
         }
-        let solved = self.solve_torn(program, system, memory)?;
+        let torn = self.solve_torn(program, system, memory);
+        let Ok(solved) = torn else {
+            return self.solve_whole_instead(program, system, memory).map_or(torn, Ok);
+        };
         if !self.is_watched || solved != Solved::Uniquely {
             return Ok(solved);
         }
@@ -391,36 +414,67 @@ impl Workspace {
         Err(Reason::NoConvergence(equations.iter().copied().zip(self.last_residuals().iter().copied()).collect()))
     }
 
+    /// Whether Newton's method gives up early.
+    fn set_quick(&mut self, is_quick: bool) {
+        if let Some(whole) = &mut self.whole {
+            whole.set_quick(is_quick);
+        }
+        if let Method::Newton(newton) = &mut self.method {
+            newton.options_mut().is_quick = is_quick;
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        matches!(&self.method, Method::Newton(newton) if newton.options().is_quick)
+    }
+
     fn stay_torn(&mut self) {
         self.whole = None;
         self.watch.is_over = true;
     }
 
-    /// At an event. Where the torn form leads nowhere, the whole one may.
-    fn solve_live(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
-        let is_torn = self.is_watched && self.whole.is_none() && !self.watch.is_over;
-        if !is_torn || matches!(self.method, Method::Linear { .. }) {
-            return self.solve_configuration(program, system, memory);
+    /// The torn form led nowhere: what it computes from a guess may be far off, though the guess is not.
+    fn solve_whole_instead(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        let Method::Newton(newton) = &self.method else { return None };
+        if self.is_quick() || !self.may_go_whole() {
+            return None;
         }
-        let places = || self.places.iter().map(|place| place.address);
-        let slots: Vec<usize> =
-            program.systems[system].unknowns.iter().map(|&v| program.layout.slot(v) as usize).chain(places()).collect();
-        let before: Vec<f64> = slots.iter().map(|&slot| memory.values[slot]).collect();
-        let outcome = self.solve_configuration(program, system, memory);
-        let Err(Reason::NoConvergence(_) | Reason::Evaluation(_)) = &outcome else { return outcome };
-        let restore = |memory: &mut Memory| slots.iter().zip(&before).for_each(|(&slot, &x)| memory.values[slot] = x);
-        let after: Vec<f64> = slots.iter().map(|&slot| memory.values[slot]).collect();
-        restore(memory);
+        write(memory, &program.systems[system].slots, newton.start());
+        if !self.begin_whole(program, system, memory) {
+            return None;
+        }
+        let solved = self.whole.as_mut().and_then(|whole| whole.solve(system, memory).ok());
+        if solved.is_none() {
+            self.whole = None;
+        }
+        solved
+    }
+
+    /// Remembers what the inner unknowns are before anything is tried.
+    fn note_guesses(&mut self, memory: &Memory) {
+        if self.may_go_whole() {
+            for (guess, &slot) in self.inner_guesses.iter_mut().zip(&self.inner) {
+                let value = memory.values[slot as usize];
+                *guess = if value.is_finite() { value } else { 0.0 };
+            }
+        }
+    }
+
+    fn may_go_whole(&self) -> bool {
+        const MOST_ATTEMPTS: u32 = 4;
+        self.is_watched && self.whole.is_none() && self.attempts < MOST_ATTEMPTS
+    }
+
+    /// Makes the whole form of a torn system, if there is one that was not tried too often.
+    fn begin_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> bool {
+        if !self.may_go_whole() {
+            return false;
+        }
+        self.attempts += 1;
+        // In memory they are those of the last point that was tried.
+        write(memory, &self.inner, &self.inner_guesses);
         self.whole = Whole::new(program, system, memory).map(Box::new);
-        if self.whole.is_some()
-            && let Ok(solved) = self.solve_configuration(program, system, memory)
-        {
-            return Ok(solved);
-        }
-        // The torn form has the better message.
-        self.stay_torn();
-        slots.iter().zip(&after).for_each(|(&slot, &x)| memory.values[slot] = x);
-        outcome
+        self.whole.is_some()
     }
 
     /// What the solution that is in memory shows of the torn form.

@@ -21,6 +21,9 @@ const MOST_CONFIGURATIONS: usize = 4096;
 /// Configurations that are asked for, tried before other ways.
 const MOST_ASKED_FOR: usize = 64;
 
+/// Configurations that are tried by every means.
+const MOST_THOROUGH: usize = 32;
+
 impl Workspace {
     /// Finds relations, discrete unknowns and continuous unknowns that agree: the present configuration, those that
     /// solutions ask for, and where these lead nowhere every combination.
@@ -70,18 +73,62 @@ impl Workspace {
     }
 
     fn settle(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        self.decide_outside(program, system, memory);
         self.decide_by_start_values(program, system, memory);
-        let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
-        match asked_for {
-            Ok(solved) => return Ok(solved),
-            Err(Reason::NoConfiguration { .. }) => {
-                if let Some(solved) = self.follow_left_limits(program, system, memory) {
-                    return Ok(solved);
+        // Other ways to a solution are long: every configuration that is asked for has its first try before one has them all.
+        let first = self.find_quickly(program, system, memory);
+        let Err(reason) = first else { return first };
+        if !matches!(self.method, Method::Linear { .. }) {
+            if self.begin_whole(program, system, memory) {
+                self.is_on_trial = true;
+                let whole = self.find_quickly(program, system, memory);
+                self.is_on_trial = false;
+                if whole.is_ok() {
+                    return whole;
+                }
+                self.whole = None;
+            }
+            if !matches!(reason, Reason::NoConfiguration { .. }) {
+                let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
+                if asked_for.is_ok() {
+                    return asked_for;
                 }
             }
-            Err(_) => {}
+        }
+        if matches!(reason, Reason::NoConfiguration { .. })
+            && let Some(solved) = self.follow_left_limits(program, system, memory)
+        {
+            return Ok(solved);
         }
         self.find_configuration(program, system, memory, Reach::All)
+    }
+
+    /// Configurations that are asked for, as long as they are found without detours, and the one of the solution that relations
+    /// follow.
+    fn find_quickly(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
+        self.set_quick(true);
+        let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
+        self.set_quick(false);
+        if asked_for.is_err() && self.solve_unfrozen(program, system, memory) {
+            return self.find_configuration(program, system, memory, Reach::AskedFor).or(asked_for);
+        }
+        asked_for
+    }
+
+    /// Relations that have no unknowns of the system in their residues are what these say, whatever is found here.
+    fn decide_outside(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
+        let found = &program.systems[system];
+        if self.rounded.iter().all(|&rounded| rounded) {
+            return;
+        }
+        program.system_residues(system, memory, &mut self.residues);
+        let relations = found.relations.iter().zip(&self.residues).zip(&self.rounded);
+        for ((&id, &residue), _) in relations.filter(|(_, rounded)| !**rounded) {
+            let relation = &program.layout.relations[id];
+            let residue = residue + memory.values[relation.shift() as usize];
+            let state = &mut memory.values[relation.state as usize];
+            *state = wanted_state(relation.kind, *state, residue, outside_noise(relation.class));
+        }
     }
 
     /// Relations that nothing has decided yet, as at the start, are what the guesses of the unknowns make them: where several
@@ -162,8 +209,9 @@ impl Workspace {
         reach: Reach,
     ) -> Result<Solved, Reason> {
         let found = &program.systems[system];
-        let mut search = Search::new(memory, &self.places, found);
+        let mut search = Search::new(memory, &self.places, &self.rounded, found);
         let mut missed = false;
+        let is_quick = self.is_quick();
         loop {
             let next = search.next_queued();
             if reach == Reach::AskedFor && (next.is_none() || search.seen.len() > MOST_ASKED_FOR) {
@@ -188,7 +236,10 @@ impl Workspace {
                 search.seen.insert(key(&candidate));
             }
             self.drop_factors(found.kind);
-            match self.solve_frozen(program, system, memory) {
+            self.set_quick(is_quick || search.seen.len() > MOST_THOROUGH);
+            let outcome = self.solve_frozen(program, system, memory);
+            self.set_quick(is_quick);
+            match outcome {
                 Ok(solved) => {
                     let violations = self.consequences(program, system, memory)?;
                     let wanted = configuration(memory, &self.places);
@@ -299,11 +350,7 @@ impl Workspace {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
             let is_exact = !rounded && relation.class <= compile::Class::Time;
-            let noise = match relation.class {
-                _ if rounded => noise,
-                compile::Class::Time => 0.0,
-                _ => SMALLEST_NOISE,
-            };
+            let noise = if rounded { noise } else { outside_noise(relation.class) };
             let residue = residue + memory.values[relation.shift() as usize];
             let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
             if wanted != memory.values[place] {
@@ -331,8 +378,13 @@ fn key(configuration: &[f64]) -> Vec<u64> {
     configuration.iter().map(|value| value.to_bits()).collect()
 }
 
+/// How far rounding reaches in a residue that has no unknowns of the system in it.
+pub(super) fn outside_noise(class: compile::Class) -> f64 {
+    if class == compile::Class::Time { 0.0 } else { SMALLEST_NOISE }
+}
+
 /// The state a relation takes at a residue; the one it has where rounding alone speaks against it.
-fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64 {
+pub(super) fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: f64) -> f64 {
     if residue.is_nan() {
         return state;
     }
@@ -367,7 +419,7 @@ struct Search {
     first_failure: Option<Reason>,
     /// The configuration that is least violated, and by how much, if that may be rounding.
     nearest: Option<(f64, Vec<f64>)>,
-    /// How many of the entries of a configuration are states of comparisons.
+    /// The entries of a configuration that are states of comparisons of unknowns; others are decided outside.
     comparisons: Vec<usize>,
     /// Those that were reached by turning relations, and whether the one at hand was.
     turns: FxHashSet<Vec<u64>>,
@@ -378,7 +430,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(memory: &Memory, places: &[Place], found: &compile::System) -> Self {
+    fn new(memory: &Memory, places: &[Place], rounded: &[bool], found: &compile::System) -> Self {
         let first = configuration(memory, places);
         Self {
             asked_for: key(&first),
@@ -389,7 +441,7 @@ impl Search {
             nearest: None,
             turns: FxHashSet::default(),
             turned: false,
-            comparisons: (0..places.len()).filter(|&k| places[k].is_comparison).collect(),
+            comparisons: (0..rounded.len()).filter(|&k| rounded[k] && places[k].is_comparison).collect(),
             combination: 0,
             first,
         }

@@ -47,6 +47,27 @@ impl Whole {
         outcome
     }
 
+    /// Solves it with relations that follow the unknowns, from the values in memory, which holds solution and relations
+    /// afterwards. False where there is none.
+    pub fn solve_unfrozen(&mut self, system: SystemId, memory: &mut Memory) -> bool {
+        self.program.copy_values(memory, &mut self.memory);
+        std::mem::swap(&mut self.memory.delays, &mut memory.delays);
+        let is_solved = self.workspace.solve_unfrozen(&self.program, system, &mut self.memory);
+        std::mem::swap(&mut self.memory.delays, &mut memory.delays);
+        if is_solved {
+            let found = &self.program.systems[system];
+            let states = found.relations.iter().map(|&id| self.program.layout.relations[id].state);
+            for address in found.slots.iter().copied().chain(states) {
+                memory.values[address as usize] = self.memory.values[address as usize];
+            }
+        }
+        is_solved
+    }
+
+    pub fn set_quick(&mut self, is_quick: bool) {
+        self.workspace.set_quick(is_quick);
+    }
+
     pub fn forget(&mut self) {
         self.workspace.forget();
     }
