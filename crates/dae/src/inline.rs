@@ -5,12 +5,13 @@
 //! linearity can be seen in the written-out form only. Functions that loop without a bound known here, assert, call outside
 //! code or grow too large stay calls.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execute::{Domain, Executor, ValueOf};
 use crate::expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 use crate::function::{
     ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Statement, StatementKind,
+    for_each_statement,
 };
 use crate::known::Outcome;
 use crate::rewrite::Memo;
@@ -102,6 +103,9 @@ fn written_out(
     executor.steps_left = limits.steps;
     executor.max_depth = DEPTH;
     let outputs = executor.call(function, arguments).ok()?;
+    if executor.domain.loses_assertion(functions, &outputs) {
+        return None;
+    }
     if declared.inline == Inline::Unstated && exprs.len() - before > limits.growth {
         return None;
     }
@@ -173,6 +177,33 @@ pub fn is_written_out_at_once(function: &Function) -> bool {
     }
 }
 
+/// Whether a function, or one that it calls, asserts something.
+fn has_assertion(functions: &Functions, function: FunctionId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut rest = vec![function];
+    while let Some(id) = rest.pop() {
+        let Some(function) = functions.get(id).filter(|_| seen.insert(id)) else { continue };
+        let Body::Algorithm(statements) = &function.body else { continue };
+        let mut asserts = false;
+        let mut expressions = Vec::new();
+        for_each_statement(statements, &mut |statement| {
+            asserts |= matches!(statement.kind, StatementKind::Assert { .. });
+            statement.for_each_expression(&mut |expression| expressions.push(expression));
+        });
+        if asserts {
+            return true;
+        }
+        expressions.extend(function.locals.values().filter_map(|local| local.default.as_ref()));
+        while let Some(expression) = expressions.pop() {
+            if let Expr::Call(called, _) = expression {
+                rest.push(*called);
+            }
+            expression.for_each_operand(&mut |operand| expressions.push(operand));
+        }
+    }
+    false
+}
+
 /// Whether a function is an argument somewhere in an expression.
 fn passes_function(expr: &Expr) -> bool {
     let mut stack = vec![expr];
@@ -192,11 +223,39 @@ pub struct Expressions<'e> {
     /// Operations that may still be done.
     operations: usize,
     conditions: Vec<ExprId>,
+    /// Calls that stayed calls, by their first results.
+    kept: Vec<(FunctionId, ExprId)>,
 }
 
 impl<'e> Expressions<'e> {
     pub fn new(exprs: &'e mut Exprs, stage: Stage, operations: usize) -> Self {
-        Self { exprs, stage, operations, conditions: Vec::new() }
+        Self { exprs, stage, operations, conditions: Vec::new(), kept: Vec::new() }
+    }
+
+    /// Whether a call with an assertion inside is lost when only these results remain: then the whole has to stay a call,
+    /// which is executed statement by statement.
+    pub fn loses_assertion(&self, functions: &Functions, outputs: &[Value<ExprId>]) -> bool {
+        if self.kept.is_empty() {
+            return false;
+        }
+        let mut roots = Vec::new();
+        for output in outputs {
+            output.for_each_scalar(&mut |scalar| {
+                if let Value::Open(id, _) = scalar {
+                    roots.push(*id);
+                }
+            });
+        }
+        let mut calls = FxHashSet::default();
+        for id in self.exprs.postorder(&roots) {
+            if let Node::Call { site, args, .. } = self.exprs.node(id) {
+                calls.insert((site, args));
+            }
+        }
+        self.kept.iter().any(|&(function, first)| match self.exprs.node(first) {
+            Node::Call { site, args, .. } => !calls.contains(&(site, args)) && has_assertion(functions, function),
+            _ => has_assertion(functions, function),
+        })
     }
 
     /// A call as one node for each scalar of its results.
@@ -215,6 +274,7 @@ impl<'e> Expressions<'e> {
             stage: self.stage,
             operations: self.operations,
             conditions: Vec::new(),
+            kept: Vec::new(),
         };
         let declared = Executor::over(functions, inner).declared_outputs(function, arguments.to_vec());
         let declared = declared.map_err(|error| error.to_string())?;
@@ -229,6 +289,8 @@ impl<'e> Expressions<'e> {
             }
         }
         let site = self.exprs.site(CallSite { function: id, inputs, outputs });
+        let first = self.exprs.call(site, &scalars, 0);
+        self.kept.push((id, first));
         let mut next = 0;
         declared
             .iter()

@@ -18,7 +18,7 @@ use crate::instance::{Frame, Outcome};
 use crate::state_machines;
 use crate::symbolic::{Expander, Mode, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, Iterator, Kind, Operator, StatementKind, Type};
-use crate::typing::{Place, Typer, convert, fits, unify};
+use crate::typing::{Outermost, Place, Typer, convert, fits, unify};
 
 #[derive(Debug)]
 pub struct TypedEquation {
@@ -75,7 +75,8 @@ impl Typer<'_> {
                     expressions_of(body, &mut used);
                 }
                 let used: Vec<&ast::Expr> = used.iter().collect();
-                let (body, iterators) = self.with_iterators(iterators, &used, |typer| typer.equations(body));
+                let (body, iterators) =
+                    self.with_iterators(iterators, Outermost::First, &used, |typer| typer.equations(body));
                 for iterator in &iterators {
                     if iterator.range.variability > Variability::Parameter {
                         let diagnostic =

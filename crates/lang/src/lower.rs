@@ -421,7 +421,9 @@ impl Lowering<'_> {
             match &current.kind {
                 Kind::Local(local) => break *local,
                 Kind::Index(base, subscripts) => {
-                    steps.push(Step::Index(self.subscripts(subscripts)?));
+                    // Each record of an array is assigned by itself.
+                    let outer = if let Kind::Field(records, _) = &base.kind { records.ty.rank } else { 0 };
+                    steps.push(Step::Index(self.subscripts(&subscripts[outer..])?));
                     current = base;
                 }
                 Kind::Field(base, position) => {

@@ -321,3 +321,59 @@ fn a_rounding_of_what_turns_out_to_be_constant() {
       end M;";
     assert_eq!(ends(text, &["y", "z"]), [3.0, 33.0]);
 }
+
+/// The call whose result nobody needs is executed all the same, also where its caller would be written out.
+#[test]
+fn an_assertion_counts_where_the_result_is_not_needed() {
+    for body in [
+        "protected Real t; algorithm t := f(x); y := 2;",
+        "protected Real t = f(x); algorithm y := 2;",
+        "algorithm y := 0*f(x);",
+    ] {
+        let text = format!(
+            "model M
+               function f input Real x; output Real y; algorithm assert(x < 0.5, \"too big\"); y := x; end f;
+               function g input Real x; output Real y; {body} end g;
+               Real z = g(time);
+             end M;"
+        );
+        let Ending::Failed { time, diagnostic } = ending(&text) else { panic!("{text}") };
+        assert!((time - 0.5).abs() < 0.01, "{time}");
+        assert!(diagnostic.message.contains("too big"), "{}", diagnostic.message);
+    }
+}
+
+/// `r.b[1]` is the first of each `b` (10.5), whether it is read or assigned.
+#[test]
+fn subscripts_at_a_field_of_an_array_of_records_belong_to_the_field() {
+    let text = "model M
+        record R Real a; Real b[2]; end R;
+        function f
+          input R r[3];
+          input Integer k;
+          output Real s[4];
+        protected
+          R own[3] = r;
+        algorithm
+          s[1] := sum(r.b[1]);
+          s[2] := sum(r.b[end]);
+          s[3] := sum(r[2:3].b[k]);
+          own.b[2] := {7, 8, 9};
+          s[4] := own[3].b[2] + sum(own.b[1]);
+        end f;
+        parameter R r[3] = {R(1, {2, 3}), R(2, {0, 5}), R(4, {1, 10})};
+        Real s[4] = f(r, if time < 2 then 2 else 1);
+      end M;";
+    assert_eq!(ends(text, &["s[1]", "s[2]", "s[3]", "s[4]"]), [3.0, 18.0, 15.0, 12.0]);
+}
+
+/// `{e for i in …, j in …}` is `{{e for i in …} for j in …}`, so that the range of `i` may use `j` (10.4.1.1).
+#[test]
+fn the_last_iterator_of_an_array_is_the_outermost() {
+    let text = "model M
+        constant Integer j = 5;
+        Real x[2,1] = {i for i in j:j, j in 1:2};
+        Real y = sum(i*k for i in 1:k, k in 1:3) + time;
+      end M;";
+    assert_eq!(ends(text, &["x[1,1]", "x[2,1]", "y"]), [1.0, 2.0, 1.0 + 6.0 + 18.0 + 1.0]);
+}

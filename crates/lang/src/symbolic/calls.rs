@@ -239,6 +239,9 @@ impl Expander<'_> {
         executor.steps_left = INLINE_BUDGET;
         executor.max_depth = INLINE_DEPTH;
         let outputs = executor.body(id, arguments).ok()?;
+        if executor.domain.loses_assertion(functions, &outputs) {
+            return None;
+        }
         if outputs.len() != typed.signature.output_locals.len() {
             return None;
         }

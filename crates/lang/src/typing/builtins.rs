@@ -9,7 +9,7 @@ use dae::function::{ArrayFunction, ReductionOp};
 use syntax::ast;
 
 use super::calls::Argument;
-use super::{Place, Typer, convert, fits, highest, literal, to_real, unify, wrong};
+use super::{Outermost, Place, Typer, convert, fits, highest, literal, to_real, unify, wrong};
 use crate::typed::{Base, Expr, Kind, Operator, Type};
 
 /// Names that stand for the operator whatever is declared.
@@ -459,7 +459,8 @@ impl Typer<'_> {
                 return if array.ty.is_unknown() { array } else { self.builtin_on(name, vec![array], span) };
             }
         };
-        let (element, iterators) = self.with_iterators(&arguments.iterators, &[text], |typer| typer.expr(text));
+        let (element, iterators) =
+            self.with_iterators(&arguments.iterators, Outermost::Last, &[text], |typer| typer.expr(text));
         if element.ty.is_unknown() {
             return wrong(span);
         }

@@ -70,6 +70,13 @@ pub struct Typer<'e> {
 }
 
 /// What `end` means in the subscript that is being typed.
+/// Which of several iterators is the outermost: the first in loops, the last in array constructors and reductions (10.4.1).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outermost {
+    First,
+    Last,
+}
+
 enum End {
     Value(Expr, u32),
     Part(Reference, u32),
@@ -312,7 +319,8 @@ impl<'e> Typer<'e> {
     }
 
     fn array_for(&mut self, element: &ast::Expr, iterators: &[ast::Iterator], span: Span) -> Expr {
-        let (element, iterators) = self.with_iterators(iterators, &[element], |typer| typer.expr(element));
+        let (element, iterators) =
+            self.with_iterators(iterators, Outermost::Last, &[element], |typer| typer.expr(element));
         let ty = element.ty.with_rank(element.ty.rank + iterators.len());
         let variability = highest_of(iterators.iter().map(|iterator| &iterator.range)).max(element.variability);
         Expr { kind: Kind::ArrayFor { element: Box::new(element), iterators }, ty, variability, span }
@@ -322,13 +330,18 @@ impl<'e> Typer<'e> {
     pub fn with_iterators<R>(
         &mut self,
         iterators: &[ast::Iterator],
+        outermost: Outermost,
         used_in: &[&ast::Expr],
         inside: impl FnOnce(&mut Self) -> R,
     ) -> (R, Vec<Iterator>) {
         let depth = self.visible.len();
         let mut typed = Vec::with_capacity(iterators.len());
-        // Iterators see those before them: `i in 1:n, j in 1:i` is allowed in loops.
-        for iterator in iterators {
+        // The ranges of inner iterators see the outer ones.
+        let mut order: Vec<&ast::Iterator> = iterators.iter().collect();
+        if outermost == Outermost::Last {
+            order.reverse();
+        }
+        for iterator in order {
             let range = match &iterator.range {
                 Some(range) => self.iterator_range(range),
                 None => self.deduced_range(iterator, used_in),
@@ -345,6 +358,9 @@ impl<'e> Typer<'e> {
                 self.constant_iterators.push(local);
             }
             typed.push(Iterator { local, range });
+        }
+        if outermost == Outermost::Last {
+            typed.reverse();
         }
         let result = inside(self);
         self.visible.truncate(depth);
@@ -407,16 +423,22 @@ impl<'e> Typer<'e> {
 
     /// The subscripts of a value.
     pub fn index(&mut self, value: Expr, subscripts: &[ast::Subscript], span: Span) -> Expr {
+        self.index_field(value, 0, subscripts, span)
+    }
+
+    /// The subscripts at a field of an array of records with `outer` dimensions: they belong to the field.
+    pub fn index_field(&mut self, value: Expr, outer: usize, subscripts: &[ast::Subscript], span: Span) -> Expr {
         if subscripts.is_empty() || value.ty.is_unknown() {
             return value;
         }
-        if subscripts.len() > value.ty.rank {
-            let message = format!("{} subscripts on a value of type `{}`", subscripts.len(), value.ty.text());
+        if outer + subscripts.len() > value.ty.rank {
+            let own = value.ty.with_rank(value.ty.rank - outer);
+            let message = format!("{} subscripts on a value of type `{}`", subscripts.len(), own.text());
             return self.error(span, "too-many-subscripts", message);
         }
-        let mut typed = Vec::with_capacity(subscripts.len());
+        let mut typed = vec![Subscript::All; outer];
         for (dimension, subscript) in subscripts.iter().enumerate() {
-            self.ends.push(End::Value(value.clone(), dimension as u32));
+            self.ends.push(End::Value(value.clone(), (outer + dimension) as u32));
             typed.push(self.subscript(subscript));
             self.ends.pop();
         }

@@ -67,12 +67,19 @@ impl Typer<'_> {
         let variability = self.local_variability(local);
         let mut value = Expr { kind: Kind::Local(local), ty, variability, span: reference.span };
         for (position, part) in reference.parts.iter().enumerate() {
-            if position > 0 {
-                value = self.field(value, part.ident);
-            }
-            value = self.index(value, &part.subscripts, reference.span);
+            value = self.part(value, position > 0, part, reference.span);
         }
         value
+    }
+
+    /// A part of a reference: perhaps a field of what stands before it, and its subscripts.
+    fn part(&mut self, value: Expr, is_field: bool, part: &ast::RefPart, span: Span) -> Expr {
+        if !is_field {
+            return self.index(value, &part.subscripts, span);
+        }
+        let outer = value.ty.rank;
+        let field = self.field(value, part.ident);
+        self.index_field(field, outer, &part.subscripts, span)
     }
 
     /// The variable of a function that a component is, or of which it is a field; the fields between the two.
@@ -107,10 +114,7 @@ impl Typer<'_> {
         }
         let skipped = reference.parts.len().saturating_sub(steps.len());
         for (position, part) in reference.parts[skipped..].iter().enumerate() {
-            if position > 0 {
-                value = self.field(value, part.ident);
-            }
-            value = self.index(value, &part.subscripts, span);
+            value = self.part(value, position > 0, part, span);
             if let (Kind::Index(_, subscripts), Some(&component), false) =
                 (&value.kind, steps.get(position), part.subscripts.is_empty())
             {

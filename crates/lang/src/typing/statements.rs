@@ -4,7 +4,7 @@ use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use syntax::ast;
 
-use super::{Place, Typer, fits};
+use super::{Outermost, Place, Typer, fits};
 use crate::instance::ComponentType;
 use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Type};
 
@@ -48,7 +48,8 @@ impl Typer<'_> {
                         self.check_range_kept(iterator, &references, body);
                     }
                 }
-                let (body, iterators) = self.with_iterators(iterators, &references, |typer| typer.loop_body(body));
+                let (body, iterators) =
+                    self.with_iterators(iterators, Outermost::First, &references, |typer| typer.loop_body(body));
                 StatementKind::For { iterators, body }
             }
             ast::StatementKind::While { condition, body } => {
