@@ -41,6 +41,9 @@ struct Outside {
     reported: usize,
 }
 
+/// What is there is not stored but tells about the machine and what runs on it.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 impl Access {
     /// `own` are the folders that belong to the model.
     pub fn new(allowed: Allowed, own: Vec<PathBuf>) -> Self {
@@ -55,6 +58,11 @@ impl Access {
         let path = resolve(path)?;
         if self.allows_reading(&path) || is_below(&path, &self.own) || is_below(&path, libraries) {
             return Ok(path);
+        }
+        // The folders of the system show its processes, with their environment, and its devices.
+        if SYSTEM.iter().any(|folder| path.starts_with(folder)) {
+            let shown = path.display();
+            return Err(format!("the model may not read `{shown}` of the system; {}", option("--allow-read", &path)));
         }
         if self.allowed.strict {
             return Err(format!("{}; {}", elsewhere("may not read", &path), option("--allow-read", &path)));
@@ -229,6 +237,16 @@ mod tests {
         let entry = access.change_entry(&root.join("given/dangling"), "remove");
         assert_eq!(entry, Ok(root.join("given/dangling")));
         assert!(access.change_entry(&root.join("own/link"), "remove").is_err());
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn the_environment_is_not_read_through_a_file() {
+        let root = folders("system");
+        for path in ["/proc/self/environ", "/proc/1/environ", "/dev/zero", "/sys/kernel"] {
+            let refused = access(&root, false).read(Path::new(path), &[]);
+            assert!(refused.is_err_and(|message| message.contains("--allow-read")), "{path}");
+        }
         fs::remove_dir_all(root).unwrap();
     }
 
