@@ -625,3 +625,35 @@ fn three_parallel_switches_in_two_directions() {
     run.assert_follows("two.i", &[1.25, 1.75], |t| shared(t) / (2.0 * t).floor(), 1e-9);
     run.assert_follows("back.i", &[1.75], |t| -shared(t) / 3.0, 1e-9);
 }
+
+/// A capacitor that a closed switch shorts, cut off from the rest by an open one: its node voltages are open, its charge is
+/// not.
+#[test]
+fn a_shorted_capacitor_that_is_cut_off() {
+    let run = complete(
+        "model Island
+          connector Pin Real v; flow Real i; end Pin;
+          partial model TwoPin Pin p, n; Real v, i; equation v = p.v - n.v; i = p.i; p.i + n.i = 0; end TwoPin;
+          model Switch
+            extends TwoPin; input Boolean on; Real s;
+          equation
+            v = if on then 0 else s; i = if on then s else 0;
+          end Switch;
+          model Capacitor extends TwoPin(v(start = 3, fixed = true)); equation 1.5*der(v) = i; end Capacitor;
+          Switch short(on = time >= 0.25 and time < 0.75), away(on = not (time >= 0.25 and time < 0.5));
+          Capacitor c;
+          model End Pin p; equation p.v = 1; end End;
+          End rest;
+        equation
+          connect(short.p, c.p);
+          connect(short.n, c.n);
+          connect(short.n, away.p);
+          connect(away.n, rest.p);
+        end Island;",
+        1.0,
+        1e-6,
+    );
+    assert_near(run.at("c.v", 0.2), 3.0, 1e-9);
+    assert_near(run.at("c.v", 0.4), 0.0, 1e-9);
+    assert_near(run.end("c.v"), 0.0, 1e-9);
+}

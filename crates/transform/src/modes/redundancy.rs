@@ -16,7 +16,7 @@ use crate::schedule::Role;
 use crate::structure::Matching;
 use crate::structure::dulmage::{circuit, decompose};
 use crate::structure::matching::Search;
-use crate::system::System;
+use crate::system::{System, is_discrete_equation};
 use crate::work::Work;
 
 /// The code of the warning.
@@ -36,8 +36,14 @@ pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> 
         return Ok(false);
     }
     let Some(spare) = spare_rows(work, system).filter(|spare| !spare.is_empty()) else { return Ok(false) };
-    let Some(open) = directions(work, system, &spare) else { return Ok(false) };
-    let (moving, others) = left_open(work, &open);
+    let Some(mut open) = directions(work, system, &spare) else { return Ok(false) };
+    let (mut moving, mut others) = left_open(work, &open);
+    if !moving.is_empty()
+        && let Some(lasting) = lasting_directions(work, system, &spare)
+    {
+        open = lasting;
+        (moving, others) = left_open(work, &open);
+    }
     if !moving.is_empty() {
         return Err(vec![missing_law(work, system, &spare, &moving, &others)]);
     }
@@ -179,6 +185,62 @@ fn directions(work: &mut Work, system: &System, spare: &[u32]) -> Option<Open> {
     (directions.len() == spare.len()).then_some(Open { variables, orders, directions })
 }
 
+/// The same by numbers alone, for small systems. The pattern may take equations between potentials for ones that determine
+/// all of these although only differences are in them, and so overlook that they constrain states. Here all rows are
+/// differentiated some times, as with constant coefficients: a direction is open if it can be continued.
+fn lasting_directions(work: &mut Work, system: &System, spare: &[u32]) -> Option<Open> {
+    const TIMES: usize = 2;
+    const MOST: usize = 80;
+    let smooth = |work: &Work, variable: VarId| {
+        work.model.variables[variable].ty == VariableType::Real && !work.is_discrete(variable)
+    };
+    let variables: Vec<VarId> = system.columns.iter().copied().filter(|&variable| smooth(work, variable)).collect();
+    if variables.len() > MOST {
+        return None;
+    }
+    let place: FxHashMap<VarId, usize> = variables.iter().enumerate().map(|(k, &v)| (v, k)).collect();
+    let is_spare = |row: usize| spare.contains(&(row as u32));
+    let rows: Vec<usize> = (0..system.rows.len()).filter(|&row| !is_spare(row)).collect();
+    let is_smooth_row = |work: &Work, row: usize| {
+        let (left, right) = system.sides[row];
+        !is_discrete_equation(work, left, right)
+    };
+    let rows: Vec<u32> = rows.into_iter().filter(|&row| is_smooth_row(work, row)).map(|row| row as u32).collect();
+    let residuals = residuals(work, system, &rows);
+    let order_of = |work: &Work, mut variable: VarId| {
+        let mut order = 0;
+        while let Some(of) = work.model.variables[variable].derivative_of {
+            (variable, order) = (of, order + 1);
+        }
+        place.get(&variable).map(|&column| (column, order))
+    };
+    let inside = work.model.exprs.dependencies(&residuals).variables;
+    let found: Vec<(VarId, (usize, usize))> =
+        inside.into_iter().filter_map(|variable| Some((variable, order_of(work, variable)?))).collect();
+    let mut orders = vec![0; variables.len()];
+    found.iter().for_each(|&(_, (column, order))| orders[column] = order.max(orders[column]));
+    let unknowns: Vec<VarId> = found.iter().map(|(variable, _)| *variable).collect();
+    let slopes = slopes(work, &residuals, &unknowns)?;
+    let (count, width) = (variables.len(), variables.len() * (TIMES + 1));
+    let mut matrix = Vec::new();
+    for times in 0..=TIMES {
+        for row in &slopes {
+            let mut wide = vec![0.0; width];
+            for (&(_, (column, order)), slope) in found.iter().zip(row) {
+                // States are what they are; what lies above them is open.
+                if let Some(above) = (order + times).checked_sub(orders[column]) {
+                    wide[above * count + column] += slope;
+                }
+            }
+            matrix.push(wide);
+        }
+    }
+    let first: Vec<Vec<f64>> = null_space(matrix, width).into_iter().map(|vector| vector[..count].to_vec()).collect();
+    let directions = row_space(first);
+    let orders = orders.into_iter().map(|order| order as u32).collect();
+    (directions.len() == spare.len()).then_some(Open { variables, orders, directions })
+}
+
 /// What the equations leave open: variables that the model differentiates, whose motion it is, and others.
 fn left_open(work: &Work, open: &Open) -> (Vec<VarId>, Vec<VarId>) {
     let felt = (0..open.variables.len()).filter(|&place| open.feels(place));
@@ -262,6 +324,29 @@ fn slopes(work: &mut Work, residuals: &[ExprId], variables: &[VarId]) -> Option<
 
 /// Vectors that span what a matrix with so many columns maps to zero.
 fn null_space(mut matrix: Vec<Vec<f64>>, columns: usize) -> Vec<Vec<f64>> {
+    let pivots = eliminate(&mut matrix, columns);
+    let free = (0..columns).filter(|column| !pivots.contains(column));
+    free.map(|column| {
+        let mut vector = vec![0.0; columns];
+        vector[column] = 1.0;
+        for (row, &pivot) in pivots.iter().enumerate() {
+            vector[pivot] = -matrix[row][column];
+        }
+        vector
+    })
+    .collect()
+}
+
+/// Independent vectors that span the same as these.
+fn row_space(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let columns = matrix.first().map_or(0, Vec::len);
+    let rank = eliminate(&mut matrix, columns).len();
+    matrix.truncate(rank);
+    matrix
+}
+
+/// Gauss-Jordan elimination; the columns of the pivots of the first rows.
+fn eliminate(matrix: &mut [Vec<f64>], columns: usize) -> Vec<usize> {
     let largest = matrix.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
     let mut pivots: Vec<usize> = Vec::new();
     for column in 0..columns {
@@ -280,16 +365,7 @@ fn null_space(mut matrix: Vec<Vec<f64>>, columns: usize) -> Vec<Vec<f64>> {
         }
         pivots.push(column);
     }
-    let free = (0..columns).filter(|column| !pivots.contains(column));
-    free.map(|column| {
-        let mut vector = vec![0.0; columns];
-        vector[column] = 1.0;
-        for (row, &pivot) in pivots.iter().enumerate() {
-            vector[pivot] = -matrix[row][column];
-        }
-        vector
-    })
-    .collect()
+    pivots
 }
 
 fn notice(work: &Work, system: &System, spare: &[u32], open: &Open) -> Diagnostic {
