@@ -57,6 +57,19 @@ pub struct Differentiator {
 /// What has no derivative, and why.
 type Failures = FxHashMap<ExprId, NotDifferentiable>;
 
+/// The derivatives of operands.
+#[derive(Clone, Copy)]
+struct Known<'m> {
+    memo: &'m Memo,
+    failed: &'m Failures,
+}
+
+impl<'m> Known<'m> {
+    fn derivative(&self, id: ExprId) -> Result<ExprId, Option<&'m NotDifferentiable>> {
+        self.memo.get(id).ok_or_else(|| self.failed.get(&id))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Total,
@@ -141,7 +154,7 @@ impl Differentiator {
             }
             let derivative = match missing {
                 Some(missing) => Err(missing),
-                None => self.node(exprs, functions, id, memo, &failed, leaf, kind),
+                None => self.node(exprs, functions, id, Known { memo, failed: &failed }, leaf, kind),
             };
             match derivative {
                 Ok(derivative) => memo.insert(id, derivative),
@@ -159,12 +172,11 @@ impl Differentiator {
         e: &mut Exprs,
         functions: &mut Functions,
         id: ExprId,
-        memo: &Memo,
-        failed: &Failures,
+        known: Known<'_>,
         leaf: &mut LeafDerivative<'_>,
         kind: Kind,
     ) -> Result<ExprId, NotDifferentiable> {
-        let d = |id: ExprId| memo.get(id).expect("operands come before what they are in");
+        let d = |id: ExprId| known.memo.get(id).expect("operands come before what they are in");
         Ok(match e.node(id) {
             Node::Time if kind == Kind::Total => e.int(1),
             Node::Var(_) | Node::Der(_) => {
@@ -201,13 +213,12 @@ impl Differentiator {
             }
             Node::Call { site, args, output } => {
                 let arguments = e.arguments(args).to_vec();
-                let derivatives: Vec<Option<ExprId>> = arguments.iter().map(|&argument| memo.get(argument)).collect();
-                if derivatives.iter().all(|&derivative| derivative.is_some_and(|derivative| e.is_zero(derivative))) {
+                let derivatives: Vec<_> = arguments.iter().map(|&argument| known.derivative(argument)).collect();
+                if derivatives.iter().all(|derivative| derivative.is_ok_and(|derivative| e.is_zero(derivative))) {
                     return Ok(e.int(0));
                 }
                 let site = e.call_site(site).clone();
-                let reason = arguments.iter().find_map(|argument| failed.get(argument));
-                self.call(e, functions, &site, &arguments, &derivatives, output, reason)?
+                self.call(e, functions, &site, &arguments, &derivatives, output)?
             }
             // Constant, or piecewise so.
             Node::Real(_)
@@ -252,9 +263,8 @@ impl Differentiator {
         functions: &mut Functions,
         site: &CallSite,
         arguments: &[ExprId],
-        derivatives: &[Option<ExprId>],
+        derivatives: &[Result<ExprId, Option<&NotDifferentiable>>],
         output: u32,
-        missing: Option<&NotDifferentiable>,
     ) -> Result<ExprId, NotDifferentiable> {
         let plain = self.without_functions(functions, site);
         let site = plain.as_ref().unwrap_or(site);
@@ -267,7 +277,7 @@ impl Differentiator {
         };
         let ranges = input_ranges(site);
         let is_constant = |e: &Exprs, input: u32| {
-            let is_zero = |d: &Option<ExprId>| d.is_some_and(|d| e.is_zero(d));
+            let is_zero = |d: &Result<ExprId, _>| d.is_ok_and(|d| e.is_zero(d));
             ranges.get(input as usize).is_some_and(|range| derivatives[range.clone()].iter().all(is_zero))
         };
         let (target, differentiated) = match annotated(functions, site.function, |input| is_constant(e, input)) {
@@ -283,9 +293,10 @@ impl Differentiator {
             let (Some(range), Some(shape)) = (ranges.get(input), site.inputs.get(input)) else { continue };
             inputs.push(shape.clone());
             for derivative in &derivatives[range.clone()] {
-                let missing =
-                    || missing.cloned().unwrap_or_else(|| NotDifferentiable::because("an argument is missing"));
-                scalars.push(derivative.ok_or_else(missing)?);
+                scalars.push(derivative.map_err(|reason| match reason {
+                    Some(reason) => reason.clone(),
+                    None => NotDifferentiable::because("an argument is missing"),
+                })?);
             }
         }
         let outputs = function

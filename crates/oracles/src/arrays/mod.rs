@@ -22,11 +22,11 @@ struct Variables {
 
 impl Variables {
     fn random(rng: &mut Rng) -> Self {
-        let mut numbers = |_: usize| {
-            let one = |sizes: &[usize]| Tensor::from_fn(sizes, |_| rng.i32(-8..=8) as f64 / 4.0);
-            LEAVES.iter().map(|(_, sizes)| sizes).map(|sizes| *sizes).map(one).collect::<Vec<_>>()
+        let mut numbers = || {
+            let one = |(_, sizes): &(&str, &[usize])| Tensor::from_fn(sizes, |_| rng.i32(-8..=8) as f64 / 4.0);
+            LEAVES.iter().map(one).collect::<Vec<_>>()
         };
-        Self { base: numbers(0), slope: numbers(1) }
+        Self { base: numbers(), slope: numbers() }
     }
 
     fn at(&self, time: f64) -> Environment {
