@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::simulate_with;
+use common::{run_with, simulate_with};
 use results::Trajectories;
-use session::Settings;
+use session::{Ending, Settings};
 
 const ADAPTIVE: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
 
@@ -89,5 +89,36 @@ fn events_are_found_where_time_is_coarse() {
         let energy = 9.81 * end(&result, "h") + 0.5 * end(&result, "v").powi(2);
         assert_eq!(end(&result, "n"), 3.0, "{intervals}");
         assert!((energy - 9.81 * 0.64f64.powi(3)).abs() < 9.81 * 1.2e-4 * (4.4 + 3.5 + 2.8), "{intervals}: {energy}");
+    }
+}
+
+/// A ball comes to rest at √(2h/g)·(1 + e)/(1 − e) through infinitely many bounces: the run ends there with the reason, and
+/// the ball does not fall through the floor.
+#[test]
+fn bounces_without_end_are_noticed() {
+    for (e, g, h) in [(0.2f64, 1.0f64, 1.0f64), (0.3, 100.0, 0.01), (0.5, 9.81, 1.0), (0.8, 9.81, 10.0)] {
+        for (condition, action) in [("h < 0", ""), ("h <= 0", "reinit(h, 0);"), ("h < 0 and v < 0", "reinit(h, 0);")] {
+            let model = format!(
+                "model Ball
+                   Real h(start = {h}, fixed = true), v(start = 0, fixed = true);
+                 equation
+                   der(h) = v;
+                   der(v) = -{g};
+                   when {condition} then
+                     reinit(v, -{e}*pre(v));
+                     {action}
+                   end when;
+                 end Ball;"
+            );
+            let rest = (2.0 * h / g).sqrt() * (1.0 + e) / (1.0 - e);
+            for solver in ADAPTIVE {
+                let settings =
+                    Settings { stop_time: Some(1.5 * rest), solver: Some(solver.to_owned()), ..Settings::default() };
+                let run = run_with(&model, settings);
+                let Ending::Failed { time, diagnostic } = &run.ending else { panic!("{solver}: {model}") };
+                assert!(["event-accumulation", "chattering"].contains(&diagnostic.code), "{solver}: {diagnostic:?}");
+                assert!((time / rest - 1.0).abs() < 3e-3, "{solver}: at {time} instead of {rest}\n{model}");
+            }
+        }
     }
 }

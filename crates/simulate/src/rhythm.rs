@@ -17,12 +17,22 @@ pub struct RecentEvents {
 /// Events in a row each of which came sooner after its predecessor than that one, from which an accumulation shows.
 const SHRINKING: usize = 8;
 
+/// A gap of less than this part of the one before shrinks quickly. So many of them are enough when they have come to this
+/// part of the run: those of a ball that hardly bounces are soon below the rounding errors of its height.
+const QUICK: f64 = 0.7;
+const QUICKLY: usize = 5;
+const QUICK_SHARE: f64 = 1e-6;
+
 #[derive(Clone, Copy)]
 struct Rhythm {
     last: f64,
     gap: f64,
     /// Events in a row each of which came clearly sooner after its predecessor than that one.
     shrinking: usize,
+    /// Gaps in a row, of any size, that shrank quickly.
+    quick: usize,
+    /// All gaps so far.
+    gaps: usize,
     /// By which part of themselves the last gaps shrank, in a ring.
     parts: [f64; SHRINKING],
     /// Events in a row that the time can hardly tell apart.
@@ -30,8 +40,15 @@ struct Rhythm {
 }
 
 impl Rhythm {
-    const FIRST: Self =
-        Self { last: f64::NEG_INFINITY, gap: f64::INFINITY, shrinking: 0, parts: [0.0; SHRINKING], chattering: 0 };
+    const FIRST: Self = Self {
+        last: f64::NEG_INFINITY,
+        gap: f64::INFINITY,
+        shrinking: 0,
+        quick: 0,
+        gaps: 0,
+        parts: [0.0; SHRINKING],
+        chattering: 0,
+    };
 
     /// Whether the gaps go to zero in a time that is finite. Those of a ball that comes to rest shrink by the same part each
     /// time. Those of bodies that collide very often, but not for ever, shrink by less and less before they grow again.
@@ -39,11 +56,12 @@ impl Rhythm {
         /// Gaps that the time can hardly resolve any more are not waited for.
         const SMALLEST: f64 = 1e-9;
         const STEADY: f64 = 0.97;
-        if self.shrinking < SHRINKING {
-            return false;
+        let part = |back: usize| self.parts[(self.gaps + SHRINKING - back) % SHRINKING];
+        let is_steady = |count: usize| part(0) > STEADY * part(count - 1);
+        if self.quick >= QUICKLY && gap < QUICK_SHARE * span && is_steady(QUICKLY) {
+            return true;
         }
-        let part = |back: usize| self.parts[(self.shrinking - back) % SHRINKING];
-        gap < SMALLEST * span || part(0) > STEADY * part(SHRINKING - 1)
+        self.shrinking >= SHRINKING && (gap < SMALLEST * span || is_steady(SHRINKING))
     }
 }
 
@@ -53,9 +71,11 @@ impl RecentEvents {
         let rhythm = self.rhythms.entry((crossing.function, crossing.to)).or_insert(Rhythm::FIRST);
         let gap = time - rhythm.last;
         let shrinks = gap < 1e-5 * span && gap < 0.98 * rhythm.gap;
+        rhythm.quick = if gap < QUICK * rhythm.gap { rhythm.quick + 1 } else { 0 };
+        rhythm.gaps += 1;
         let chatters = gap < 1e-9 * span;
         rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
-        rhythm.parts[rhythm.shrinking % SHRINKING] = 1.0 - gap / rhythm.gap;
+        rhythm.parts[rhythm.gaps % SHRINKING] = 1.0 - gap / rhythm.gap;
         rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
         (rhythm.last, rhythm.gap) = (time, gap);
         if rhythm.accumulates(gap, span) {

@@ -539,6 +539,11 @@ impl<'a, 'w> Run<'a, 'w> {
                 self.meter.add(Part::Events, searched);
                 continue;
             }
+            if crossing.is_none() && self.turns_unseen(&step)? {
+                time = self.retake(step.t_old, step.t_old)?;
+                self.meter.add(Part::Events, searched);
+                continue;
+            }
             time = crossing.map_or(end, |event| event.t);
             if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
                 time = known;

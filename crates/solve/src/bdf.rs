@@ -486,6 +486,10 @@ impl Integrator for Bdf {
         self.statistics
     }
 
+    fn begins_straight(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "bdf"
     }

@@ -126,6 +126,10 @@ impl Integrator for DaeMode {
         self.method.statistics()
     }
 
+    fn begins_straight(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &'static str {
         "dae"
     }

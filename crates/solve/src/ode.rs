@@ -164,6 +164,11 @@ pub trait Integrator: DenseOutput {
         0.0
     }
 
+    /// Whether the first step after a start is a straight line, whatever the slope at its beginning.
+    fn begins_straight(&self) -> bool {
+        false
+    }
+
     /// Goes back to a time of the last accepted step. The next step has the length `h` at most.
     fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
         let mut x = self.state().to_vec();

@@ -49,6 +49,34 @@ impl Run<'_, '_> {
         }))
     }
 
+    /// Whether a residue turns back inside of the first step behind an event and the step does not know: the first step of a
+    /// multistep method is a straight line, and a ball that hardly leaves the ground would fall through it.
+    pub(super) fn turns_unseen(&mut self, step: &Step) -> Result<bool, Stop> {
+        let (begin, length) = (step.t_old, step.t_new - step.t_old);
+        let is_long = length > (SHORTEST * self.options.interval).max(RESOLUTION * begin.abs() / PROBE);
+        let is_first = self.instant.0 == begin;
+        if !is_first || !is_long || !self.station.integrator.begins_straight() || self.program.roots.is_empty() {
+            return Ok(false);
+        }
+        let count = self.program.roots.len();
+        let (mut first, mut dense, mut probed) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+        let probe = PROBE * length;
+        self.residues_at(begin + probe, &mut dense)?;
+        self.residues_at(begin, &mut first)?;
+        let Station { machine, roots, .. } = &mut *self.station;
+        machine.program.read_derivatives(&machine.memory, &mut self.slopes);
+        self.x.iter_mut().zip(&self.slopes).for_each(|(x, slope)| *x += probe * slope);
+        if CrossingFunctions::evaluate(machine, begin + probe, &self.x, &mut probed).is_err() {
+            return Ok(false);
+        }
+        Ok((0..count).any(|k| {
+            let (model, dense) = (probed[k] - first[k], dense[k] - first[k]);
+            let leaves = f64::from(roots.status()[k]) * model.signum() <= 0.0;
+            // The model leads to the other side within the step, the step does not, or by far not as soon.
+            leaves && model.signum() * dense < 0.5 * model.abs() && PROBE * first[k].abs() < model.abs()
+        }))
+    }
+
     /// The residues on the dense output; memory holds the point.
     fn residues_at(&mut self, time: f64, residues: &mut [f64]) -> Result<(), Stop> {
         let Station { machine, integrator, .. } = &mut *self.station;
