@@ -13,6 +13,8 @@ pub struct Call<'a> {
     pub session: Session,
     pub subject: &'a Subject,
     pub style: Style,
+    /// Known before the model is flattened: what is differenced is what was written.
+    pub switching: transform::Switching,
     /// For the summary, as far as it is known.
     pub flat: Option<Flat>,
     pub structure: Option<Structure>,
@@ -27,6 +29,7 @@ impl<'a> Call<'a> {
             session: Session::new(Box::new(Disk)),
             subject,
             style,
+            switching: transform::Switching::default(),
             flat: None,
             structure: None,
             classes: Vec::new(),
@@ -37,7 +40,9 @@ impl<'a> Call<'a> {
     /// Text to flat model.
     pub fn flatten(&mut self) -> Result<dae::Model, Failed> {
         let target = self.target()?;
-        let model = self.session.flatten(&request(self.subject, &target))?;
+        let mut request = request(self.subject, &target);
+        request.transform.switching = self.switching;
+        let model = self.session.flatten(&request)?;
         self.flat = Some(Flat::of(&model));
         Ok(model)
     }

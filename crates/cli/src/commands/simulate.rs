@@ -40,14 +40,15 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn walk(&mut self, call: &mut Call, keep: &dyn Fn(&str) -> bool) -> Result<Outcome, Failed> {
+        let is_differenced = self.arguments.switching == Switching::Difference;
+        if is_differenced {
+            call.switching = transform::Switching::Difference;
+        }
         let model = call.flatten()?;
         let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
-        if self.arguments.switching == Switching::Difference {
-            if options.solver != session::Method::ImplicitEuler {
-                let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
-                return Err(Failed::Call(message.to_owned()));
-            }
-            call.session.transform.switching = transform::Switching::Difference;
+        if is_differenced && options.solver != session::Method::ImplicitEuler {
+            let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
+            return Err(Failed::Call(message.to_owned()));
         }
         call.session.transform.inline_step = options.inline_step();
         let schedule = call.structure(model)?;
