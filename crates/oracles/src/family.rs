@@ -106,6 +106,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 100,
     },
     Family {
+        name: "monotone",
+        about: "networks of monotone elements with branches under sources that jump, against their residuals",
+        case: crate::monotone::case,
+        tested: 40,
+    },
+    Family {
         name: "pendulums",
         about: "pendulums and linkages in Cartesian coordinates, against their angles",
         case: crate::pendulums::case,
@@ -127,7 +133,7 @@ pub const FAMILIES: &[Family] = &[
         name: "roots",
         about: "networks of linear, cubic and exponential elements of all sizes, made from a known root",
         case: crate::roots::case,
-        tested: 20,
+        tested: 60,
     },
     Family {
         name: "roundings",

@@ -29,6 +29,7 @@ mod gears;
 mod initial;
 mod linear;
 mod mechanics;
+mod monotone;
 mod pencil;
 mod pendulums;
 mod pulses;

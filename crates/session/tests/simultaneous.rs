@@ -119,3 +119,91 @@ end M;";
         assert!(is_near(*v, (-1.2e-9 + 1e-10 * time.sin()) / 0.06, 1e-9), "{v} at {time}");
     }
 }
+
+/// Branches that do not hold where others do: the parabola turns back, and frozen configurations lead from one to the other.
+#[test]
+fn branches_are_taken_together_where_none_leads_to_the_others() {
+    let text = "
+model M
+  Real x1, x2, x3, x4;
+equation
+  12*x1 - 11*x3 - x4 = -9;
+  10*(if x2 > 0.5 then 10*(x2 - 0.5) + 0.1 else 0.2*x2) + 0.11*x2 - 0.1*x3 = 3;
+  13*x3 - 11*x1 - 0.1*x2 - x4 = 9;
+  0.01*(if x4 > 0.5 then 0.5 + 2*(x4 - 0.5) + (x4 - 0.5)^2 else x4) + 2.1*x4 - x1 - x3 = 2;
+end M;";
+    let result = simulate(text, 1.0);
+    let [x1, x2, x3, x4] = ["x1", "x2", "x3", "x4"].map(|name| result.last(name).unwrap());
+    assert!(x2 > 0.5 && x4 > 0.5);
+    for off in [
+        12.0 * x1 - 11.0 * x3 - x4 + 9.0,
+        10.0 * (10.0 * (x2 - 0.5) + 0.1) + 0.11 * x2 - 0.1 * x3 - 3.0,
+        13.0 * x3 - 11.0 * x1 - 0.1 * x2 - x4 - 9.0,
+        0.01 * (0.5 + 2.0 * (x4 - 0.5) + (x4 - 0.5).powi(2)) + 2.1 * x4 - x1 - x3 - 2.0,
+    ] {
+        assert!(off.abs() < 1e-9, "{off}");
+    }
+}
+
+/// A logarithm ends where its branch does not hold, and the source jumps to the other side.
+#[test]
+fn a_branch_that_ends_is_left() {
+    let text = "
+model M
+  Real x(start = -3), y;
+equation
+  0.1*(if x > 1 then 1 + log(x) elseif x < -1 then -1 - log(-x) else x) + 1.1*x - y = if time < 0.5 then -5 else 7;
+  2*y + y^3 - x = 0;
+end M;";
+    let result = simulate(text, 1.0);
+    for (time, source) in [(0.25, -5.0), (0.75, 7.0)] {
+        let (x, y) = (result.at("x", time).unwrap(), result.at("y", time).unwrap());
+        let branch = if x > 1.0 { 1.0 + x.ln() } else { -1.0 - (-x).ln() };
+        assert!(x.signum() == f64::signum(source) && (2.0 * y + y.powi(3) - x).abs() < 1e-8, "{x} {y}");
+        assert!((0.1 * branch + 1.1 * x - y - source).abs() < 1e-8, "{x} {y}");
+    }
+}
+
+/// What a torn form computes from its guesses overflows, though the guesses do not; its Jacobian may be singular there.
+#[test]
+fn monotone_systems_are_solved_whatever_was_torn() {
+    let text = "
+model M
+  Real x1, x2, x3, x4, x5;
+equation
+  0.1*sinh(3*x1) + 11*x1 - 0.01*x2 - 0.01*x5 = -1;
+  1e-4*x2*abs(x2) + 0.012*x2 - 0.001*x5 = 0.001;
+  0.0011*x3 - 1e-4*x4 - 0.001*x5 = -1;
+  -10*x1 - 1e-4*x3 + 12*x4 - x5 = 0.001;
+  10*atan(100*x5) - 0.001*x2 - x4 + 1.02*x5 = 0;
+end M;";
+    let result = simulate(text, 1.0);
+    let [x1, x2, x3, x4, x5] = ["x1", "x2", "x3", "x4", "x5"].map(|name| result.last(name).unwrap());
+    for off in [
+        0.1 * (3.0 * x1).sinh() + 11.0 * x1 - 0.01 * x2 - 0.01 * x5 + 1.0,
+        1e-4 * x2 * x2.abs() + 0.012 * x2 - 0.001 * x5 - 0.001,
+        0.0011 * x3 - 1e-4 * x4 - 0.001 * x5 + 1.0,
+        -10.0 * x1 - 1e-4 * x3 + 12.0 * x4 - x5 - 0.001,
+        10.0 * (100.0 * x5).atan() - 0.001 * x2 - x4 + 1.02 * x5,
+    ] {
+        assert!(off.abs() < 1e-9, "{off}");
+    }
+}
+
+/// Noise beside large unknowns, where a function is flat, is an error beside small ones, where it is steep.
+#[test]
+fn noise_of_a_flat_place_ends_no_iteration_at_a_steep_one() {
+    let text = "
+model M
+  Real x1, x2;
+equation
+  atan(100*x1) + 100.000001*x1 - 100*x2 = 0.001 + 5*sin(14.86*time);
+  1e-6*(if x2 > 0.5 then 10*(x2 - 0.5) + 0.1 else 0.2*x2) - 100*x1 + 100.000001*x2 = 0.001 + 5*sin(10.33*time);
+end M;";
+    let result = simulate(text, 1.0);
+    for (place, time) in result.time.iter().enumerate() {
+        let [x1, x2] = ["x1", "x2"].map(|name| result.get(name).unwrap().values[place]);
+        let off = (100.0 * x1).atan() + 100.000001 * x1 - 100.0 * x2 - (0.001 + 5.0 * (14.86 * time).sin());
+        assert!(off.abs() < 1e-9 * (1.0 + 100.0 * x1.abs()), "off by {off} at {time}: {x1} {x2}");
+    }
+}

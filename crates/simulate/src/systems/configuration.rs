@@ -21,6 +21,9 @@ const MOST_CONFIGURATIONS: usize = 4096;
 /// Configurations that are asked for, tried before other ways.
 const MOST_ASKED_FOR: usize = 64;
 
+/// Configurations without a solution that is found quickly, before other ways are gone.
+const MOST_FAILURES: usize = 12;
+
 /// Configurations that are tried by every means.
 const MOST_THOROUGH: usize = 32;
 
@@ -73,20 +76,19 @@ impl Workspace {
     }
 
     fn settle(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
-        self.decide_outside(program, system, memory);
         self.decide_by_start_values(program, system, memory);
+        self.decide_outside(program, system, memory);
         // Other ways to a solution are long: every configuration that is asked for has its first try before one has them all.
         let first = self.find_quickly(program, system, memory);
         let Err(reason) = first else { return first };
         if !matches!(self.method, Method::Linear { .. }) {
-            if self.begin_whole(program, system, memory) {
-                self.is_on_trial = true;
-                let whole = self.find_quickly(program, system, memory);
-                self.is_on_trial = false;
-                if whole.is_ok() {
-                    return whole;
-                }
-                self.whole = None;
+            if let Some(solved) = self.find_whole(program, system, memory) {
+                return Ok(solved);
+            }
+            if self.solve_unfrozen(program, system, memory)
+                && let Ok(solved) = self.find_configuration(program, system, memory, Reach::AskedFor)
+            {
+                return Ok(solved);
             }
             if !matches!(reason, Reason::NoConfiguration { .. }) {
                 let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
@@ -103,16 +105,33 @@ impl Workspace {
         self.find_configuration(program, system, memory, Reach::All)
     }
 
-    /// Configurations that are asked for, as long as they are found without detours, and the one of the solution that relations
-    /// follow.
+    /// The configurations that are asked for, as far as they are found without detours, and the one of the solution that
+    /// relations follow.
     fn find_quickly(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         self.set_quick(true);
-        let asked_for = self.find_configuration(program, system, memory, Reach::AskedFor);
-        self.set_quick(false);
-        if asked_for.is_err() && self.solve_unfrozen(program, system, memory) {
-            return self.find_configuration(program, system, memory, Reach::AskedFor).or(asked_for);
+        let mut outcome = self.find_configuration(program, system, memory, Reach::AskedFor);
+        if outcome.is_err() && self.solve_unfrozen(program, system, memory) {
+            outcome = self.find_configuration(program, system, memory, Reach::AskedFor).or(outcome);
         }
-        asked_for
+        self.set_quick(false);
+        outcome
+    }
+
+    /// The same of the whole form of a torn system; if it is found, the whole form stays.
+    fn find_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        if !self.begin_whole(program, system, memory) {
+            return None;
+        }
+        self.is_on_trial = true;
+        let mut outcome = self.find_quickly(program, system, memory).ok();
+        if outcome.is_none() && self.solve_unfrozen(program, system, memory) {
+            outcome = self.find_configuration(program, system, memory, Reach::AskedFor).ok();
+        }
+        self.is_on_trial = false;
+        if outcome.is_none() {
+            self.whole = None;
+        }
+        outcome
     }
 
     /// Relations that have no unknowns of the system in their residues are what these say, whatever is found here.
@@ -214,7 +233,8 @@ impl Workspace {
         let is_quick = self.is_quick();
         loop {
             let next = search.next_queued();
-            if reach == Reach::AskedFor && (next.is_none() || search.seen.len() > MOST_ASKED_FOR) {
+            let is_enough = search.seen.len() > MOST_ASKED_FOR || is_quick && search.failures > MOST_FAILURES;
+            if reach == Reach::AskedFor && (next.is_none() || is_enough) {
                 break;
             }
             // A few combinations are tried before one that contradicts itself is taken: where a branch ends, as that of a
@@ -417,6 +437,7 @@ struct Search {
     /// What the solution before asked for; at first the configuration as it was.
     asked_for: Vec<u64>,
     first_failure: Option<Reason>,
+    failures: usize,
     /// The configuration that is least violated, and by how much, if that may be rounding.
     nearest: Option<(f64, Vec<f64>)>,
     /// The entries of a configuration that are states of comparisons of unknowns; others are decided outside.
@@ -438,6 +459,7 @@ impl Search {
             queue: VecDeque::from([first.clone()]),
             seen: FxHashSet::default(),
             first_failure: None,
+            failures: 0,
             nearest: None,
             turns: FxHashSet::default(),
             turned: false,
@@ -551,6 +573,7 @@ impl Search {
     /// A configuration without a solution says nothing about the next: every comparison turned, one at a time.
     fn fail(&mut self, candidate: &[f64], reason: Reason) {
         self.first_failure.get_or_insert(reason);
+        self.failures += 1;
         for &k in &self.comparisons {
             let mut single = candidate.to_vec();
             single[k] = if candidate[k] > 0.0 { -1.0 } else { 1.0 };

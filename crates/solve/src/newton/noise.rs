@@ -7,7 +7,7 @@
 /// After so many solves noise says nothing any more.
 const OLD: u32 = 50;
 /// Rounding errors of a residual, relative to its terms.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// How much larger than those that were seen rounding errors may be.
 const MARGIN: f64 = 4.0;
 

@@ -144,7 +144,9 @@ impl NewtonSolver {
             return false;
         }
         let mut open = self.open(x);
-        if open.is_empty() && !self.corrections_are_within(x, &self.step, &self.r, ROUNDING) {
+        // What is within the tolerance anyway need not be told from curvature.
+        let is_settled = open.is_empty();
+        if is_settled && !self.corrections_are_within(x, &self.step, &self.r, ROUNDING) {
             open = (0..self.size).filter(|&j| self.step[j].abs() > ROUNDING * x[j].abs()).collect();
         }
         let count = open.len();
@@ -158,14 +160,15 @@ impl NewtonSolver {
                 let small_off = (small[j] - (1.0 - sign * SMALL_STEP) * d).abs();
                 let is_unexpected = off >= 0.5 * STEP * d.abs() && off <= 20.0 * d.abs();
                 // Curvature shrinks with the square of the step; what stays on a stair of rounding, with the step.
-                is_unexpected && small_off >= 0.25 * (SMALL_STEP / STEP) * off
+                is_unexpected && (is_settled || small_off >= 0.25 * (SMALL_STEP / STEP) * off)
             });
         }
-        let are_all = open.len() == count;
+        // Where all is within the tolerance, one of them is why corrections do not get shorter.
+        let is_enough = open.len() == count || is_settled && !open.is_empty();
         // Those that are noise do not speak against the steps of the others any more.
         let terms = self.terms(x);
         self.noise.note(x, &self.r, &terms, open.into_iter().map(|j| (j, self.step[j])));
-        are_all
+        is_enough
     }
 
     /// The next correction after this part of the one at hand, with the same Jacobian.
