@@ -6,10 +6,11 @@
 //! column of `data_2`, the last matrix, so rows are appended and the number of columns in its header is overwritten.
 //! Level 4 format: MATLAB MAT-File Format, chapter 2.
 //!
-//! Readers take what follows `data_2` for a further matrix. So that the file can be read at every moment of the run,
-//! there is one: `spare`, bytes without meaning. New rows are written into it, and at their end the head of the next
-//! `spare`; then the number of columns makes them part of `data_2`, and what the old head of `spare` still covers of
-//! them is put in its place. The end of the run cuts `spare` off.
+//! So that the file can be read at every moment of the run, also by those who take their time, the whole file is replaced by
+//! a longer one now and then, as long as it is small. A large one grows in place: readers take what follows `data_2` for a
+//! further matrix, and there is one: `spare`, bytes without meaning. New rows are written into it, and at their end the
+//! head of the next `spare`; then the number of columns makes them part of `data_2`, and what the old head of `spare` still
+//! covers of them is put in its place. The end of the run cuts `spare` off.
 
 use std::path::Path;
 
@@ -18,6 +19,9 @@ use crate::output::OutputFile;
 use crate::{Column, Kind, ResultError, ResultSink, Trajectories, Trajectory};
 
 const PIECE: usize = 1 << 18;
+
+/// Files up to this size are replaced.
+const SMALL: usize = 1 << 24;
 
 /// Zeros that readers take for heads of empty matrices come in this size.
 const HEAD: u64 = 20;
@@ -42,6 +46,12 @@ pub struct MatSink {
     last_time: f64,
     pending: Vec<u8>,
     pending_rows: i32,
+    /// What the file is to hold, as long as it is replaced as a whole.
+    content: Option<Vec<u8>>,
+    /// How much of it the file holds, and how many rows.
+    held: (usize, i32),
+    /// The file is complete, or took no more.
+    is_over: bool,
 }
 
 struct Places {
@@ -63,6 +73,9 @@ impl MatSink {
             last_time: 0.0,
             pending: Vec::new(),
             pending_rows: 0,
+            content: Some(Vec::new()),
+            held: (0, 0),
+            is_over: false,
         })
     }
 
@@ -106,14 +119,81 @@ impl MatSink {
         let row_count = head.len() as u64 + 8;
         push_header(&mut head, "data_2", DOUBLE, variables as usize, 0);
         let end = head.len() as u64;
-        push_header(&mut head, SPARE, BYTE, 0, 1);
-        self.output.append(&head)?;
+        if self.output.is_replaceable() {
+            self.output.replace(&head)?;
+            self.held = (head.len(), 0);
+        }
+        self.content = Some(head);
         self.places = Some(Places { row_count, end_time, end });
+        Ok(())
+    }
+
+    /// Adds the rows that were kept back to the content of a small file.
+    fn take_pending(&mut self) {
+        let (Some(content), Some(places)) = (&mut self.content, &mut self.places) else { return };
+        content.append(&mut self.pending);
+        self.rows = self.rows.saturating_add(std::mem::take(&mut self.pending_rows));
+        places.end = content.len() as u64;
+        let (rows, time) = (self.rows.to_le_bytes(), self.last_time.to_le_bytes());
+        for (at, bytes) in [(places.row_count, &rows[..]), (places.end_time, &time[..])] {
+            if let Some(place) = content.get_mut(at as usize..at as usize + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+        }
+    }
+
+    /// Replaces a small file by one with all rows; where there is no room for both, it gets what fits.
+    fn replace(&mut self, spare: bool) -> Result<(), ResultError> {
+        self.take_pending();
+        let Some(content) = &mut self.content else { return Ok(()) };
+        let length = content.len();
+        if spare {
+            push_header(content, SPARE, BYTE, 0, 1);
+        }
+        let replaced = self.output.replace(content);
+        content.truncate(length);
+        match replaced {
+            Ok(()) => self.held = (length, self.rows),
+            Err(_) => self.save_what_fits(),
+        }
+        replaced
+    }
+
+    fn save_what_fits(&mut self) {
+        self.is_over = true;
+        let (Some(content), Some(places)) = (self.content.take(), self.places.take()) else { return };
+        let (begin, rows) = self.held;
+        let new_rows = self.rows.saturating_sub(rows).max(1) as usize;
+        let width = (content.len() - begin) / new_rows;
+        if begin == 0 || width == 0 {
+            return;
+        }
+        let piece = width * (PIECE / 64 / width).max(1);
+        let fits = |bytes: &&[u8]| self.output.append(bytes).is_ok();
+        let saved: usize = content[begin..].chunks(piece).take_while(fits).map(<[u8]>::len).sum();
+        if saved == 0 {
+            return;
+        }
+        let time = &content[begin + saved - width..][..8];
+        let rows = rows + (saved / width) as i32;
+        // The error that led here is reported.
+        let _ = self.output.patch(places.row_count, &rows.to_le_bytes());
+        let _ = self.output.patch(places.end_time, time);
+    }
+
+    /// From now on the file grows in place.
+    fn grow_in_place(&mut self) -> Result<(), ResultError> {
+        self.replace(true)?;
+        self.content = None;
         Ok(())
     }
 
     /// Writes the rows that were kept back. Those that the head of `spare` would not fit into stay until there are more.
     fn flush(&mut self) -> Result<(), ResultError> {
+        if self.content.is_some() {
+            self.take_pending();
+            return if self.output.is_replaceable() { self.replace(false) } else { Ok(()) };
+        }
         let Some(places) = self.places.as_mut().filter(|_| self.pending.len() >= SPARE_HEAD) else { return Ok(()) };
         let rows = self.rows.saturating_add(self.pending_rows);
         let written = insert(&mut self.output, places, rows, &self.pending);
@@ -131,6 +211,16 @@ impl MatSink {
 
     /// The file without `spare`, with all rows.
     fn complete(&mut self) -> Result<(), ResultError> {
+        if self.is_over {
+            return Ok(());
+        }
+        if self.content.is_some() {
+            if self.places.is_some() {
+                self.replace(false)?;
+                self.is_over = true;
+            }
+            return Ok(());
+        }
         self.flush()?;
         let Some(places) = &mut self.places else { return Ok(()) };
         self.output.set_length(places.end)?;
@@ -168,14 +258,16 @@ impl ResultSink for MatSink {
             }
         }
         self.pending_rows += 1;
-        if self.pending.len() >= PIECE || self.output.is_stale() {
-            self.flush()?;
+        match &self.content {
+            Some(content) if content.len() + self.pending.len() > SMALL => self.grow_in_place(),
+            Some(_) if self.output.is_stale() => self.flush(),
+            None if self.pending.len() >= PIECE || self.output.is_stale() => self.flush(),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn finish(&mut self) -> Result<(), ResultError> {
-        if self.places.is_none() {
+        if self.places.is_none() && !self.is_over {
             let unknown = vec![f64::NAN; self.expansion.width];
             self.write_head(0.0, &unknown)?;
         }
@@ -476,11 +568,18 @@ mod tests {
     fn every_state_of_a_growing_file_is_readable() {
         let path = TemporaryPath::new("growing.mat");
         let mut sink = written(&path);
+        let names = || -> Vec<String> {
+            let bytes = std::fs::read(&path.0).unwrap();
+            matrices(&path.0, &bytes).unwrap().into_iter().map(|(name, _)| name).collect()
+        };
+        let all = ["Aclass", "name", "description", "dataInfo", "data_1", "data_2", "spare"];
+        sink.flush().unwrap();
+        assert_eq!(names(), all[..6]);
+        check(&crate::read(&path.0).unwrap());
+        sink.grow_in_place().unwrap();
         for _ in 0..3 {
             sink.flush().unwrap();
-            let bytes = std::fs::read(&path.0).unwrap();
-            let names: Vec<String> = matrices(&path.0, &bytes).unwrap().into_iter().map(|(name, _)| name).collect();
-            assert_eq!(names, ["Aclass", "name", "description", "dataInfo", "data_1", "data_2", "spare"]);
+            assert_eq!(names(), all);
             check(&crate::read(&path.0).unwrap());
         }
         sink.finish().unwrap();
@@ -495,6 +594,7 @@ mod tests {
         sink.begin(&[Column::new("x")]).unwrap();
         for row in 0..7 {
             sink.row(f64::from(row), &[f64::from(-row)]).unwrap();
+            sink.grow_in_place().unwrap();
             sink.flush().unwrap();
             let result = crate::read(&path.0).unwrap();
             assert!(result.time.iter().zip(0..).all(|(&time, row)| time == f64::from(row)));
@@ -503,5 +603,47 @@ mod tests {
         sink.finish().unwrap();
         let result = crate::read(&path.0).unwrap();
         assert_eq!(result.get("x").unwrap().values, [0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
+    }
+
+    /// The bytes are those of a file that was opened before and is read while the run goes on.
+    #[cfg(unix)]
+    #[test]
+    fn a_small_file_can_be_read_slowly() {
+        use std::io::Read;
+        let path = TemporaryPath::new("slow.mat");
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&[Column::new("x")]).unwrap();
+        for row in 0..50 {
+            sink.row(f64::from(row), &[f64::from(-row)]).unwrap();
+            sink.flush().unwrap();
+            let mut file = std::fs::File::open(&path.0).unwrap();
+            let mut bytes = vec![0; 20];
+            file.read_exact(&mut bytes).unwrap();
+            sink.row(f64::from(row) + 0.5, &[f64::from(-row) - 0.5]).unwrap();
+            sink.flush().unwrap();
+            file.read_to_end(&mut bytes).unwrap();
+            let result = read(&path.0, &bytes, &|_| true).unwrap();
+            assert_eq!(result.time.len(), 2 * row as usize + 1);
+            assert_eq!(result.last("x"), Some(f64::from(-row)));
+        }
+        sink.finish().unwrap();
+        assert_eq!(crate::read(&path.0).unwrap().time.len(), 100);
+    }
+
+    #[test]
+    fn a_file_that_gets_large_keeps_all_rows() {
+        let path = TemporaryPath::new("large.mat");
+        let count = 60_000;
+        let names: Vec<Column> = (0..50).map(|k| Column::new(format!("x{k}"))).collect();
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&names).unwrap();
+        for row in 0..count {
+            sink.row(f64::from(row), &[f64::from(row); 50]).unwrap();
+        }
+        sink.finish().unwrap();
+        let result = crate::read(&path.0).unwrap();
+        let expected: Vec<f64> = (0..count).map(f64::from).collect();
+        assert_eq!(result.time, expected);
+        assert_eq!(result.get("x49").unwrap().values, expected);
     }
 }

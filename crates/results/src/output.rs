@@ -29,8 +29,9 @@ pub(crate) struct OutputFile {
 enum State {
     /// Nothing was written yet. The file that will be replaced is locked already.
     Waiting { target: PathBuf, old: Option<File> },
-    /// With the lock of the file that was replaced, for those who opened that one.
-    Open { file: File, _old: Option<File> },
+    /// With the lock of the file that was replaced, for those who opened that one. What is no file of a folder, such as a
+    /// pipe, has no name under which it could be replaced.
+    Open { file: File, target: Option<PathBuf>, old: Option<File> },
 }
 
 impl OutputFile {
@@ -68,7 +69,7 @@ impl OutputFile {
             }),
             State::Waiting { target, old } => match publish(target, old, bytes) {
                 Ok(file) => {
-                    self.state = State::Open { file, _old: old.take() };
+                    self.state = State::Open { file, target: Some(target.clone()), old: old.take() };
                     Ok(())
                 }
                 Err(error) => Err(error),
@@ -76,6 +77,26 @@ impl OutputFile {
         };
         written.map_err(|error| ResultError::io(&self.path, "write", error))?;
         self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Whether the content may be replaced as a whole.
+    pub fn is_replaceable(&self) -> bool {
+        !matches!(self.state, State::Open { target: None, .. })
+    }
+
+    /// Gives the file a new content. Who has opened it goes on to read the old one.
+    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), ResultError> {
+        let State::Open { file, target: Some(target), old } = &mut self.state else { return self.append(bytes) };
+        self.last_append = Instant::now();
+        let replaced = file.try_clone().and_then(|clone| {
+            let mut present = Some(clone);
+            let new = publish(target, &mut present, bytes)?;
+            *old = Some(std::mem::replace(file, new));
+            Ok(())
+        });
+        replaced.map_err(|error| ResultError::io(&self.path, "write", error))?;
+        self.length = bytes.len() as u64;
         Ok(())
     }
 
@@ -140,7 +161,7 @@ fn claim(path: &Path) -> io::Result<State> {
     // A link stays, and the file that it leads to is written.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     match OpenOptions::new().write(true).open(&target) {
-        Ok(file) if !file.metadata()?.is_file() => Ok(State::Open { file, _old: None }),
+        Ok(file) if !file.metadata()?.is_file() => Ok(State::Open { file, target: None, old: None }),
         Ok(file) => {
             lock(&file)?;
             Ok(State::Waiting { target, old: Some(file) })
@@ -165,6 +186,7 @@ fn publish(target: &Path, old: &mut Option<File>, bytes: &[u8]) -> io::Result<Fi
         Err(error) => match old.take() {
             Some(mut file) => {
                 file.set_len(0)?;
+                file.seek(SeekFrom::Start(0))?;
                 return file.write_all(bytes).map(|()| file);
             }
             None => return Err(error),
@@ -278,6 +300,14 @@ pub(crate) mod tests {
         assert_eq!(read().as_deref(), Some("one\ntwo\n"));
         file.append(b"three\n").unwrap();
         assert_eq!(read().as_deref(), Some("three\n"));
+        let mut before = File::open(&path.0).unwrap();
+        file.replace(b"four\nfive\n").unwrap();
+        file.append(b"six\n").unwrap();
+        assert_eq!(read().as_deref(), Some("four\nfive\nsix\n"));
+        // Who is reading goes on to read what there was.
+        let mut old = String::new();
+        std::io::Read::read_to_string(&mut before, &mut old).unwrap();
+        assert_eq!(old, "three\n");
         assert!(!beside(&path.0).exists());
     }
 

@@ -342,7 +342,10 @@ impl Typer<'_> {
         }
         let extra = over.iter().max().copied().unwrap_or(0);
         let variability = if signature.impure && self.place == super::Place::Model {
-            self.note_impure_call(signature.name, span);
+            // What gives nothing, such as `print`, is called for its effect: nothing in the model depends on how often.
+            if !signature.outputs.is_empty() {
+                self.note_impure_call(signature.name, span);
+            }
             highest(&values).max(Variability::Parameter)
         } else {
             highest(&values)
