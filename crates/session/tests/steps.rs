@@ -122,3 +122,28 @@ fn bounces_without_end_are_noticed() {
         }
     }
 }
+
+/// A ball that sticks falls through the floor by rounding errors again and again.
+#[test]
+fn a_ball_that_is_set_on_the_floor_chatters() {
+    let model = "model Ball
+        Real h(start = 1, fixed = true), v(start = 0, fixed = true);
+      equation
+        der(h) = v;
+        der(v) = -9.81;
+        when h < 0 then
+          reinit(v, 0);
+          reinit(h, 0);
+        end when;
+      end Ball;";
+    for solver in ADAPTIVE {
+        let settings = Settings { stop_time: Some(2.0), solver: Some(solver.to_owned()), ..Settings::default() };
+        let run = run_with(model, settings);
+        let Ending::Failed { time, diagnostic } = &run.ending else { panic!("{solver}: {:?}", run.ending) };
+        assert!(
+            ["event-accumulation", "chattering", "endless-events"].contains(&diagnostic.code),
+            "{solver}: {diagnostic:?}"
+        );
+        assert!((time - (2.0f64 / 9.81).sqrt()).abs() < 1e-2, "{solver}: {time}");
+    }
+}

@@ -35,8 +35,9 @@ struct Rhythm {
     gaps: usize,
     /// By which part of themselves the last gaps shrank, in a ring.
     parts: [f64; SHRINKING],
-    /// Events in a row that the time can hardly tell apart.
+    /// Events in a row that the time can hardly tell apart, and those of which a run would have tens of millions.
     chattering: u32,
+    crowding: u32,
 }
 
 impl Rhythm {
@@ -48,6 +49,7 @@ impl Rhythm {
         gaps: 0,
         parts: [0.0; SHRINKING],
         chattering: 0,
+        crowding: 0,
     };
 
     /// Whether the gaps go to zero in a time that is finite. Those of a ball that comes to rest shrink by the same part each
@@ -77,10 +79,11 @@ impl RecentEvents {
         rhythm.shrinking = if shrinks { rhythm.shrinking + 1 } else { 0 };
         rhythm.parts[rhythm.gaps % SHRINKING] = 1.0 - gap / rhythm.gap;
         rhythm.chattering = if chatters { rhythm.chattering + 1 } else { 0 };
+        rhythm.crowding = if gap < 1e-7 * span { rhythm.crowding + 1 } else { 0 };
         (rhythm.last, rhythm.gap) = (time, gap);
         if rhythm.accumulates(gap, span) {
             Some(RestlessEvents::Accumulate { gap })
-        } else if rhythm.chattering >= 500 {
+        } else if rhythm.chattering >= 500 || rhythm.crowding >= 5000 {
             Some(RestlessEvents::Chatter { gap })
         } else {
             None
