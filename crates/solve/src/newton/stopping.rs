@@ -163,8 +163,9 @@ impl NewtonSolver {
                 is_unexpected && (is_settled || small_off >= 0.25 * (SMALL_STEP / STEP) * off)
             });
         }
-        // Where all is within the tolerance, one of them is why corrections do not get shorter.
-        let is_enough = open.len() == count || is_settled && !open.is_empty();
+        // Where all is within the tolerance and residuals are rounding errors of their terms, one of them is why corrections do
+        // not get shorter.
+        let is_enough = open.len() == count || is_settled && !open.is_empty() && self.is_rounding_of_terms(x);
         // Those that are noise do not speak against the steps of the others any more.
         let terms = self.terms(x);
         self.noise.note(x, &self.r, &terms, open.into_iter().map(|j| (j, self.step[j])));
