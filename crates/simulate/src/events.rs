@@ -291,12 +291,17 @@ pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(),
     let program = &machine.program.clone();
     machine.run(|sections| &sections.assertions, Phase::Frozen)?;
     for (action, slots) in program.model().actions.iter().zip(&program.layout.actions) {
-        if matches!(action.kind, ActionKind::Assert { .. }) && action.condition.is_none() {
-            if machine.memory.values[slots.value as usize].is_nan() {
-                return Err(undefined(machine, action, slots.value));
-            }
-            assertion(machine, action, slots, log)?;
+        let values = &machine.memory.values;
+        let (active, value) = (values[slots.active as usize], values[slots.value as usize]);
+        // Those of when clauses are not active between events.
+        if !matches!(action.kind, ActionKind::Assert { .. }) || active == 0.0 {
+            continue;
         }
+        if active.is_nan() || value.is_nan() {
+            let address = if active.is_nan() { slots.active } else { slots.value };
+            return Err(undefined(machine, action, address));
+        }
+        assertion(machine, action, slots, log)?;
     }
     Ok(())
 }
