@@ -7,7 +7,7 @@
 use std::fmt;
 
 use base::{IdVec, Name, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::expr::{Builtin, CallSite, CompareOp, ExprId, Exprs, Node, Shape};
 use crate::function::{Body, Function, FunctionId, Functions, Type};
@@ -48,7 +48,11 @@ pub type LeafDerivative<'a> = dyn FnMut(&mut Exprs, Node) -> Result<Option<ExprI
 #[derive(Clone, Default)]
 pub struct Differentiator {
     /// By the function and the inputs that are taken as constant.
-    pub(crate) tangents: FxHashMap<(FunctionId, Vec<usize>), FunctionId>,
+    pub(crate) tangents: FxHashMap<(FunctionId, Vec<usize>), Result<FunctionId, NotDifferentiable>>,
+    /// Those whose body called them while it was made.
+    pub(crate) recursive: FxHashSet<FunctionId>,
+    /// Those whose bodies are being made.
+    pub(crate) unfinished: Vec<FunctionId>,
     pub(crate) helpers: Helpers,
     /// For Jacobians: the derivative of the last turn of a loop that iterates will do.
     pub(crate) is_approximate: bool,

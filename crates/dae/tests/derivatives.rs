@@ -333,8 +333,7 @@ fn annotations_name_the_derivative() {
     assert_eq!(called_function(&e, general), (2, vec![x, k, dx, dk]));
 }
 
-#[test]
-fn external_functions_need_an_annotation() {
+fn external_function() -> Arc<Function> {
     let mut f = (*function("outside", 1, 1, vec![local("x", Type::Real), local("y", Type::Real)], Vec::new())).clone();
     f.body = Body::External(dae::function::External {
         language: Name::new("C"),
@@ -345,10 +344,33 @@ fn external_functions_need_an_annotation() {
         outputs: vec![false],
         libraries: Vec::new(),
     });
-    let mut functions = Functions::from(vec![Arc::new(f)]);
+    Arc::new(f)
+}
+
+#[test]
+fn external_functions_need_an_annotation() {
+    let mut functions = Functions::from(vec![external_function()]);
     let error = Differentiator::new().tangent(&mut functions, FunctionId::from_index(0)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "function `outside` cannot be differentiated: it is external and has no annotation `derivative`"
     );
+}
+
+/// `f` calls `g`, which has a derivative, and an external function, which has none.
+#[test]
+fn a_failure_is_remembered_and_what_was_made_before_it_kept() {
+    let locals = || vec![local("x", Type::Real), local("y", Type::Real)];
+    let call = |f: usize| Expr::Call(FunctionId::from_index(f), vec![Expr::Local(id(0))]);
+    let sum = Expr::Arithmetic(ArithmeticOp::Add, Box::new(call(1)), Box::new(call(0)));
+    let g = function("g", 1, 1, locals(), vec![assign(1, Expr::Builtin(Builtin::Sin, vec![Expr::Local(id(0))]))]);
+    let f = function("f", 1, 1, locals(), vec![assign(1, sum)]);
+    let mut functions = Functions::from(vec![external_function(), g, f]);
+    let mut differentiator = Differentiator::new();
+    let first = differentiator.tangent(&mut functions, FunctionId::from_index(2)).unwrap_err();
+    let made = functions.len();
+    let again = differentiator.tangent(&mut functions, FunctionId::from_index(2)).unwrap_err();
+    let of_g = differentiator.tangent(&mut functions, FunctionId::from_index(1)).unwrap();
+    assert_eq!((first, functions.len()), (again, made));
+    assert_eq!(called(&functions, of_g, &[0.5, 1.0]), Some(0.5f64.cos()));
 }

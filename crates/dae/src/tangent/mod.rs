@@ -76,8 +76,9 @@ impl Differentiator {
 
     fn tangent_of(&mut self, functions: &mut Functions, id: FunctionId, constant: &[usize]) -> Made<FunctionId> {
         let key = (id, constant.to_vec());
-        if let Some(&known) = self.tangents.get(&key) {
-            return Ok(known);
+        if let Some(known) = self.tangents.get(&key) {
+            self.recursive.extend(known.as_ref().ok().filter(|known| self.unfinished.contains(known)));
+            return known.clone();
         }
         let Some(original) = functions.get(id).cloned() else {
             return Err(NotDifferentiable::because("it does not exist"));
@@ -85,24 +86,31 @@ impl Differentiator {
         let constant: Vec<LocalId> = constant.iter().filter_map(|&k| original.inputs.get(k).copied()).collect();
         let approximates = |found: &Iteration| self.is_approximate && found.kind != Kind::Comparisons;
         if let Some(found) = iteration(&original, Some(id), &constant).filter(|found| !approximates(found)) {
-            return Err(iterates(&original, found));
+            let error = iterates(&original, found);
+            self.tangents.insert(key, Err(error.clone()));
+            return Err(error);
         }
         // The id is known before the body, for functions that call themselves.
         let tangent = functions.push(original.clone());
-        self.tangents.insert(key, tangent);
-        let made = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
+        self.tangents.insert(key.clone(), Ok(tangent));
+        self.unfinished.push(tangent);
+        let made: Made<Function> = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
             let mut maker = Maker::new(self, functions, &original);
             let body = maker.with_constants(&constant, Maker::body)?;
             Ok(maker.function(body))
         });
+        self.unfinished.pop();
         match made {
             Ok(function) => {
                 functions[tangent] = Arc::new(function);
                 Ok(tangent)
             }
             Err(error) => {
-                // Those made on the way may call it.
-                self.tangents.retain(|_, made| *made < tangent);
+                if self.recursive.contains(&tangent) {
+                    // Those made on the way may call it.
+                    self.tangents.retain(|_, made| made.as_ref().map_or(true, |made| *made < tangent));
+                }
+                self.tangents.insert(key, Err(error.clone()));
                 Err(error)
             }
         }
