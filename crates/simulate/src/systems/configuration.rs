@@ -82,12 +82,7 @@ impl Workspace {
         let first = self.find_quickly(program, system, memory);
         let Err(reason) = first else { return first };
         if !matches!(self.method, Method::Linear { .. }) {
-            if let Some(solved) = self.find_whole(program, system, memory) {
-                return Ok(solved);
-            }
-            if self.solve_unfrozen(program, system, memory)
-                && let Ok(solved) = self.find_configuration(program, system, memory, Reach::AskedFor)
-            {
+            if let Some(solved) = self.find_whole(program, system, memory, Means::Quick) {
                 return Ok(solved);
             }
             if !matches!(reason, Reason::NoConfiguration { .. }) {
@@ -95,6 +90,12 @@ impl Workspace {
                 if asked_for.is_ok() {
                     return asked_for;
                 }
+            }
+            if let Some(solved) = self.find_unfrozen(program, system, memory) {
+                return Ok(solved);
+            }
+            if let Some(solved) = self.find_whole(program, system, memory, Means::Every) {
+                return Ok(solved);
             }
         }
         if matches!(reason, Reason::NoConfiguration { .. })
@@ -117,16 +118,22 @@ impl Workspace {
         outcome
     }
 
+    /// The configuration of the solution that relations follow.
+    fn find_unfrozen(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+        let is_solved = self.solve_unfrozen(program, system, memory);
+        is_solved.then(|| self.find_configuration(program, system, memory, Reach::AskedFor).ok()).flatten()
+    }
+
     /// The same of the whole form of a torn system; if it is found, the whole form stays.
-    fn find_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<Solved> {
+    fn find_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory, means: Means) -> Option<Solved> {
         if !self.begin_whole(program, system, memory) {
             return None;
         }
         self.is_on_trial = true;
-        let mut outcome = self.find_quickly(program, system, memory).ok();
-        if outcome.is_none() && self.solve_unfrozen(program, system, memory) {
-            outcome = self.find_configuration(program, system, memory, Reach::AskedFor).ok();
-        }
+        let outcome = match means {
+            Means::Quick => self.find_quickly(program, system, memory).ok(),
+            Means::Every => self.find_unfrozen(program, system, memory),
+        };
         self.is_on_trial = false;
         if outcome.is_none() {
             self.whole = None;
@@ -416,6 +423,15 @@ pub(super) fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: 
             if residue > lower - noise && residue < upper + noise { state } else { rounding.apply(residue) }
         }
     }
+}
+
+/// How long to look for a solution of one configuration.
+#[derive(Clone, Copy)]
+enum Means {
+    /// As long as Newton's method converges by itself.
+    Quick,
+    /// By every means.
+    Every,
 }
 
 /// How far to look for a configuration.
