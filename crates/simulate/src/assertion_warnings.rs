@@ -6,12 +6,13 @@ use dae::{Action, Model, PathId};
 
 use crate::places::at_origin;
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AssertionWarnings {
     list: Vec<Failing>,
 }
 
 /// An assertion that failed.
+#[derive(Clone, Debug)]
 struct Failing {
     component: PathId,
     span: Option<Span>,

@@ -1,8 +1,10 @@
 //! Which variable becomes which column of the result, and how a row is read from memory.
 
+use std::sync::Arc;
+
 use compile::Program;
 use dae::{VarId, Variability, VariableType};
-use results::{Column, Kind};
+use results::{Column, Kind, ResultError, ResultSink};
 use rustc_hash::FxHashMap;
 use transform::Role;
 
@@ -16,8 +18,8 @@ pub struct Columns {
     /// What the derivatives are in the structures met so far, by the address of the program.
     known: FxHashMap<usize, Vec<Option<VarId>>>,
     row: Vec<f64>,
-    /// The impulses of variables in the instant at hand.
-    pub impulses: Vec<(VarId, f64)>,
+    /// Which impulses are columns.
+    impulses: Vec<usize>,
 }
 
 impl Columns {
@@ -75,12 +77,12 @@ impl Columns {
             }
             columns.push(column);
         }
-        for &variable in modes.map(|modes| modes.switched.as_slice()).unwrap_or_default() {
+        for (place, &variable) in modes.map(|modes| modes.switched.as_slice()).unwrap_or_default().iter().enumerate() {
             let name = format!("impulse({})", model.variable_name(variable));
             if keep(&name) {
                 columns
                     .push(Column::new(name).description("what it adds up to in an instant in which it is unbounded"));
-                impulses.push((variable, 0.0));
+                impulses.push(place);
             }
         }
         let row = vec![0.0; sources.len() + impulses.len()];
@@ -103,18 +105,49 @@ impl Columns {
         }
     }
 
-    /// The instant is over.
-    pub fn forget_impulses(&mut self) {
-        self.impulses.iter_mut().for_each(|(_, impulse)| *impulse = 0.0);
-    }
-
     /// The row at the values in memory.
-    pub fn row(&mut self, program: &Program, memory: &compile::Memory) -> Row<'_> {
-        let impulses = self.impulses.iter().map(|&(_, impulse)| impulse);
+    pub fn row(&mut self, program: &Program, memory: &compile::Memory, impulses: &[(VarId, f64)]) -> Row<'_> {
+        let impulses = self.impulses.iter().map(|&place| impulses.get(place).map_or(0.0, |&(_, impulse)| impulse));
         let value = |source: &Option<VarId>| source.map_or(f64::NAN, |variable| program.value(memory, variable));
         let values = self.sources.iter().map(value).chain(impulses);
         self.row.iter_mut().zip(values).for_each(|(place, value)| *place = value);
         Row { values: &self.row, sources: &self.sources }
+    }
+}
+
+/// Takes the rows of a run to where they are kept.
+pub struct Rows<'a> {
+    columns: Columns,
+    /// The structure that the columns are read from.
+    program: Option<Arc<Program>>,
+    sink: &'a mut dyn ResultSink,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(columns: Columns, sink: &'a mut dyn ResultSink) -> Self {
+        Self { columns, program: None, sink }
+    }
+
+    pub fn begin(&mut self) -> Result<(), ResultError> {
+        self.sink.begin(&self.columns.columns)
+    }
+
+    /// Reads the next row.
+    pub fn row(&mut self, program: &Arc<Program>, memory: &compile::Memory, impulses: &[(VarId, f64)]) -> Row<'_> {
+        if !self.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, program)) {
+            self.columns.read_from(program);
+            self.program = Some(program.clone());
+        }
+        self.columns.row(program, memory, impulses)
+    }
+
+    /// Writes the row that was read.
+    pub fn write(&mut self, time: f64) -> Result<(), ResultError> {
+        self.sink.row(time, &self.columns.row)
+    }
+
+    pub fn finish(&mut self) -> Result<(), ResultError> {
+        self.sink.finish()
     }
 }
 

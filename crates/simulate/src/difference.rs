@@ -10,7 +10,7 @@ use transform::modes::difference::Difference;
 
 use crate::clockwork::{Clockwork, check_samples, same_instant};
 use crate::columns::Columns;
-use crate::event_log::EventLog;
+use crate::event_log::{EventLog, Journal};
 use crate::events::{self, Names};
 use crate::first_point::FirstPoint;
 use crate::machine::{Machine, Phase, Trouble};
@@ -122,6 +122,7 @@ impl Steps<'_> {
     ) -> Result<Ending, ResultError> {
         let (start, stop) = (self.options.start_time, self.options.stop_time);
         let mut next_output = 1u64;
+        let mut journal = log.journal();
         for number in 1u64.. {
             let mut time = start + number as f64 * step;
             if time > stop || same_instant(time, stop) {
@@ -131,7 +132,9 @@ impl Steps<'_> {
             if !watcher.progress(time) {
                 return Ok(Ending::Interrupted { time });
             }
-            match self.step(time, log) {
+            let outcome = self.step(time, &mut journal);
+            log.append(&mut journal);
+            match outcome {
                 Ok(None) => {}
                 Ok(Some(message)) => return Ok(Ending::Terminated { time, message }),
                 Err(trouble) => {
@@ -139,7 +142,7 @@ impl Steps<'_> {
                     return Ok(Ending::Failed { time, diagnostic });
                 }
             }
-            if let Some(variable) = self.columns.row(self.program, &self.machine.memory).undefined() {
+            if let Some(variable) = self.columns.row(self.program, &self.machine.memory, &[]).undefined() {
                 let diagnostic =
                     Box::new(not_finite(self.program, variable, "the value").diagnostic(self.program.model()));
                 return Ok(Ending::Failed { time, diagnostic });
@@ -159,7 +162,7 @@ impl Steps<'_> {
     }
 
     /// One step; the message of a model that ends the run.
-    fn step(&mut self, time: f64, log: &mut EventLog) -> Result<Option<String>, Trouble> {
+    fn step(&mut self, time: f64, log: &mut Journal) -> Result<Option<String>, Trouble> {
         for &(variable, last) in &self.difference.last {
             let value = self.machine.value(variable);
             self.program.set_value(&mut self.machine.memory, last, value);
@@ -180,6 +183,6 @@ impl Steps<'_> {
 
     fn write(&mut self, sink: &mut dyn ResultSink) -> Result<(), ResultError> {
         self.statistics.rows += 1;
-        sink.row(self.machine.memory.time(), self.columns.row(self.program, &self.machine.memory).values)
+        sink.row(self.machine.memory.time(), self.columns.row(self.program, &self.machine.memory, &[]).values)
     }
 }

@@ -107,10 +107,34 @@ pub enum Format {
     JsonLines,
 }
 
-/// Writes entries as they come. The first error of the writer is kept and told at the end.
-pub struct EventLog<'w> {
+/// Takes entries as lines, until somebody fetches them.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
     /// Assertions of level warning that failed.
     pub(crate) assertions: AssertionWarnings,
+    format: Option<Format>,
+    lines: String,
+}
+
+impl Journal {
+    /// Whether entries are worth being made.
+    pub fn is_active(&self) -> bool {
+        self.format.is_some()
+    }
+
+    pub fn write(&mut self, entry: &Entry) {
+        let Some(format) = self.format else { return };
+        let line = match format {
+            Format::Text => text(entry),
+            Format::JsonLines => json(entry),
+        };
+        self.lines.push_str(&line);
+        self.lines.push('\n');
+    }
+}
+
+/// Where the entries of a run go. The first error of the writer is kept and reported at the end.
+pub struct EventLog<'w> {
     out: Option<Box<dyn Write + 'w>>,
     format: Format,
     error: Option<io::Error>,
@@ -118,12 +142,12 @@ pub struct EventLog<'w> {
 
 impl<'w> EventLog<'w> {
     pub fn new(out: impl Write + 'w, format: Format) -> Self {
-        Self { assertions: AssertionWarnings::default(), out: Some(Box::new(out)), format, error: None }
+        Self { out: Some(Box::new(out)), format, error: None }
     }
 
     /// A log that nobody reads.
     pub fn none() -> Self {
-        Self { assertions: AssertionWarnings::default(), out: None, format: Format::Text, error: None }
+        Self { out: None, format: Format::Text, error: None }
     }
 
     /// Whether a line is the first of such a log.
@@ -134,18 +158,21 @@ impl<'w> EventLog<'w> {
             || (line.contains(" mode ") && line.contains(" entered: "))
     }
 
-    /// Whether entries are worth being made.
-    pub fn is_active(&self) -> bool {
-        self.out.is_some() && self.error.is_none()
+    /// A journal for this log.
+    pub(crate) fn journal(&self) -> Journal {
+        Journal { format: self.out.as_ref().map(|_| self.format), ..Journal::default() }
     }
 
-    pub fn write(&mut self, entry: &Entry) {
+    /// Writes what the journal holds, and empties it.
+    pub(crate) fn append(&mut self, journal: &mut Journal) {
         let Some(out) = self.out.as_mut().filter(|_| self.error.is_none()) else { return };
-        let line = match self.format {
-            Format::Text => text(entry),
-            Format::JsonLines => json(entry),
-        };
-        self.error = writeln!(out, "{line}").err();
+        if !journal.lines.is_empty() {
+            self.error = out.write_all(journal.lines.as_bytes()).err();
+            journal.lines.clear();
+        }
+        if self.error.is_some() {
+            journal.format = None;
+        }
     }
 
     pub fn finish(mut self) -> io::Result<()> {
@@ -302,18 +329,20 @@ mod tests {
     fn log(format: Format) -> String {
         let mut bytes = Vec::new();
         let mut log = EventLog::new(&mut bytes, format);
-        log.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1, residue: -1.23456e-12 });
-        log.write(&Entry::Flip { time: 0.5, iteration: 1, expression: "diode.i", sign: 0 });
-        log.write(&Entry::Change { time: 0.5, iteration: 1, variable: "diode.off", from: "false", to: "true" });
-        log.write(&Entry::Reinit { time: 0.5, state: "v", from: -2.0, to: 1.0 });
-        log.write(&Entry::Mode(&ModeChange {
+        let mut journal = log.journal();
+        journal.write(&Entry::Crossing { time: 0.5, expression: "diode.s", sign: -1, residue: -1.23456e-12 });
+        journal.write(&Entry::Flip { time: 0.5, iteration: 1, expression: "diode.i", sign: 0 });
+        journal.write(&Entry::Change { time: 0.5, iteration: 1, variable: "diode.off", from: "false", to: "true" });
+        journal.write(&Entry::Reinit { time: 0.5, state: "v", from: -2.0, to: 1.0 });
+        journal.write(&Entry::Mode(&ModeChange {
             time: 0.5,
             left: Some(1),
             entered: 3,
             conditions: vec![("diode.off".into(), true, true), ("switch.open".into(), false, false)],
             decided: vec![Decision { relation: "diode.s < 0".into(), sign: -1, by: "impulse" }],
         }));
-        log.write(&Entry::Restart { time: 0.5, iterations: 2 });
+        journal.write(&Entry::Restart { time: 0.5, iterations: 2 });
+        log.append(&mut journal);
         log.finish().unwrap();
         String::from_utf8(bytes).unwrap()
     }

@@ -6,7 +6,7 @@ use compile::{ActionSlots, Address};
 use dae::{Action, ActionKind, VarId, VariableType};
 
 use crate::clockwork::Clockwork;
-use crate::event_log::{Entry, EventLog};
+use crate::event_log::{Entry, Journal};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::at_origin;
 
@@ -80,14 +80,14 @@ impl Watch for Unwatched {
 }
 
 /// Goes through the instant until nothing changes. Left limits must be in `pre`, flags of samples raised.
-pub fn iterate(machine: &mut Machine, names: &Names, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+pub fn iterate(machine: &mut Machine, names: &Names, log: &mut Journal) -> Result<Aftermath, Trouble> {
     iterate_watched(machine, names, log, &mut Unwatched)
 }
 
 fn iterate_watched(
     machine: &mut Machine,
     names: &Names,
-    log: &mut EventLog,
+    log: &mut Journal,
     watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
     let outcome = iterate_with_bands(machine, names, log, watch);
@@ -106,7 +106,7 @@ fn turn_bands(machine: &mut Machine, sign: f64) {
 fn iterate_with_bands(
     machine: &mut Machine,
     names: &Names,
-    log: &mut EventLog,
+    log: &mut Journal,
     watch: &mut dyn Watch,
 ) -> Result<Aftermath, Trouble> {
     let program = &machine.program.clone();
@@ -224,7 +224,7 @@ impl Seen {
     }
 
     /// Writes what is different, and knows it from now on.
-    fn tell(&mut self, machine: &Machine, log: &mut EventLog, iteration: u32) {
+    fn tell(&mut self, machine: &Machine, log: &mut Journal, iteration: u32) {
         let (model, time) = (machine.program.model(), machine.memory.time());
         let relations = machine.program.layout.relations.values();
         for ((relation, now), seen) in relations.zip(Self::relations(machine)).zip(&mut self.relations) {
@@ -251,7 +251,7 @@ impl Seen {
 pub fn pass(
     machine: &mut Machine,
     names: &Names,
-    log: &mut EventLog,
+    log: &mut Journal,
     clockwork: &mut Clockwork,
     time: f64,
     watch: &mut dyn Watch,
@@ -275,7 +275,7 @@ pub fn pass(
 }
 
 /// The actions of initial sections.
-pub fn perform_initial(machine: &mut Machine, log: &mut EventLog) -> Result<Aftermath, Trouble> {
+pub fn perform_initial(machine: &mut Machine, log: &mut Journal) -> Result<Aftermath, Trouble> {
     let program = &machine.program.clone();
     let mut aftermath = Aftermath::default();
     machine.run(|sections| &sections.initial_actions, Phase::Live)?;
@@ -284,7 +284,7 @@ pub fn perform_initial(machine: &mut Machine, log: &mut EventLog) -> Result<Afte
 }
 
 /// The assertions that hold between events; `Err` for one of level error.
-pub fn check_assertions(machine: &mut Machine, log: &mut EventLog) -> Result<(), Trouble> {
+pub fn check_assertions(machine: &mut Machine, log: &mut Journal) -> Result<(), Trouble> {
     if machine.program.sections.assertions.is_empty() {
         return Ok(());
     }
@@ -328,7 +328,7 @@ pub fn perform(
     machine: &mut Machine,
     actions: &[Action],
     slots: &[ActionSlots],
-    log: &mut EventLog,
+    log: &mut Journal,
     aftermath: &mut Aftermath,
 ) -> Result<bool, Trouble> {
     let program = &machine.program.clone();
@@ -401,7 +401,7 @@ fn effect_trouble(machine: &Machine, action: &Action, mut failure: Diagnostic) -
     Trouble::Model(Box::new(failure))
 }
 
-fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &mut EventLog) -> Result<(), Trouble> {
+fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &mut Journal) -> Result<(), Trouble> {
     let ActionKind::Assert { message, warning, .. } = action.kind else { return Ok(()) };
     let holds = machine.memory.values[slots.value as usize] != 0.0;
     if holds {
@@ -441,7 +441,7 @@ pub fn is_discrete(machine: &Machine, names: &Names, slot: Address) -> bool {
     })
 }
 
-pub fn log_change(machine: &Machine, names: &Names, log: &mut EventLog, iteration: u32, slot: Address) {
+pub fn log_change(machine: &Machine, names: &Names, log: &mut Journal, iteration: u32, slot: Address) {
     let program = &machine.program;
     let (Some(variable), Some(pre)) = (names.variable(slot), program.layout.pre(slot)) else { return };
     // What when clauses remember of their conditions has no name that a user gave.

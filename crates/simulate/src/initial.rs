@@ -6,7 +6,7 @@ use dae::{Builtin, Node};
 
 use crate::clockwork::{Clockwork, check_samples};
 use crate::conditions;
-use crate::event_log::{Entry, EventLog};
+use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::not_finite;
@@ -16,7 +16,7 @@ pub fn initialise(
     machine: &mut Machine,
     names: &Names,
     (time, stop): (f64, f64),
-    log: &mut EventLog,
+    log: &mut Journal,
 ) -> Result<(Clockwork, Aftermath), Trouble> {
     let program = &machine.program.clone();
     machine.memory.set_time(time);

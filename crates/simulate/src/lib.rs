@@ -2,7 +2,8 @@
 //!
 //! [`simulate`] is the whole of it. A `machine::Machine` evaluates the program at one point; `systems` solves the
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
-//! jumps; `run` puts them on the axis of time. `modes` changes the program where the structure of the model changes.
+//! jumps; `simulation` puts them on the axis of time, a step at a time; `run` goes from start to stop and writes rows and log.
+//! `modes` changes the program where the structure of the model changes.
 
 mod ambiguity;
 mod assertion_warnings;
@@ -29,6 +30,7 @@ mod projection;
 mod real_time;
 mod rhythm;
 mod run;
+mod simulation;
 mod system_failure;
 mod systems;
 mod undetermined;
@@ -37,5 +39,7 @@ pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use real_time::Punctuality;
 pub use solve::Method;
+
+pub use simulation::Simulation;
 
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

@@ -7,7 +7,7 @@ use compile::Program;
 
 use super::{Left, Station, Switching, quiet, tied};
 use crate::clockwork::Clockwork;
-use crate::event_log::{Entry, EventLog};
+use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath};
 use crate::machine::{Phase, Trouble};
 use solve::roots::Crossing;
@@ -16,11 +16,11 @@ use solve::roots::Crossing;
 const MOST_ITERATIONS: u32 = 100;
 
 /// What an event has to work with. The station in use stands at the left limits, which are saved as such.
-pub struct Instant<'r, 'w> {
+pub struct Instant<'r> {
     pub switching: &'r mut Switching,
     pub station: &'r mut Box<Station>,
     pub clockwork: &'r mut Clockwork,
-    pub log: &'r mut EventLog<'w>,
+    pub log: &'r mut Journal,
     pub time: f64,
     /// A relation on time alone changes here.
     pub timed: bool,
@@ -30,7 +30,7 @@ pub struct Instant<'r, 'w> {
     pub impulses: &'r mut [(dae::VarId, f64)],
 }
 
-impl Instant<'_, '_> {
+impl Instant<'_> {
     pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
         let mut left = std::mem::take(&mut self.switching.left);
         let outcome = self.pass_from(&mut left);

@@ -32,7 +32,7 @@ pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
 use crate::conditions;
-use crate::event_log::{Decision, EventLog, ModeChange};
+use crate::event_log::{Decision, Journal, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
 use crate::machine::{Machine, Phase, Trouble};
@@ -403,7 +403,7 @@ impl Switching {
         let fresh = program.memory();
         (station.machine.memory.values, station.machine.memory.delays) = (fresh.values, fresh.delays);
         let start = (self.options.start_time, self.options.stop_time);
-        let first = match initial::initialise(&mut station.machine, &station.names, start, &mut EventLog::none()) {
+        let first = match initial::initialise(&mut station.machine, &station.names, start, &mut Journal::default()) {
             Ok(first) => first,
             Err(trouble) => {
                 if is_contradiction(&trouble) && self.contradiction.is_none() {

@@ -24,7 +24,7 @@ pub enum Outcome {
     Open,
 }
 
-impl Instant<'_, '_> {
+impl Instant<'_> {
     /// Goes through the instant in the mode that is in use, where that is all there is to it. Otherwise nothing has happened.
     pub(super) fn pass_quietly(&mut self) -> Outcome {
         if !self.can_be_quiet() {

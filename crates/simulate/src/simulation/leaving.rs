@@ -11,14 +11,14 @@ use solve::roots::{CrossingFunctions, Event};
 use crate::modes::Station;
 
 use super::retake::{RESOLUTION, SHORTEST};
-use super::{Run, Stop};
+use super::{Simulation, Stop};
 
 /// The part of a step in which a residue leaves at once.
 const AT_ONCE: f64 = 1e-6;
 /// The part of a step over which the slope of the model is followed.
 const PROBE: f64 = 1e-3;
 
-impl Run<'_, '_> {
+impl Simulation {
     /// Whether a residue that is zero at the beginning of the step leaves it against its derivative there.
     pub(super) fn leaves_wrongly(&mut self, step: &Step, event: &Event) -> Result<bool, Stop> {
         let (begin, length) = (step.t_old, step.t_new - step.t_old);

@@ -73,7 +73,7 @@ impl events::Watch for Fallback {
     }
 }
 
-impl<'a> Run<'a, '_> {
+impl Simulation {
     /// What jumped although it is differentiated, where neither `reinit` nor the rounding of constraints explains it.
     pub(super) fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
         let found = match self.projector {

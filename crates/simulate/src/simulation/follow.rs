@@ -1,9 +1,10 @@
 //! Follows the branches of nonlinear systems over an accepted step.
 
+use crate::columns::Rows;
 use crate::modes::Station;
 
 use super::retake::{LARGEST_DEFECT, SHORTEST};
-use super::{Run, Stop};
+use super::{Simulation, Stop};
 
 /// The shortest piece, as a fraction of the step.
 const SHORTEST_PIECE: f64 = 1e-6;
@@ -16,10 +17,10 @@ const FAR: f64 = 5.0;
 /// Pieces of a step. What needs more has no path to follow.
 const MOST_PIECES: u32 = 2000;
 
-impl Run<'_, '_> {
+impl Simulation {
     /// Goes over the step from `begin` to `end`, in pieces over which the solutions can be predicted. `false`: the
     /// step was made on another branch.
-    pub(super) fn follow_branches(&mut self, begin: f64, end: f64) -> Result<bool, Stop> {
+    pub(super) fn follow_branches(&mut self, begin: f64, end: f64, rows: &mut Rows) -> Result<bool, Stop> {
         let Station { machine, .. } = &mut *self.station;
         if !machine.branches.are_followed() {
             return Ok(true);
@@ -49,8 +50,13 @@ impl Run<'_, '_> {
             }
             let near = match predicted {
                 Ok(near) => near,
-                // Next to the end of a branch there is no solution; that it ends shows farther away.
-                Err(stop) => return self.end_inside(begin, time, next, singular.unwrap_or(stop)),
+                // Next to the end of a branch there is no solution; that it ends shows farther away. Rows up to the last good
+                // point are written first.
+                Err(stop) => {
+                    let written = self.write_outputs_until(begin, time, false, rows);
+                    self.station.machine.memory.set_time(next);
+                    return written.and(Err(singular.unwrap_or(stop)));
+                }
             };
             let Station { machine, integrator, .. } = &mut *self.station;
             if !near {
@@ -66,13 +72,6 @@ impl Run<'_, '_> {
             piece = if pieces < MOST_PIECES { GROWTH * piece } else { end - time };
         }
         Ok(true)
-    }
-
-    /// The model cannot be evaluated from `bad` on: rows up to the last good point are written first.
-    fn end_inside(&mut self, begin: f64, good: f64, bad: f64, stop: Stop) -> Result<bool, Stop> {
-        self.write_outputs_until(begin, good, false)?;
-        self.station.machine.memory.set_time(bad);
-        Err(stop)
     }
 
     /// Solves at a time of the last step from the prediction; whether what is found is near it.

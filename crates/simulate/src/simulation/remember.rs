@@ -71,7 +71,7 @@ impl Search {
     const NONE: Search = Search { error: f64::INFINITY, gap: f64::INFINITY, in_vain: 0 };
 }
 
-impl<'a, 'w> Run<'a, 'w> {
+impl Simulation {
     fn remembers_nothing(&self) -> bool {
         self.station.machine.memory.delays.is_empty()
     }

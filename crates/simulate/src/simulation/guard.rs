@@ -8,7 +8,7 @@
 
 use solve::{Step, StepError};
 
-use super::Run;
+use super::Simulation;
 use crate::exchange::fitness;
 use crate::modes::Station;
 
@@ -54,9 +54,9 @@ impl Guard {
     }
 }
 
-impl Run<'_, '_> {
+impl Simulation {
     /// Takes a step of the integrator, never past the limit.
-    pub(super) fn step(&mut self, limit: f64) -> Result<Step, StepError> {
+    pub(super) fn integrate(&mut self, limit: f64) -> Result<Step, StepError> {
         let Station { machine, integrator, .. } = &mut *self.station;
         if machine.program.schedule.state_sets.is_empty() {
             return integrator.step(machine, limit);

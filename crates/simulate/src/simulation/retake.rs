@@ -8,7 +8,7 @@
 
 use crate::modes::Station;
 
-use super::{Run, Stop};
+use super::{Simulation, Stop};
 
 /// In units of the tolerance. Dense output is rougher in its slopes than the solution is at the ends of steps.
 pub(super) const LARGEST_DEFECT: f64 = 30.0;
@@ -23,7 +23,7 @@ pub(super) const SHORTEST: f64 = 1e-6;
 /// Relative to the time: within it the rounding of the time itself decides what a slope is.
 pub(super) const RESOLUTION: f64 = 64.0 * f64::EPSILON;
 
-impl Run<'_, '_> {
+impl Simulation {
     /// Whether the model evaluated at an output point does not agree with the last step, which began at `begin`.
     pub(super) fn contradicts_step(&mut self, begin: f64, point: f64) -> bool {
         let Station { machine, integrator, .. } = &mut *self.station;

@@ -5,12 +5,12 @@ use super::*;
 use crate::continuity::Broken;
 use crate::modes::{Instant, Left, Start};
 
-impl<'a, 'w> Run<'a, 'w> {
+impl Simulation {
     /// Initialises the structure for all modes; where that is singular, the modes.
     pub(super) fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
         let span = (start, self.options.stop_time);
         let Station { machine, names, .. } = &mut *self.station;
-        let mut outcome = initial::initialise(machine, names, span, self.log);
+        let mut outcome = initial::initialise(machine, names, span, &mut self.log);
         // Before the start nothing was called for.
         machine.systems.take_missed();
         if self.spare.as_ref().is_some_and(|modes| !modes.conditions().is_empty()) && outcome.is_ok() {
@@ -21,7 +21,7 @@ impl<'a, 'w> Run<'a, 'w> {
             && needs_modes(&outcome, &self.station)
         {
             let strict = modes.strict;
-            let modes = Box::new(Switching::new(modes.clone(), self.options));
+            let modes = Box::new(Switching::new(modes.clone(), &self.options));
             let program = &self.program.clone();
             match self.begin_in_modes(modes, outcome.is_ok()) {
                 Ok(aftermath) => return Ok(aftermath),
@@ -29,9 +29,9 @@ impl<'a, 'w> Run<'a, 'w> {
                 Err(stop) if has_code(&stop, crate::conditions::CODE) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
-                    self.go_back_to(Box::new(Station::new(Machine::new(program.clone()), self.options)));
+                    self.go_back_to(Box::new(Station::new(Machine::new(program.clone()), &self.options)));
                     let Station { machine, names, .. } = &mut *self.station;
-                    outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut EventLog::none()));
+                    outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut Journal::default()));
                 }
             }
         }
@@ -83,8 +83,8 @@ impl<'a, 'w> Run<'a, 'w> {
         machine.ahead = delay;
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = match &clockwork {
-            Some(_) => events::pass(machine, names, self.log, &mut self.clockwork, time, &mut self.fallback),
-            None => events::pass(machine, names, self.log, &mut self.clockwork, time, &mut events::Unwatched),
+            Some(_) => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut self.fallback),
+            None => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut events::Unwatched),
         };
         machine.ahead = 0.0;
         self.program.look_ahead(&mut machine.memory, 0.0);
@@ -175,7 +175,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// The modes that stand by, made when they are first needed.
     pub(super) fn take_modes(&mut self) -> Option<Box<Switching>> {
         let modes = self.spare.as_ref()?;
-        let new = || Box::new(Switching::new(modes.clone(), self.options));
+        let new = || Box::new(Switching::new(modes.clone(), &self.options));
         Some(self.fallback.modes.take().unwrap_or_else(new))
     }
 
@@ -204,18 +204,18 @@ impl<'a, 'w> Run<'a, 'w> {
         modes: &mut Switching,
         time: f64,
         trigger: Trigger,
-        work: impl FnOnce(&mut Instant<'_, 'w>) -> T,
+        work: impl FnOnce(&mut Instant<'_>) -> T,
     ) -> T {
         work(&mut Instant {
             switching: modes,
             station: &mut self.station,
             clockwork: &mut self.clockwork,
-            log: self.log,
+            log: &mut self.log,
             time,
             timed: trigger.relation,
             crossings: if trigger.crossed { &self.crossings } else { &[] },
             last_step: self.last_step,
-            impulses: &mut self.columns.impulses,
+            impulses: &mut self.impulses,
         })
     }
 
@@ -224,7 +224,6 @@ impl<'a, 'w> Run<'a, 'w> {
         let program = &self.station.machine.program;
         if !Arc::ptr_eq(&self.program, program) {
             self.program = program.clone();
-            self.columns.read_from(program);
             self.x.resize(self.station.machine.size(), 0.0);
             self.slopes.resize(self.station.machine.size(), 0.0);
             // Each mode has constraints of its own, which its states meet by themselves.

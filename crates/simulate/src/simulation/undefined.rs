@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Run<'_, '_> {
+impl Simulation {
     /// After a step without event: relations whose operands may be undefined are looked at. One in a branch that is not
     /// active may be; where something depends on it, the run ends at the first instant at which it is undefined.
     pub(super) fn check_conditions(&mut self, from: f64, time: f64) -> Result<(), Stop> {

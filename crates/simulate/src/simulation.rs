@@ -1,0 +1,697 @@
+//! A simulation as a value: steps of the integrator, events between them, rows of the result where somebody takes them.
+
+use std::sync::Arc;
+
+use base::{Decimal, Diagnostic};
+use compile::Program;
+use dae::VarId;
+use results::ResultError;
+use solve::roots::Crossing;
+use solve::{Method, OdeProblem, RootFinder, StepError};
+use transform::modes::Modes;
+
+use crate::bands::Bands;
+use crate::clockwork::{Clockwork, same_instant};
+use crate::columns::Rows;
+use crate::event_log::{Entry, Journal};
+use crate::events::{self, Aftermath, Names};
+use crate::exchange::exchange;
+use crate::initial;
+use crate::limits::Limits;
+use crate::machine::{Machine, Phase, Trouble};
+use crate::modes::{Station, Switching};
+use crate::places::not_finite;
+use crate::profile::{Meter, Part, Profile};
+use crate::projection::Projector;
+use crate::rhythm::{RecentEvents, RestlessEvents};
+use crate::run::{Options, RunStatistics};
+use crate::systems::Systems;
+use crate::undetermined;
+use remember::Remembering;
+
+mod failure;
+mod follow;
+mod guard;
+mod jumps;
+mod leaving;
+mod remember;
+mod report;
+mod retake;
+mod takeover;
+mod undefined;
+
+use jumps::Fallback;
+
+/// The method that a run takes where the options name `method`.
+fn applicable(method: Method, machine: &Machine) -> Method {
+    match method {
+        // Without states there is nothing to choose by.
+        Method::Auto if machine.program.states.is_empty() => Method::Tsit5,
+        // Without algebraic unknowns it is the same formula.
+        Method::Dae if machine.program.implicit.is_none() => Method::Bdf,
+        method => method,
+    }
+}
+
+impl Station {
+    /// A station with the solver that the options name.
+    pub fn new(mut machine: Machine, options: &Options) -> Self {
+        let method = applicable(options.solver, &machine);
+        if options.measure {
+            machine.measure();
+        }
+        let program = &machine.program;
+        let mut roots = RootFinder::new(program.roots.len(), machine.size());
+        // What the states do not feel, such as a source behind a blocking diode, does not shorten steps.
+        roots.set_resolution(options.interval);
+        Self {
+            integrator: method.integrator(machine.size(), settings(&machine, options)),
+            roots,
+            bands: Bands::new(program),
+            names: Names::new(&machine),
+            has_partial_relations: program.has_partial_relations(),
+            machine,
+            switch: None,
+            carried: None,
+            started: false,
+        }
+    }
+}
+
+/// What the integrator is told: tolerances by nominal values, and the longest step.
+fn settings(machine: &Machine, options: &Options) -> solve::Options {
+    let states = &machine.program.states;
+    let algebraic = machine.program.implicit.iter().flat_map(|implicit| &implicit.systems);
+    let algebraic = algebraic.flat_map(|&system| &machine.program.systems[system].iteration).copied();
+    let unknowns = states.iter().map(|state| state.variable).chain(algebraic);
+    let nominals: Vec<f64> = unknowns.map(|variable| machine.nominal(variable)).collect();
+    let span = options.stop_time - options.start_time;
+    let mut settings = solve::Options::with_nominals(options.tolerance, &nominals);
+    settings.fixed_step = options.step.unwrap_or(options.interval);
+    // Without states nothing but the output grid says how fast the model changes.
+    settings.max_step = if states.is_empty() { options.interval.min(span / 50.0) } else { span };
+    settings.max_step = options.max_step.map_or(settings.max_step, |longest| longest.min(settings.max_step));
+    settings
+}
+
+/// How exactly crossings are located, relative to the time and the step: one that lies so close before an event known in
+/// advance is part of it.
+const LOCATED: f64 = 1e-12;
+
+/// The time after which a run gets machine code.
+const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis(5);
+
+/// What a run has taken so far.
+struct Effort {
+    since: std::time::Instant,
+    /// The steps and rows made.
+    rounds: u32,
+    /// Machine code of everything is being made.
+    complete: bool,
+}
+
+impl Effort {
+    fn new() -> Self {
+        Self { since: std::time::Instant::now(), rounds: 0, complete: false }
+    }
+}
+
+/// What made an event.
+#[derive(Clone, Copy)]
+struct Trigger {
+    /// A crossing function.
+    crossed: bool,
+    /// A relation on time alone.
+    relation: bool,
+}
+
+/// Why a part of a run did not go on.
+pub(crate) enum Stop {
+    Trouble(Trouble),
+    Result(ResultError),
+}
+
+impl Stop {
+    fn is_singular(&self) -> bool {
+        matches!(self, Stop::Trouble(trouble) if trouble.is_singular())
+    }
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        Stop::Trouble(trouble)
+    }
+}
+
+impl From<ResultError> for Stop {
+    fn from(error: ResultError) -> Self {
+        Stop::Result(error)
+    }
+}
+
+/// How far a step came.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Progress {
+    /// The step is to be taken again.
+    Again,
+    /// Nothing happened.
+    Smooth,
+    Event,
+    /// The model called `terminate`, with this message.
+    Terminated(String),
+}
+
+/// A run of a program at an instant, with everything that its future depends on.
+pub struct Simulation {
+    pub(crate) program: Arc<Program>,
+    options: Options,
+    pub(crate) station: Box<Station>,
+    modes: Option<Box<Switching>>,
+    /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
+    spare: Option<Arc<Modes>>,
+    /// What is remembered for the case that the structure for all modes does not do for the event at hand.
+    fallback: Fallback,
+    /// How far the run has come.
+    time: f64,
+    last_step: f64,
+    /// The impulses of variables in the instant at hand.
+    impulses: Vec<(VarId, f64)>,
+    pub(crate) log: Journal,
+    pub(crate) clockwork: Clockwork,
+    pub(crate) statistics: RunStatistics,
+    x: Vec<f64>,
+    /// The slopes of the states at an output point.
+    slopes: Vec<f64>,
+    /// The number of the next output point.
+    next_output: u64,
+    /// What triggered the event at hand.
+    crossings: Vec<Crossing>,
+    recent: RecentEvents,
+    effort: Effort,
+    /// What delays and transports remember.
+    remembering: Remembering,
+    /// The instant of the last event, and how many came before it at the same instant.
+    instant: (f64, u32),
+    projector: Option<Projector>,
+    limits: Limits,
+    meter: Meter,
+    guard: guard::Guard,
+}
+
+impl Simulation {
+    pub(crate) fn new(program: &Arc<Program>, options: &Options, log: Journal) -> Self {
+        let station = Box::new(Station::new(Machine::new(program.clone()), options));
+        let schedule = &program.schedule;
+        let modes = schedule.mode.as_ref().map(|mode| &*mode.modes).or(schedule.modes.as_deref());
+        let switched = modes.map(|modes| modes.switched.as_slice()).unwrap_or_default();
+        Self {
+            options: options.clone(),
+            program: program.clone(),
+            impulses: switched.iter().map(|&variable| (variable, 0.0)).collect(),
+            log,
+            clockwork: Clockwork::default(),
+            statistics: RunStatistics { modes: 1, ..RunStatistics::default() },
+            x: vec![0.0; station.machine.size()],
+            slopes: vec![0.0; station.machine.size()],
+            next_output: 1,
+            crossings: Vec::new(),
+            recent: RecentEvents::default(),
+            remembering: Remembering::new(options.start_time),
+            effort: Effort::new(),
+            instant: (f64::NEG_INFINITY, 0),
+            projector: Projector::new(&station.machine, options.tolerance),
+            modes: None,
+            spare: None,
+            fallback: Fallback::new(&station.machine, options.tolerance),
+            time: options.start_time,
+            last_step: options.interval,
+            limits: Limits::default(),
+            meter: Meter::new(options.measure),
+            guard: guard::Guard::default(),
+            station,
+        }
+    }
+
+    /// How far it has come.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Whether it has come to this time, but for rounding.
+    pub(crate) fn has_reached(&self, time: f64) -> bool {
+        self.time >= time || same_instant(self.time, time)
+    }
+
+    /// Initialises and writes the first row; `Some` when the model terminated itself at once.
+    pub(crate) fn begin(&mut self, rows: &mut Rows) -> Result<Option<String>, Stop> {
+        let start = self.options.start_time;
+        let aftermath = match &self.program.schedule.mode {
+            Some(mode) => {
+                let mut modes = Box::new(Switching::new(mode.modes.clone(), &self.options));
+                modes.adopt(&mut self.station)?;
+                self.begin_in_modes(modes, false)?
+            }
+            None => {
+                self.spare = self.program.schedule.modes.clone();
+                self.begin_in_one(start)?
+            }
+        };
+        rows.begin()?;
+        self.settle_after_event()?;
+        if exchange(&mut self.station.machine) {
+            self.settle_after_event()?;
+        }
+        self.begin_remembering()?;
+        self.limits = Limits::new(&self.station.machine, self.options.tolerance);
+        self.log_first_signs();
+        self.write_row(rows)?;
+        self.forget_impulses();
+        Ok(aftermath.terminated)
+    }
+
+    /// Integration begins at the first point.
+    pub(crate) fn start(&mut self) -> Result<(), Stop> {
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        self.station.started = true;
+        if let Err(error) = self.station.integrator.start(&mut self.station.machine, self.time, &self.x, None) {
+            return Err(self.step_trouble(error).into());
+        }
+        self.effort = Effort::new();
+        if self.options.solver.is_fixed_step() {
+            // Steps are to cost the same from the beginning.
+            self.effort.complete = true;
+            self.program.compile_in_background();
+        }
+        Ok(())
+    }
+
+    /// Goes on by a step of the integrator, to `stop` or the next event at most, and passes that event.
+    pub(crate) fn step(&mut self, stop: f64, rows: &mut Rows) -> Result<Progress, Stop> {
+        let begun = self.meter.begin_step(&mut self.station.machine);
+        let mut time = self.time;
+        let (known, relation) = self.clockwork.next(&self.program, &mut self.station.machine.memory, time, stop);
+        if let Some((relation, gap)) = self.clockwork.crowded() {
+            let expression = self.program.layout.relations[relation].expression;
+            let crowd = RestlessEvents::Crowd { gap };
+            return Err(crowd.trouble(time, self.program.model(), expression).into());
+        }
+        if known <= time || same_instant(known, time) {
+            // A relation that is zero now and about to leave: the event is due before any step. One that crosses a
+            // rounding error later needs that later time, or it would never cross.
+            time = known.max(time);
+            self.time = time;
+            let terminated = self.event(time, Trigger { crossed: false, relation }, rows)?;
+            self.meter.add(Part::Events, begun);
+            return Ok(terminated.map_or(Progress::Event, Progress::Terminated));
+        }
+        let limit = known.min(stop).min(self.reach(time)).min(self.remembering.limit(time));
+        self.station.machine.drop_anchor();
+        let step = match self.integrate(limit) {
+            Ok(step) => step,
+            Err(error) => return Err(self.step_trouble(error).into()),
+        };
+        self.last_step = step.t_new - step.t_old;
+        self.meter.end_step(begun, &mut self.station.machine);
+        let followed = self.meter.now();
+        if !self.follow_branches(step.t_old, step.t_new, rows)? {
+            self.time = self.retake_from(step.t_old)?;
+            self.meter.add(Part::Events, followed);
+            return Ok(Progress::Again);
+        }
+        let arrival = self.remember_step(step.t_old, step.t_new)?;
+        if let Some(jump) = arrival
+            && self.takes_in(&step, jump)
+        {
+            self.time = self.retake_from(step.t_old)?;
+            self.meter.add(Part::Events, followed);
+            return Ok(Progress::Again);
+        }
+        let end = arrival.unwrap_or(step.t_new);
+        let searched = self.meter.now();
+        let Station { machine, integrator, roots, .. } = &mut *self.station;
+        let found = roots.search(machine, &**integrator, step.t_old, end);
+        // What only rounding separates from the end may as well cross behind it.
+        let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
+        if let Some(event) = &crossing
+            && self.leaves_wrongly(&step, event)?
+        {
+            self.time = self.retake(step.t_old, step.t_old)?;
+            self.meter.add(Part::Events, searched);
+            return Ok(Progress::Again);
+        }
+        if crossing.is_none() && self.turns_unseen(&step)? {
+            self.time = self.retake(step.t_old, step.t_old)?;
+            self.meter.add(Part::Events, searched);
+            return Ok(Progress::Again);
+        }
+        time = crossing.map_or(end, |event| event.t);
+        if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
+            time = known;
+        }
+        if time < end {
+            self.remember_part(step.t_old, time)?;
+        }
+        let due = same_instant(time, known);
+        let eventful = crossing.is_some() || due || arrival.is_some();
+        if !eventful {
+            self.check_conditions(step.t_old, time)?;
+        }
+        self.meter.add(Part::Events, searched);
+        let written = self.meter.now();
+        if let Some(missed) = self.write_outputs_until(step.t_old, time, eventful, rows)? {
+            self.time = self.retake(step.t_old, missed)?;
+            self.meter.add(Part::Output, written);
+            return Ok(Progress::Again);
+        }
+        self.meter.add(Part::Output, written);
+        let passed = self.meter.now();
+        self.time = time;
+        if eventful {
+            let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation };
+            if let Some(message) = self.event(time, trigger, rows)? {
+                return Ok(Progress::Terminated(message));
+            }
+        } else {
+            self.accept(time)?;
+        }
+        self.meter.add(Part::Events, passed);
+        self.meter.finish_step(begun, time);
+        self.speed_up();
+        Ok(match eventful {
+            true => Progress::Event,
+            false => Progress::Smooth,
+        })
+    }
+
+    /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
+    /// better.
+    fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        self.drift(time)?;
+        self.look_at_undetermined(time)?;
+        let fixed = self.program.schedule.state_sets.is_empty();
+        let quiet = self.program.sections.assertions.is_empty() && self.station.machine.memory.delays.is_empty();
+        if quiet && fixed {
+            return Ok(());
+        }
+        self.station.integrator.interpolate(time, &mut self.x);
+        self.station.machine.evaluate(time, &self.x)?;
+        events::check_assertions(&mut self.station.machine, &mut self.log)?;
+        if !self.station.machine.memory.delays.is_empty() {
+            self.station.machine.evaluate_outputs()?;
+            self.program.settle_histories(&mut self.station.machine.memory);
+        }
+        if fixed { Ok(()) } else { self.exchange_states(time) }
+    }
+
+    /// Refuses to integrate what equations without a unique solution determine.
+    fn look_at_undetermined(&mut self, time: f64) -> Result<(), Stop> {
+        let Systems { shared, looked_at, .. } = &self.station.machine.systems;
+        let new = *looked_at..shared.len();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.station.integrator.interpolate(time, &mut self.x);
+        self.station.machine.evaluate(time, &self.x)?;
+        self.station.machine.evaluate_outputs()?;
+        self.station.machine.systems.looked_at = new.end;
+        for place in new {
+            let system = self.station.machine.systems.shared[place];
+            undetermined::check(&mut self.station.machine, system)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the states back to the constraints if they have gone too far from them.
+    fn drift(&mut self, time: f64) -> Result<(), Stop> {
+        /// In units of the tolerance.
+        const TOO_FAR: f64 = 0.1;
+        let Some(projector) = &mut self.projector else { return Ok(()) };
+        self.station.integrator.interpolate(time, &mut self.x);
+        if projector.project(&mut self.station.machine, time, &mut self.x)? <= TOO_FAR {
+            return Ok(());
+        }
+        let outcome = self.station.integrator.correct(&mut self.station.machine, &self.x);
+        outcome.map_err(|error| self.step_trouble(error).into())
+    }
+
+    /// States that were set anew at an event take the others with them.
+    fn follow_changed_states(&mut self, time: f64) -> Result<(), Stop> {
+        let Some(projector) = &mut self.projector else { return Ok(()) };
+        let before = self.x.clone();
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        let changed: Vec<bool> = before.iter().zip(&self.x).map(|(before, after)| before != after).collect();
+        if changed.contains(&true) {
+            projector.project_others(&mut self.station.machine, time, &mut self.x, changed)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the model on the last step; constraints hold.
+    fn evaluate_at(&mut self, time: f64) -> Result<(), Stop> {
+        self.station.integrator.interpolate(time, &mut self.x);
+        match &mut self.projector {
+            Some(projector) => {
+                projector.project(&mut self.station.machine, time, &mut self.x)?;
+            }
+            None => {
+                self.station.integrator.approach(&mut self.station.machine, time);
+                self.station.machine.evaluate_inside(time, &self.x)?;
+                self.station.machine.evaluate_outputs()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with other states where those in use become bad.
+    fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
+        self.station.machine.evaluate_outputs()?;
+        if !exchange(&mut self.station.machine) {
+            return Ok(());
+        }
+        self.settle_after_event()?;
+        self.restart(time)
+    }
+
+    /// Integration begins anew at the states in memory.
+    fn restart(&mut self, time: f64) -> Result<(), Stop> {
+        self.forget_fitness();
+        self.station.machine.systems.forget_factors(&self.program);
+        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        let started = std::mem::replace(&mut self.station.started, true);
+        let Station { machine, integrator, .. } = &mut *self.station;
+        // A mode that is entered again goes on with the method and the step that it had.
+        let outcome = match started {
+            true => integrator.restart(machine, time, &self.x),
+            false => integrator.start(machine, time, &self.x, None),
+        };
+        outcome.map_err(|error| self.step_trouble(error).into())
+    }
+
+    /// Machine code pays off in runs that take longer than making it.
+    fn speed_up(&mut self) {
+        /// So that modes that take turns have theirs.
+        const ROUNDS: u32 = 31;
+        self.effort.rounds = self.effort.rounds.wrapping_add(1);
+        if self.effort.rounds.is_multiple_of(ROUNDS)
+            && !self.effort.complete
+            && self.effort.since.elapsed() > WORTH_MACHINE_CODE
+        {
+            self.program.compile_hot_in_background();
+        }
+    }
+
+    /// Goes through the event at `time`: left limits, iteration, restart.
+    fn event(&mut self, time: f64, trigger: Trigger, rows: &mut Rows) -> Result<Option<String>, Stop> {
+        let crossed = trigger.crossed;
+        self.count_at_instant(time)?;
+        self.crossings.clear();
+        self.crossings.extend_from_slice(self.station.roots.crossings());
+        self.evaluate_at(time)?;
+        self.program.record_delays(&mut self.station.machine.memory);
+        self.clockwork.remember_delayed(&mut self.station.machine);
+        self.write_row(rows)?;
+        self.log_triggers(time, crossed);
+        self.program.save_pre(&mut self.station.machine.memory);
+        if crossed {
+            self.statistics.state_events += 1;
+        } else {
+            self.statistics.time_events += 1;
+        }
+        self.station.machine.systems.forget_factors(&self.program);
+        let aftermath = match self.modes.take() {
+            Some(modes) => self.instant(modes, time, trigger)?,
+            None => self.pass_in_one(time, trigger)?,
+        };
+        self.station.machine.memory.set_time(time);
+        self.program.take_arguments(&mut self.station.machine.memory);
+        self.clockwork.note_jumps(&self.station.machine);
+        self.remember_event(time)?;
+        self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
+        self.follow_changed_states(time)?;
+        self.settle_after_event()?;
+        self.write_row(rows)?;
+        self.forget_impulses();
+        if crossed {
+            self.watch_rhythm(time)?;
+        }
+        if aftermath.terminated.is_none() {
+            exchange(&mut self.station.machine);
+            self.restart(time)?;
+        }
+        Ok(aftermath.terminated)
+    }
+
+    /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
+    fn settle_after_event(&mut self) -> Result<(), Stop> {
+        self.station.machine.systems.forget_factors(&self.program);
+        self.station.machine.refresh()?;
+        self.station.machine.evaluate_outputs()?;
+        self.clockwork.forget();
+        let Station { machine, roots, bands, .. } = &mut *self.station;
+        machine.branches.begin(&machine.memory);
+        bands.restart(machine, roots);
+        Ok(())
+    }
+
+    /// Output points up to `time`, of a step that began at `begin`. An event writes its own rows. A point at which the model contradicts the step is given
+    /// back, and neither it nor what follows is written.
+    fn write_outputs_until(
+        &mut self,
+        begin: f64,
+        time: f64,
+        eventful: bool,
+        rows: &mut Rows,
+    ) -> Result<Option<f64>, Stop> {
+        loop {
+            let point = self.output_point(self.next_output);
+            let last = same_instant(point, self.options.stop_time) || point > self.options.stop_time;
+            let here = same_instant(point, time);
+            if last || point > time && !here {
+                return Ok(None);
+            }
+            if !(here && eventful) {
+                self.evaluate_at(point)?;
+                if self.contradicts_step(begin, point) {
+                    return Ok(Some(point));
+                }
+                self.write_point(rows)?;
+                // A long step can have many rows.
+                self.speed_up();
+            }
+            self.next_output += 1;
+        }
+    }
+
+    fn output_point(&self, number: u64) -> f64 {
+        self.options.start_time + number as f64 * self.options.interval
+    }
+
+    /// Writes the output point that was evaluated.
+    fn write_point(&mut self, rows: &mut Rows) -> Result<(), Stop> {
+        if let Some(modes) = &mut self.modes {
+            modes.note_sizes(&mut self.station);
+        }
+        self.write_row(rows)
+    }
+
+    fn write_row(&mut self, rows: &mut Rows) -> Result<(), Stop> {
+        let time = self.station.machine.memory.time();
+        self.statistics.rows += 1;
+        self.limits.check(&self.station.machine);
+        if self.spare.is_some() && self.modes.is_none() {
+            self.fallback.note_sizes(&self.station.machine.memory.values);
+        }
+        let begun = self.meter.now();
+        let row = rows.row(&self.program, &self.station.machine.memory, &self.impulses);
+        if let Some(variable) = row.undefined() {
+            return Err(not_finite(&self.program, variable, "the value").into());
+        }
+        rows.write(time)?;
+        self.meter.add_writing(begun);
+        Ok(())
+    }
+
+    /// The instant is over.
+    fn forget_impulses(&mut self) {
+        self.impulses.iter_mut().for_each(|(_, impulse)| *impulse = 0.0);
+    }
+
+    /// The last row, and what `terminal()` asks for.
+    pub(crate) fn finish(&mut self, stop: f64, rows: &mut Rows) -> Result<(), Stop> {
+        self.evaluate_at(stop)?;
+        self.write_row(rows)?;
+        self.pass_terminal(rows)
+    }
+
+    /// The event at the end of the analysis.
+    pub(crate) fn pass_terminal(&mut self, rows: &mut Rows) -> Result<(), Stop> {
+        let exprs = &self.program.model().exprs;
+        if !exprs.ids().any(|id| matches!(exprs.node(id), dae::Node::Builtin(dae::Builtin::Terminal, _))) {
+            return Ok(());
+        }
+        self.station.machine.memory.set_terminal(true);
+        self.program.save_pre(&mut self.station.machine.memory);
+        let outcome = events::iterate(&mut self.station.machine, &self.station.names, &mut self.log);
+        self.station.machine.memory.set_terminal(false);
+        if outcome?.iterations > 1 {
+            self.station.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
+            self.station.machine.evaluate_outputs()?;
+            self.write_row(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Events without end at one instant are told instead of being written.
+    fn count_at_instant(&mut self, time: f64) -> Result<(), Stop> {
+        const MOST_AT_AN_INSTANT: u32 = 1000;
+        let same = same_instant(time, self.instant.0);
+        self.instant = (time, if same { self.instant.1 + 1 } else { 0 });
+        if self.instant.1 < MOST_AT_AN_INSTANT {
+            return Ok(());
+        }
+        let message = format!("{MOST_AT_AN_INSTANT} events follow each other at time {} without end", Decimal(time));
+        let hint = "look at them with --event-log; a condition may switch itself on and off";
+        Err(Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint))).into())
+    }
+
+    fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {
+        let span = self.options.stop_time - self.options.start_time;
+        for crossing in self.crossings.iter() {
+            if let Some(restless) = self.recent.note(crossing, time, span) {
+                let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
+                return Err(restless.trouble(time, self.program.model(), relation.expression).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn log_triggers(&mut self, time: f64, crossed: bool) {
+        if !self.log.is_active() || !crossed {
+            return;
+        }
+        let model = self.program.model();
+        let mut residues = vec![0.0; self.program.roots.len()];
+        self.program.crossings(&mut self.station.machine.memory, &mut residues);
+        for crossing in &self.crossings {
+            let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
+            let expression = model.expression_text(relation.expression);
+            let residue = residues[crossing.function];
+            self.log.write(&Entry::Crossing { time, expression: &expression, sign: crossing.to, residue });
+        }
+    }
+
+    fn log_first_signs(&mut self) {
+        if !self.log.is_active() {
+            return;
+        }
+        let (model, time) = (self.program.model(), self.options.start_time);
+        for (function, root) in self.program.roots.iter().enumerate() {
+            let relation = &self.program.layout.relations[root.relation];
+            if let compile::RelationKind::Compare { .. } = relation.kind {
+                let expression = model.expression_text(relation.expression);
+                let (residue, sign) = self.station.bands.frozen(function);
+                self.log.write(&Entry::Initially { time, expression: &expression, sign, residue });
+            }
+        }
+    }
+}
