@@ -63,15 +63,6 @@ pub enum History {
     Profile(Profile),
 }
 
-impl History {
-    /// From now on, what is asked for at `time` is a right limit.
-    pub fn pass_event(&mut self, time: f64) {
-        if let History::Past(buffer) = self {
-            buffer.pass_event(time);
-        }
-    }
-}
-
 /// The error of values between the last point and one that might be recorded next, and the size of the signal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gap {
@@ -131,7 +122,8 @@ impl DelayBuffer {
         }
     }
 
-    fn pass_event(&mut self, time: f64) {
+    /// From now on, what is asked for at `time` is a right limit.
+    pub fn pass_event(&mut self, time: f64) {
         self.event = time;
     }
 

@@ -23,6 +23,8 @@ pub struct Profile {
     entered: usize,
     /// Whether the flow was positive at the last point.
     positive: Option<bool>,
+    /// The position at the last event: there the right limit of what leaves is asked for, else the left one.
+    event: Option<f64>,
 }
 
 impl Profile {
@@ -32,8 +34,34 @@ impl Profile {
         match end {
             End::First if -x > last.0 => between(last, (1.0 - x, inflow), -x),
             End::Second if 1.0 - x < first.0 => between((-x, inflow), first, 1.0 - x),
-            End::First => self.at(-x),
-            End::Second => self.at(1.0 - x),
+            // Time goes on towards larger places at the first end, towards smaller ones at the second.
+            End::First => self.at_side(-x, self.ahead(x)),
+            End::Second => self.at_side(1.0 - x, -self.ahead(x)),
+        }
+    }
+
+    /// How far ahead of a place to look for the smooth piece that it belongs to.
+    fn ahead(&self, x: f64) -> f64 {
+        let is_event = self.event.is_some_and(|event| (x - event).abs() <= rounding(x));
+        if is_event { rounding(x) } else { -rounding(x) }
+    }
+
+    /// From now on, what is asked for at the position `x` is a right limit.
+    pub fn pass_event(&mut self, x: f64) {
+        self.event = Some(x);
+    }
+
+    /// The first position after `from`, up to `to`, at which a jump leaves.
+    pub fn jump_between(&self, from: f64, to: f64, positive: bool) -> Option<f64> {
+        let jumps = |k: usize| {
+            let (point, next) = (self.points[k], self.points.get(k + 1)?);
+            (point.0 == next.0 && point.1 != next.1).then_some(point.0)
+        };
+        let until = |place: f64| self.points.partition_point(|point| point.0 <= place);
+        let before = |place: f64| self.points.partition_point(|point| point.0 < place);
+        match positive {
+            true => (before(1.0 - to)..before(1.0 - from)).rev().find_map(jumps).map(|place| 1.0 - place),
+            false => (until(-from)..until(-to)).find_map(jumps).map(|place| -place),
         }
     }
 
@@ -139,7 +167,12 @@ impl Profile {
 
     /// Constant outside of the points.
     fn at(&self, place: f64) -> f64 {
-        let after = self.points.partition_point(|point| point.0 <= place);
+        self.at_side(place, 0.0)
+    }
+
+    /// The value at a place, on the smooth piece that is found a short way beside it.
+    fn at_side(&self, place: f64, beside: f64) -> f64 {
+        let after = self.points.partition_point(|point| point.0 <= place + beside);
         match (self.points.front(), self.points.back()) {
             (Some(first), _) if after == 0 => first.1,
             (_, Some(last)) if after == self.points.len() => last.1,
@@ -171,6 +204,11 @@ const BACK: Side = Side {
     pop: VecDeque::pop_back,
     beyond: |a, b| a > b,
 };
+
+/// How far rounding reaches in a position.
+pub fn rounding(x: f64) -> f64 {
+    16.0 * f64::EPSILON * (1.0 + x.abs())
+}
 
 fn between(a: (f64, f64), b: (f64, f64), place: f64) -> f64 {
     if b.0 > a.0 { a.1 + (b.1 - a.1) * ((place - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { b.1 }
@@ -213,6 +251,25 @@ mod tests {
         assert!((profile.outflow(End::First, -0.25, 7.0) - 12.5).abs() < 1e-12);
         // Behind it, what entered at the second end.
         assert!((profile.outflow(End::First, -0.75, 7.0) - 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_jump_has_two_sides_and_is_found_where_it_leaves() {
+        let mut profile = Profile::default();
+        step(&mut profile, 10.0, 0.0, 0.0, true);
+        step(&mut profile, 5.0, 0.0, 0.25, true);
+        step(&mut profile, 6.0, 0.0, 0.25, true);
+        step(&mut profile, 6.0, 0.0, 0.75, true);
+        assert_eq!(profile.jump_between(0.75, 1.2, true), None);
+        assert_eq!(profile.jump_between(0.75, 1.25, true), Some(1.25));
+        assert_eq!(profile.jump_between(1.25, 1.75, true), None);
+        assert_eq!(profile.jump_between(0.75, 0.1, false), Some(0.25));
+        assert_eq!(profile.jump_between(0.25, 0.1, false), None);
+        assert_eq!((profile.outflow(End::Second, 1.25, 0.0), profile.outflow(End::First, 0.25, 0.0)), (5.0, 6.0));
+        profile.pass_event(1.25);
+        assert_eq!(profile.outflow(End::Second, 1.25, 0.0), 6.0);
+        profile.pass_event(0.25);
+        assert_eq!(profile.outflow(End::First, 0.25, 0.0), 5.0);
     }
 
     #[test]

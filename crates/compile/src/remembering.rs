@@ -2,6 +2,7 @@
 
 use crate::layout::{Delay, TIME, Transport};
 use crate::memory::{Gap, History, Memory};
+use crate::profile::rounding;
 use crate::program::{Program, Step};
 
 impl Program {
@@ -57,6 +58,36 @@ impl Program {
                 profile.gap(arguments(transport, &memory.values))
             }
         }
+    }
+
+    /// From now on, what delays and transports ask for at the present time are right limits.
+    pub fn pass_event(&self, memory: &mut Memory) {
+        let time = memory.values[TIME as usize];
+        let count = self.layout.delays.len();
+        for (k, history) in memory.delays.iter_mut().enumerate() {
+            match history {
+                History::Past(buffer) => buffer.pass_event(time),
+                History::Profile(profile) => {
+                    profile.pass_event(arguments(&self.layout.transports[k - count], &memory.values)[2]);
+                }
+            }
+        }
+    }
+
+    /// The first position of a transport after `from`, up to the present one, at which a jump leaves.
+    pub fn jump_leaving(&self, memory: &Memory, transport: usize, from: f64) -> Option<f64> {
+        let History::Profile(profile) = memory.delays.get(self.layout.delays.len() + transport)? else { return None };
+        let place = self.layout.transports[transport].arguments as usize;
+        let (x, positive) = (memory.values[place + 2], memory.values[place + 3] != 0.0);
+        profile.jump_between(from, behind(x, positive), positive)
+    }
+
+    /// The position of a transport from which on jumps have not left yet: those that rounding alone separates from it leave with
+    /// it at an event, and have not left elsewhere.
+    pub fn position_passed(&self, memory: &Memory, transport: usize, is_event: bool) -> f64 {
+        let place = self.layout.transports[transport].arguments as usize;
+        let (x, positive) = (memory.values[place + 2], memory.values[place + 3] != 0.0);
+        behind(x, positive != is_event)
     }
 
     /// Ends the smooth pieces of all histories at their last points.
@@ -126,6 +157,11 @@ impl Program {
             (!inside).then_some((delay, time, maximum))
         })
     }
+}
+
+/// A position that is less by the reach of rounding, or more where the flow is negative.
+fn behind(x: f64, positive: bool) -> f64 {
+    if positive { x - rounding(x) } else { x + rounding(x) }
 }
 
 fn arguments<'a>(transport: &Transport, values: &'a [f64]) -> &'a [f64] {

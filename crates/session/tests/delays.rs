@@ -123,3 +123,57 @@ fn a_step_ends_before_a_jump_that_arrives_through_a_delay() {
         assert!((z - expected).abs() < 1e-5, "{solver}: {z} instead of {expected}");
     }
 }
+
+/// A jump that leaves a transport is an event: a pulse of any width leaves as long as it entered, whatever the output points are.
+#[test]
+fn a_pulse_leaves_a_transport_whole() {
+    let straight = "model Straight
+        Real u = if time > 0.5 and time < 0.51 then 1 else 0;
+        Real a, b, z(start = 0, fixed = true);
+      equation
+        (a, b) = spatialDistribution(u, 0, time, true, {0.0, 1.0}, {0, 0});
+        der(z) = b;
+      end Straight;";
+    // The flow is symmetric about π: what enters in the first 0.1 s leaves where it came from in the last ones before 2π.
+    let back = "model Back
+        Real x = 0.4*(1 - cos(time)), v = 0.4*sin(time);
+        Real u = if time < 0.1 then 1 else 0;
+        Real a, b, z(start = 0, fixed = true);
+      equation
+        (a, b) = spatialDistribution(u, 0, x, v >= 0, {0.0, 1.0}, {0, 0});
+        der(z) = if v < 0 then a else 0;
+      end Back;";
+    for (model, stop, expected) in [(straight, 3.0, 0.01), (back, 6.5, 0.1)] {
+        for solver in ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"] {
+            for intervals in [10, 37, 500] {
+                let settings = Settings {
+                    stop_time: Some(stop),
+                    intervals: Some(intervals),
+                    solver: Some(solver.to_owned()),
+                    ..Settings::default()
+                };
+                let z = run_with(model, settings).end("z");
+                assert!((z - expected).abs() < 1e-5, "{solver}, {intervals}: {z} instead of {expected}");
+            }
+        }
+    }
+}
+
+/// Conditions on what leaves change where the jump does.
+#[test]
+fn a_jump_that_leaves_a_transport_switches() {
+    let model = "model Switch
+        Real u = if time > 0.5 and time < 0.51 then 1 else 0;
+        Real a, b, at(start = 0, fixed = true);
+        Integer n(start = 0, fixed = true);
+      equation
+        (a, b) = spatialDistribution(u, 0, time, true, {0.0, 1.0}, {0, 0});
+        when b > 0.5 then n = pre(n) + 1; at = time; end when;
+      end Switch;";
+    for intervals in [1, 10, 500] {
+        let settings = Settings { stop_time: Some(3.0), intervals: Some(intervals), ..Settings::default() };
+        let run = run_with(model, settings);
+        assert_eq!(run.end("n"), 1.0);
+        assert_near(run.end("at"), 1.5, 1e-9);
+    }
+}

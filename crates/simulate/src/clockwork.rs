@@ -306,10 +306,9 @@ impl Clockwork {
     /// The values of delayed expressions just before an event.
     pub fn remember_delayed(&mut self, machine: &mut Machine) {
         let delays = &machine.program.layout.delays;
-        let time = machine.memory.time();
         self.delayed.clear();
         self.delayed.extend(delays.iter().map(|delay| machine.memory.values[delay.value as usize]));
-        machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
+        machine.program.pass_event(&mut machine.memory);
     }
 
     /// A delayed expression that jumped makes an event when the jump arrives. In a loop it comes back as a kink, then as one

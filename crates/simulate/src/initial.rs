@@ -23,7 +23,7 @@ pub fn initialise(
     machine.run(|sections| &sections.parameters, Phase::Live)?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
     machine.systems.reset();
-    machine.memory.delays.iter_mut().for_each(|buffer| buffer.pass_event(time));
+    program.pass_event(&mut machine.memory);
     machine.memory.set_initial(true);
     solve(machine)?;
     conditions::check(machine)?;

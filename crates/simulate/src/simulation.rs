@@ -318,7 +318,7 @@ impl Simulation {
             self.meter.add(Part::Events, followed);
             return Ok(Progress::Again);
         }
-        let arrival = self.remember_step(step.t_old, step.t_new)?;
+        let mut arrival = self.remember_step(step.t_old, step.t_new)?;
         if let Some(jump) = arrival
             && self.takes_in(&step, jump)
         {
@@ -331,7 +331,7 @@ impl Simulation {
         let Station { machine, integrator, roots, .. } = &mut *self.station;
         let found = roots.search(machine, &**integrator, step.t_old, end);
         // What only rounding separates from the end may as well cross behind it.
-        let crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
+        let mut crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
         if let Some(event) = &crossing
             && self.leaves_wrongly(&step, event)?
         {
@@ -348,8 +348,16 @@ impl Simulation {
         if same_instant(step.t_new, known) && known - time <= LOCATED * known.abs().max(self.last_step) {
             time = known;
         }
-        if time < end {
-            self.remember_part(step.t_old, time)?;
+        if time < end
+            && let Some(jump) = self.remember_part(step.t_old, time)?
+        {
+            if self.takes_in(&step, jump) {
+                self.time = self.retake(step.t_old, step.t_old)?;
+                self.meter.add(Part::Events, searched);
+                return Ok(Progress::Again);
+            }
+            self.station.roots.forget_crossings();
+            (crossing, arrival, time) = (None, Some(jump), jump);
         }
         let due = same_instant(time, known);
         let eventful = crossing.is_some() || due || arrival.is_some();

@@ -239,6 +239,11 @@ impl RootFinder {
         &self.crossings
     }
 
+    /// The event found last is not the first one.
+    pub fn forget_crossings(&mut self) {
+        self.crossings.clear();
+    }
+
     /// Evaluations of the whole vector of functions.
     pub fn evaluations(&self) -> u64 {
         self.evaluations

@@ -27,8 +27,10 @@ pub(super) struct Remembering {
     before: (f64, bool),
     /// The time just before a jump that a step took in: the next ones end there.
     arrival: Option<f64>,
-    /// The times that delays asked for at the last point.
+    /// The times that delays asked for at the last point, and the positions of transports there: what jumps up to there has
+    /// arrived.
     asked: Vec<f64>,
+    passed: Vec<f64>,
     /// Positions of transports at the last point, and how far they moved in a second.
     positions: Vec<f64>,
     speed: f64,
@@ -113,8 +115,8 @@ impl Simulation {
         time + shortest.max(GAPS * gap)
     }
 
-    /// Remembers the step from `from` to `to`; returns the time at which a jump arrives through a delay that varies, which
-    /// ends it.
+    /// Remembers the step from `from` to `to`; returns the time at which a jump arrives through a delay that varies, or leaves
+    /// a transport, which ends it.
     pub(super) fn remember_step(&mut self, from: f64, to: f64) -> Result<Option<f64>, Stop> {
         if self.remembers_nothing() {
             return Ok(None);
@@ -139,17 +141,18 @@ impl Simulation {
     }
 
     /// The last step is taken to `to` only: remembers that part of it anew, so that its last gap is known as well as others.
-    pub(super) fn remember_part(&mut self, from: f64, to: f64) -> Result<(), Stop> {
+    /// Returns the time of an arrival as for a whole step: one that lies just before the flow of a transport turns shows only
+    /// here.
+    pub(super) fn remember_part(&mut self, from: f64, to: f64) -> Result<Option<f64>, Stop> {
         if self.remembers_nothing() {
-            return Ok(());
+            return Ok(None);
         }
         self.evaluate_on_step(from)?;
         self.program.settle_histories(&mut self.station.machine.memory);
         (self.remembering.gap, self.remembering.fresh) = self.remembering.before;
         self.remembering.unseen = None;
         self.note_asked();
-        self.remember_until(from, to)?;
-        Ok(())
+        self.remember_until(from, to)
     }
 
     fn remember_until(&mut self, from: f64, to: f64) -> Result<Option<f64>, Stop> {
@@ -264,6 +267,7 @@ impl Simulation {
         if !self.remembers_nothing() {
             self.program.settle_histories(&mut self.station.machine.memory);
             self.remembering.unseen = None;
+            self.note_asked();
         }
     }
 
@@ -300,43 +304,71 @@ impl Simulation {
         }
     }
 
+    /// Takes note of what has arrived at the point at hand. At an event that includes what only rounding separates from it.
     fn note_asked(&mut self) {
         let memory = &self.station.machine.memory;
-        self.remembering.asked.clear();
-        let delays = &self.program.layout.delays;
-        self.remembering.asked.extend(delays.iter().map(|delay| memory.time() - memory.values[delay.time as usize]));
+        let time = memory.time();
+        let is_event = time == self.instant.0 || time == self.options.start_time;
+        let Remembering { asked, passed, .. } = &mut self.remembering;
+        asked.clear();
+        asked.extend(self.program.layout.delays.iter().map(|delay| {
+            let delay = memory.values[delay.time as usize];
+            let rounding = rounding_of_delay(time, delay);
+            time - delay + if is_event { rounding } else { -rounding }
+        }));
+        passed.clear();
+        let transports = 0..self.program.layout.transports.len();
+        passed.extend(transports.map(|k| self.program.position_passed(memory, k, is_event)));
     }
 
-    /// The first time between the last point and the one at hand at which a delay asks for a jump of the past. What constant
-    /// delays ask for is known in advance, so steps end there.
+    /// The first time between the last point and the one at hand at which a delay asks for a jump of the past, or a jump leaves
+    /// a transport. What constant delays ask for is known in advance, so steps end there.
     fn arrival(&mut self, base: f64, inside: f64) -> Result<Option<f64>, Stop> {
         let mut first: Option<f64> = None;
         for k in 0..self.remembering.asked.len() {
-            let before = self.remembering.asked[k];
             let slot = self.program.layout.delays[k].time as usize;
             let memory = &self.station.machine.memory;
-            let after = inside - memory.values[slot];
-            let rounding = 16.0 * f64::EPSILON * (inside.abs() + memory.values[slot].abs());
+            let (time, delay) = (memory.time(), memory.values[slot]);
+            let after = time - delay - rounding_of_delay(time, delay);
             let History::Past(buffer) = &memory.delays[k] else { continue };
-            let Some(jump) = buffer.jump_between(before + rounding, after - rounding) else { continue };
-            let (mut low, mut high) = (base, first.unwrap_or(inside));
-            while high - low > f64::EPSILON * high.abs() {
-                let middle = 0.5 * (low + high);
-                if middle <= low || middle >= high {
-                    break;
-                }
-                self.evaluate_on_step(middle)?;
-                let asked = middle - self.station.machine.memory.values[slot];
-                if asked < jump { low = middle } else { high = middle }
-            }
-            first = Some(high);
+            let Some(jump) = buffer.jump_between(self.remembering.asked[k], after) else { continue };
+            let has_arrived = |memory: &compile::Memory| memory.time() - memory.values[slot] >= jump;
+            first = Some(self.first_time(base, first.unwrap_or(inside), has_arrived)?);
+        }
+        for k in 0..self.remembering.passed.len() {
+            let memory = &self.station.machine.memory;
+            let Some(jump) = self.program.jump_leaving(memory, k, self.remembering.passed[k]) else { continue };
+            let arguments = self.program.layout.transports[k].arguments as usize;
+            let has_left = |memory: &compile::Memory| {
+                let (x, positive) = (memory.values[arguments + 2], memory.values[arguments + 3] != 0.0);
+                if positive { x >= jump } else { x <= jump }
+            };
+            first = Some(self.first_time(base, first.unwrap_or(inside), has_left)?);
         }
         if let Some(time) = first {
             self.evaluate_on_step(time)?;
-        } else if self.station.machine.memory.time() != inside {
-            self.evaluate_on_step(inside)?;
         }
         Ok(first)
+    }
+
+    /// The first time of the last step at which something holds, between one at which it does not and one at which it does. The
+    /// point at hand is the latter.
+    fn first_time(
+        &mut self,
+        mut low: f64,
+        mut high: f64,
+        holds: impl Fn(&compile::Memory) -> bool,
+    ) -> Result<f64, Stop> {
+        while high - low > f64::EPSILON * high.abs() {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            self.evaluate_on_step(middle)?;
+            if holds(&self.station.machine.memory) { high = middle } else { low = middle }
+        }
+        self.evaluate_on_step(high)?;
+        Ok(high)
     }
 
     /// A delay must be between zero and the longest one, within the tolerance of what it is computed from.
@@ -357,6 +389,11 @@ impl Simulation {
         let diagnostic = Diagnostic::error("delay-out-of-range", message).hint(hint);
         Err(Trouble::Model(Box::new(crate::rhythm::placed(diagnostic, model, delay.expression))).into())
     }
+}
+
+/// How far rounding reaches in the time that a delay asks for.
+fn rounding_of_delay(time: f64, delay: f64) -> f64 {
+    16.0 * f64::EPSILON * (time.abs() + delay.abs())
 }
 
 enum Verdict {
