@@ -7,11 +7,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::effects::effects;
 use crate::execute::{Domain, Executor, ValueOf};
 use crate::expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, Node};
 use crate::function::{
     ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Statement, StatementKind,
-    for_each_statement,
 };
 use crate::known::Outcome;
 use crate::rewrite::Memo;
@@ -177,33 +177,6 @@ pub fn is_written_out_at_once(function: &Function) -> bool {
     }
 }
 
-/// Whether a function, or one that it calls, asserts something.
-fn has_assertion(functions: &Functions, function: FunctionId) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut rest = vec![function];
-    while let Some(id) = rest.pop() {
-        let Some(function) = functions.get(id).filter(|_| seen.insert(id)) else { continue };
-        let Body::Algorithm(statements) = &function.body else { continue };
-        let mut asserts = false;
-        let mut expressions = Vec::new();
-        for_each_statement(statements, &mut |statement| {
-            asserts |= matches!(statement.kind, StatementKind::Assert { .. });
-            statement.for_each_expression(&mut |expression| expressions.push(expression));
-        });
-        if asserts {
-            return true;
-        }
-        expressions.extend(function.locals.values().filter_map(|local| local.default.as_ref()));
-        while let Some(expression) = expressions.pop() {
-            if let Expr::Call(called, _) = expression {
-                rest.push(*called);
-            }
-            expression.for_each_operand(&mut |operand| expressions.push(operand));
-        }
-    }
-    false
-}
-
 /// Whether a function is an argument somewhere in an expression.
 fn passes_function(expr: &Expr) -> bool {
     let mut stack = vec![expr];
@@ -216,20 +189,33 @@ fn passes_function(expr: &Expr) -> bool {
     false
 }
 
+/// A call that stayed a call.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptCall {
+    pub function: FunctionId,
+    pub first_result: ExprId,
+    /// Under which it is made.
+    pub condition: Option<ExprId>,
+}
+
 /// Scalars are expressions of the arena.
 pub struct Expressions<'e> {
     exprs: &'e mut Exprs,
     stage: Stage,
     /// Operations that may still be done.
     operations: usize,
-    conditions: Vec<ExprId>,
-    /// Calls that stayed calls, by their first results.
-    kept: Vec<(FunctionId, ExprId)>,
+    /// The open conditions, and whether their branches or the others are executed.
+    conditions: Vec<(ExprId, bool)>,
+    kept: Vec<KeptCall>,
 }
 
 impl<'e> Expressions<'e> {
     pub fn new(exprs: &'e mut Exprs, stage: Stage, operations: usize) -> Self {
         Self { exprs, stage, operations, conditions: Vec::new(), kept: Vec::new() }
+    }
+
+    pub fn kept_calls(&self) -> &[KeptCall] {
+        &self.kept
     }
 
     /// Whether a call with an assertion inside is lost when only these results remain: then the whole has to stay a call,
@@ -252,9 +238,12 @@ impl<'e> Expressions<'e> {
                 calls.insert((site, args));
             }
         }
-        self.kept.iter().any(|&(function, first)| match self.exprs.node(first) {
-            Node::Call { site, args, .. } => !calls.contains(&(site, args)) && has_assertion(functions, function),
-            _ => has_assertion(functions, function),
+        self.kept.iter().any(|kept| {
+            let is_there = match self.exprs.node(kept.first_result) {
+                Node::Call { site, args, .. } => calls.contains(&(site, args)),
+                _ => false,
+            };
+            !is_there && effects(functions, vec![kept.function]).checks
         })
     }
 
@@ -289,8 +278,9 @@ impl<'e> Expressions<'e> {
             }
         }
         let site = self.exprs.site(CallSite { function: id, inputs, outputs });
-        let first = self.exprs.call(site, &scalars, 0);
-        self.kept.push((id, first));
+        let first_result = self.exprs.call(site, &scalars, 0);
+        let condition = self.reached();
+        self.kept.push(KeptCall { function: id, first_result, condition });
         let mut next = 0;
         declared
             .iter()
@@ -302,6 +292,20 @@ impl<'e> Expressions<'e> {
                 })
             })
             .collect()
+    }
+
+    /// Under which condition the statement that is executed is reached.
+    fn reached(&mut self) -> Option<ExprId> {
+        let exprs = &mut *self.exprs;
+        let mut all = None;
+        for &(condition, holds) in &self.conditions {
+            let condition = if holds { condition } else { exprs.not(condition) };
+            all = Some(match all {
+                Some(outer) => exprs.and(outer, condition),
+                None => condition,
+            });
+        }
+        all
     }
 
     fn id(&mut self, scalar: &Value<ExprId>) -> Outcome<ExprId> {
@@ -390,11 +394,14 @@ impl Domain for Expressions<'_> {
 
     fn begin_branch(&mut self, condition: &ValueOf<Self>) -> Outcome<()> {
         let condition = self.id(condition)?;
-        self.conditions.push(condition);
+        self.conditions.push((condition, true));
         Ok(())
     }
 
     fn begin_otherwise(&mut self) -> Outcome<()> {
+        if let Some((_, holds)) = self.conditions.last_mut() {
+            *holds = false;
+        }
         Ok(())
     }
 
@@ -405,7 +412,7 @@ impl Domain for Expressions<'_> {
         if let Value::Unset(kind) = otherwise {
             return Ok(Value::Unset(*kind));
         }
-        let condition = *self.conditions.last().ok_or("there is no condition")?;
+        let (condition, _) = *self.conditions.last().ok_or("there is no condition")?;
         let kind = joined_kind(then, otherwise);
         let id = match (then, otherwise) {
             (then, Value::Boolean(false)) => {

@@ -6,6 +6,7 @@ pub mod arrays;
 mod class_text;
 pub mod differentiate;
 pub mod domain;
+pub mod effects;
 pub mod evaluate;
 pub mod evaluate_expr;
 pub mod event_free;

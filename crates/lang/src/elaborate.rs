@@ -45,6 +45,7 @@ pub struct Elaborator {
     pub(crate) values: FxHashMap<(CompId, Indices), ValueState>,
     pub(crate) record_values: FxHashMap<(CompId, Indices), Symbolic>,
     pub(crate) text_functions: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,
+    pub(crate) call_checks: crate::symbolic::CallChecks,
     pub(crate) typed_equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
     pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
     /// The conditions of the when statements of the algorithm section that is being expanded.
@@ -136,6 +137,7 @@ impl Elaborator {
             values: FxHashMap::default(),
             record_values: FxHashMap::default(),
             text_functions: FxHashMap::default(),
+            call_checks: Default::default(),
             typed_equations: FxHashMap::default(),
             typed_algorithms: FxHashMap::default(),
             when_conditions: Vec::new(),

@@ -452,12 +452,12 @@ impl Expander<'_> {
                 if self.exprs().as_boolean(holds) == Some(true) {
                     return Ok(());
                 }
-                let message = self.scalar(message)?;
+                let message = self.message(message)?;
                 let warning = self.is_warning(level.as_ref())?;
                 self.check_assertion(holds, message, warning, span)?;
                 ActionKind::Assert { holds, message, warning }
             }
-            StatementKind::Terminate(message) => ActionKind::Terminate { message: self.scalar(message)? },
+            StatementKind::Terminate(message) => ActionKind::Terminate { message: self.message(message)? },
             StatementKind::Reinit(target, value) => {
                 let value = self.expand(value)?;
                 self.reinit(target, &value, span)?;
@@ -466,9 +466,9 @@ impl Expander<'_> {
             }
             StatementKind::Call(call) => {
                 let value = self.expand(call)?;
-                match value.scalars().first() {
-                    Some(&first) if matches!(self.exprs().node(first), Node::Call { .. }) => ActionKind::Call(first),
-                    _ => return Ok(()),
+                match self.effect(&value) {
+                    Some(effect) => effect,
+                    None => return Ok(()),
                 }
             }
             _ => return Ok(()),

@@ -20,6 +20,7 @@ use crate::overrides::{Overrides, Purpose};
 use crate::parts::{self, Part};
 use crate::restrictions;
 use crate::state_machines;
+use crate::symbolic::keep_lost_checks;
 use crate::units;
 use crate::variables;
 
@@ -158,6 +159,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::check_cycles(elaborator);
     variables::check_constants(elaborator);
     expand_sections(elaborator, top, &parts, &paths);
+    keep_lost_checks(elaborator);
     state_machines::translate(elaborator, &parts, &paths);
     variables::check_enumerations(elaborator);
     // Packages and functions are found while expressions are expanded.

@@ -43,7 +43,7 @@ impl Expander<'_> {
         let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), holds: None, failed: false };
         outline.find_targets(self.elaborator, std::slice::from_ref(statement));
         let body = outline.statement(self.elaborator, statement);
-        if outline.failed {
+        if outline.failed || outline.assigns_parts() {
             return Ok(false);
         }
         if outline.captured.iter().all(|captured| captured.output.is_none()) {
@@ -100,6 +100,10 @@ impl Expander<'_> {
         let exprs = self.exprs();
         let site = exprs.site(CallSite { function, inputs: shapes, outputs: output_shapes });
         let args = exprs.args(&scalars);
+        let first = exprs.intern(Node::Call { site, args, output: 0 });
+        if outline.holds.is_none() {
+            self.check_call(first, None, span);
+        }
         let mut next = 0;
         for (_, target, shape) in outputs {
             let value = from_shape(&shape, &mut || {
@@ -115,6 +119,10 @@ impl Expander<'_> {
         }
         Ok(())
     }
+}
+
+fn components(reference: &Reference) -> Vec<CompId> {
+    reference.steps.iter().map(|step| step.component).collect()
 }
 
 fn has_assertions(statements: &[Statement]) -> bool {
@@ -192,14 +200,42 @@ impl Outline {
         self.holds = Some(self.locals.push(Local { name, ty: Type::BOOLEAN, sizes: Vec::new(), default, span }));
     }
 
-    /// The whole component that a reference names; only its last part may have subscripts that vary.
+    /// Whether a record is one variable and a member of it another, and what one of them is assigned the other would not see.
+    fn assigns_parts(&self) -> bool {
+        let paths: Vec<(Vec<CompId>, bool)> = (self.captured.iter())
+            .filter_map(|captured| match &captured.outside.kind {
+                Kind::Component(reference) => Some((components(reference), captured.output.is_some())),
+                _ => None,
+            })
+            .collect();
+        paths.iter().any(|(path, assigned)| {
+            paths.iter().any(|(part, part_assigned)| {
+                part.len() > path.len() && part.starts_with(path) && (*assigned || *part_assigned)
+            })
+        })
+    }
+
+    /// Whether an expression reads what the statement assigns.
+    fn reads_target(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        walk(expr, &mut |inner| {
+            let Kind::Component(reference) = &inner.kind else { return };
+            let path = components(reference);
+            found |= self.captured.iter().any(|captured| match &captured.outside.kind {
+                Kind::Component(target) if captured.output.is_some() => {
+                    let target = components(target);
+                    target.starts_with(&path) || path.starts_with(&target)
+                }
+                _ => false,
+            });
+        });
+        found
+    }
+
+    /// The component that a reference names, with all elements of the arrays on its path.
     fn capture(&mut self, elaborator: &mut Elaborator, reference: &Reference, whole: &Expr) -> Option<usize> {
-        let components: Vec<CompId> = reference.steps.iter().map(|step| step.component).collect();
-        let (last, before) = reference.steps.split_last()?;
-        if before.iter().any(|step| !step.subscripts.is_empty()) {
-            self.failed = true;
-            return None;
-        }
+        let components = components(reference);
+        let last = reference.steps.last()?;
         let known = self.captured.iter().position(|captured| match &captured.outside.kind {
             Kind::Component(other) => {
                 other.steps.len() == components.len()
@@ -221,8 +257,7 @@ impl Outline {
                 Err(_) => self.failed = true,
             }
         }
-        if rank != elaborator.component_type(last.component).map_or(0, |ty| ty.rank) {
-            self.failed = true;
+        if self.failed {
             return None;
         }
         let steps = components.iter().map(|&component| Step { component, subscripts: Vec::new() }).collect();
@@ -278,25 +313,29 @@ impl Outline {
                 let captured = &self.captured[at];
                 let local = captured.output.unwrap_or(captured.local);
                 let whole = Expr { kind: Kind::Local(local), ..captured.outside.clone() };
-                let subscripts = reference.steps.last()?.subscripts.clone();
-                if subscripts.is_empty() {
+                if reference.steps.iter().all(|step| step.subscripts.is_empty()) {
                     return Some(whole);
                 }
-                let subscripts = subscripts
-                    .iter()
-                    .map(|subscript| match subscript {
-                        Subscript::All => Subscript::All,
-                        Subscript::Expr(inner) => Subscript::Expr(self.expr(elaborator, inner)),
-                    })
-                    .collect();
+                let mut subscripts = Vec::new();
+                for step in &reference.steps {
+                    let rank = elaborator.component_type(step.component).map_or(0, |ty| ty.rank);
+                    for at in 0..rank {
+                        subscripts.push(match step.subscripts.get(at) {
+                            None | Some(Subscript::All) => Subscript::All,
+                            Some(Subscript::Expr(inner)) => Subscript::Expr(self.expr(elaborator, inner)),
+                        });
+                    }
+                }
                 Some(Expr { kind: Kind::Index(Box::new(whole), subscripts), ..expr.clone() })
             }
+            // Functions make no events anyway.
+            Kind::Operator(Operator::NoEvent | Operator::Smooth, _) => None,
             Kind::Time | Kind::Operator(..) => {
-                let mut local = false;
+                let is_before = matches!(expr.kind, Kind::Operator(Operator::Pre | Operator::Previous, _));
+                let mut local = !is_before && self.reads_target(expr);
                 walk(expr, &mut |inner| local |= matches!(inner.kind, Kind::Local(_)));
                 if local {
-                    // `noEvent(x[i] > 0)` and the like: functions make no events anyway.
-                    self.failed |= !matches!(expr.kind, Kind::Operator(Operator::NoEvent | Operator::Smooth, _));
+                    self.failed = true;
                     return None;
                 }
                 let at = self.add(Name::new("u"), expr.clone());

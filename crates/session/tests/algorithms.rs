@@ -50,3 +50,31 @@ fn loops_over_ranges_at_run_time_may_assign_nothing() {
         assert!((0.79..0.81).contains(&end), "{end}");
     }
 }
+
+/// Loops at run time read and write members of the elements of arrays of records and components, and what stands in `noEvent`
+/// sees what the loop assigned.
+#[test]
+fn loops_at_run_time_reach_members_of_arrays() {
+    const TYPES: &str = "record R Real b[2]; Real c; end R; model C Real u = 2*time; Real v[2] = {1, 2}; end C;";
+    let model = |declarations: &str, statements: &str| {
+        format!(
+            "{TYPES} model M Integer n = if time > 0.5 then 2 else 1; Real y; R r[2] = {{R({{1, 2}}, 3), R({{4, 5}}, 6)}};
+               C c[2]; {declarations} algorithm y := 0; {statements} end M;"
+        )
+    };
+    let cases = [
+        ("", "for i in 1:n loop y := y + r[i].b[1] + r[i].c; end for;", 14.0),
+        ("", "for i in 1:n loop y := y + sum(r[i].b) + sum(r.b[i]); end for;", 24.0),
+        ("", "for i in 1:n loop y := y + c[i].u + c[i].v[i]; end for;", 7.0),
+        (
+            "R q[2];",
+            "q := r; for i in 1:n loop q[i].b[2] := 10*i; end for; y := q[1].b[2] + q[2].b[2] + q[1].b[1];",
+            31.0,
+        ),
+        ("R q[2];", "q := r; for i in 1:n loop q[i].b := {i, i}; end for; y := sum(q[2].b) + q[2].c;", 10.0),
+        ("", "for i in 1:n loop y := y + (if noEvent(y < 0.5) then 1 else 10); end for;", 11.0),
+    ];
+    for (declarations, statements, expected) in cases {
+        assert_eq!(run(&model(declarations, statements), 1.0).end("y"), expected, "{statements}");
+    }
+}

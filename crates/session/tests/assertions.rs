@@ -69,3 +69,55 @@ fn an_assertion_in_a_branch_counts_between_events() {
         assert_eq!(common::ending(&model(section)), Ending::Complete, "{section}");
     }
 }
+
+/// A function that asserts something is called where it stands, whatever becomes of its results (12.4.3).
+#[test]
+fn assertions_of_calls_count_whatever_becomes_of_the_results() {
+    const FUNCTIONS: &str =
+        "function f input Real x; output Real y; algorithm assert(x < 0.5, \"late\"); y := 1; end f;
+        function check input Real x; algorithm assert(x < 0.5, \"late\"); end check;
+        function g input Real x; output Real y; algorithm y := 0*f(x) + x; annotation(Inline = true); end g;
+        function part input Real x; output Real y; algorithm y := if x > 2 then f(x) else 0; annotation(Inline = true);
+          end part;";
+    let model = |section: &str| {
+        format!(
+            "{FUNCTIONS} model M parameter Real p = 3; Real y(start = 0, fixed = true); Real z; Integer n(start = 1, fixed = true);
+               equation der(y) = 1; when time > 2 then n = 2; end when; {section} end M;"
+        )
+    };
+    let failing = [
+        "check(y); z = 1;",
+        "if p > 2 then check(y); end if; z = 1;",
+        "for i in 1:2 loop check(i*y); end for; z = 1;",
+        "z = 0*f(y);",
+        "z = f(y) - f(y);",
+        "z + f(y) = f(y) + 1;",
+        "z = f(y)^0;",
+        "z = {f(y), 1}*{0, 1};",
+        "z = if f(y) > 10 then 1 else 1;",
+        "z = if y < 0.6 then 1 else 2 + 0*f(y);",
+        "z = 0*g(y);",
+        "algorithm z := y; check(z);",
+        "algorithm z := f(y); z := 2;",
+        "algorithm z := 0; for i in 1:n loop z := z + y; assert(noEvent(z < 0.5), \"late\"); end for;",
+    ];
+    for section in failing {
+        let Ending::Failed { time, diagnostic } = ending(&model(section)) else { panic!("{section}") };
+        assert!(
+            (0.25..=1.0).contains(&time) && diagnostic.message.contains("late"),
+            "{section} {time}: {diagnostic:?}"
+        );
+    }
+    let passing = [
+        "if p > 4 then check(y); end if; z = 1;",
+        "z = if y < 2 then 1 else 2 + 0*f(y);",
+        "z = 0*part(y);",
+        "z = 1; when time > 0.3 then check(y); end when;",
+        "z = 1; assert(y < 2, \"y is \" + String(f(y)));",
+    ];
+    for section in passing {
+        assert_eq!(ending(&model(section)), Ending::Complete, "{section}");
+    }
+    let parameter = format!("{FUNCTIONS} model M parameter Real p = 3; parameter Real q = 0*f(p); Real x = q; end M;");
+    assert!(matches!(ending(&parameter), Ending::NotInitialised(_)));
+}

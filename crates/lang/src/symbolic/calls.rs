@@ -7,7 +7,7 @@ use base::Span;
 use dae::execute::Executor;
 use dae::expr::{CallSite, Shape};
 use dae::function::{Inline, LocalId};
-use dae::inline::{Expressions, Stage, is_written_out_at_once};
+use dae::inline::{Expressions, KeptCall, Stage, is_written_out_at_once};
 use dae::value::Kind as ScalarKind;
 use dae::{Evaluator, ExprId, Exprs, Node, Value, VarId, Variability};
 use rustc_hash::FxHashSet;
@@ -156,7 +156,7 @@ impl Expander<'_> {
         }
         let typed = self.elaborator.typed_function(function)?;
         if !as_written
-            && let Some(outputs) = self.written_out(&typed, &values)
+            && let Some(outputs) = self.written_out(&typed, &values, span)
             && (self.mode == Mode::Shape || self.keeps_operands(&typed, &values, &outputs))
         {
             return Ok(outputs);
@@ -166,7 +166,7 @@ impl Expander<'_> {
             let time = self.exprs().time();
             return Ok(shapes.iter().map(|shape| from_shape(shape, &mut || time)).collect());
         }
-        self.call_node(function, &values, shapes)
+        self.call_node(function, &values, shapes, span)
     }
 
     /// The function of the library that finds files of libraries is the matter of the tool (13.5).
@@ -215,16 +215,20 @@ impl Expander<'_> {
     }
 
     /// The outputs of a function that is written out now.
-    fn written_out(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
+    fn written_out(&mut self, typed: &TypedFunction, values: &[Symbolic], span: Span) -> Option<Vec<Symbolic>> {
         let id = self.elaborator.flat_function(typed.signature.key).ok()?;
         if !is_written_out_at_once(&self.elaborator.flat.model.functions[id]) {
             return None;
         }
-        self.inline(typed, values)
+        let (outputs, kept) = self.inline(typed, values)?;
+        for call in kept {
+            self.check_call(call.first_result, call.condition, span);
+        }
+        Some(outputs)
     }
 
     /// The outputs by executing the body on expressions; `None` where that does not work out.
-    fn inline(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<Vec<Symbolic>> {
+    fn inline(&mut self, typed: &TypedFunction, values: &[Symbolic]) -> Option<(Vec<Symbolic>, Vec<KeptCall>)> {
         let id = self.elaborator.flat_function(typed.signature.key).ok()?;
         let mut arguments = Vec::with_capacity(values.len());
         for (value, input) in values.iter().zip(&typed.signature.inputs) {
@@ -245,7 +249,8 @@ impl Expander<'_> {
         if outputs.len() != typed.signature.output_locals.len() {
             return None;
         }
-        outputs.iter().map(|output| from_scalars(exprs, output)).collect()
+        let kept = executor.domain.kept_calls().to_vec();
+        Some((outputs.iter().map(|output| from_scalars(exprs, output)).collect::<Option<_>>()?, kept))
     }
 
     /// Whether each output mentions every variable of the arguments, or need not: what asks to be written out is written out
@@ -317,7 +322,7 @@ impl Expander<'_> {
         if literal && let Ok(outputs) = self.evaluate_call(typed.signature.key, &known, span) {
             return Ok(outputs.iter().map(|output| value_shape(self.elaborator, output)).collect());
         }
-        if let Some(outputs) = self.inline(typed, &known) {
+        if let Some((outputs, _)) = self.inline(typed, &known) {
             return Ok(outputs.iter().map(|output| value_shape(self.elaborator, output)).collect());
         }
         Err(Box::new(diagnostic.at(span, "called here")))
@@ -344,7 +349,13 @@ impl Expander<'_> {
         Ok(shapes)
     }
 
-    fn call_node(&mut self, function: FunctionKey, values: &[Symbolic], shapes: Vec<Shape>) -> Outcome<Vec<Symbolic>> {
+    fn call_node(
+        &mut self,
+        function: FunctionKey,
+        values: &[Symbolic],
+        shapes: Vec<Shape>,
+        span: Span,
+    ) -> Outcome<Vec<Symbolic>> {
         let id = self.elaborator.flat_function(function)?;
         let inputs: Vec<Shape> = values.iter().map(|value| value_shape(self.elaborator, value)).collect();
         for value in values {
@@ -356,9 +367,12 @@ impl Expander<'_> {
         let site = exprs.site(CallSite { function: id, inputs, outputs: shapes.clone() });
         let args = exprs.args(&scalars);
         let mut output = 0;
+        let first = exprs.intern(Node::Call { site, args, output });
+        self.check_call(first, None, span);
         if shapes.is_empty() {
-            return Ok(vec![Symbolic::Scalar(exprs.intern(Node::Call { site, args, output }))]);
+            return Ok(vec![Symbolic::Scalar(first)]);
         }
+        let exprs = self.exprs();
         let mut next = || {
             let node = exprs.intern(Node::Call { site, args, output });
             output += 1;

@@ -4,6 +4,7 @@
 //! variables it builds the arena with folding constructors, so that what is constant folds away by itself.
 
 pub mod arrays;
+mod call_checks;
 mod calls;
 mod operators;
 mod references;
@@ -19,6 +20,7 @@ use dae::function::{ArrayFunction, LocalId, ReductionOp};
 use dae::{Builtin, ExprId, Exprs, Node, PathId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(crate) use call_checks::{CallChecks, keep_lost as keep_lost_checks};
 pub use calls::{from_shape, to_value, value_shape};
 pub(crate) use references::ragged;
 pub use text::{TextFunction, literal as literal_value};
@@ -475,8 +477,10 @@ impl<'e> Expander<'e> {
         {
             return self.expand(if known { then } else { otherwise });
         }
+        let actions = self.actions.len();
         let joined = self.join(test, then, otherwise, whole);
         if joined.is_err() && structural {
+            self.actions.truncate(actions);
             // One branch makes no sense for the sizes of this instance: the condition chooses now.
             if let Ok(Some(known)) = self.evaluated_condition(condition) {
                 return self.expand(if known { then } else { otherwise });

@@ -31,6 +31,7 @@ impl Expander<'_> {
             let is_loop = matches!(statement.kind, StatementKind::For { .. } | StatementKind::While { .. });
             let before: Option<State> = is_loop.then(|| (self.locals.clone(), self.assigned.clone()));
             let stops = (self.broken, self.returned);
+            let actions = self.actions.len();
             let flow = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.statement(statement));
             let flow = match flow {
                 Ok(flow) => flow,
@@ -38,6 +39,7 @@ impl Expander<'_> {
                 Err(diagnostic) if !matches!(diagnostic.code, "too-long" | "not-constant") => return Err(diagnostic),
                 Err(diagnostic) => {
                     (self.broken, self.returned) = stops;
+                    self.actions.truncate(actions);
                     if let Some(before) = before {
                         (self.locals, self.assigned) = before;
                     }
@@ -141,13 +143,13 @@ impl Expander<'_> {
                 if self.exprs().as_boolean(holds) == Some(true) {
                     return Ok(Flow::Next);
                 }
-                let message = self.scalar(message)?;
+                let message = self.message(message)?;
                 let warning = self.is_warning(level.as_ref())?;
                 self.check_assertion(holds, message, warning, span)?;
                 self.push_action(ActionKind::Assert { holds, message, warning }, span);
             }
             StatementKind::Terminate(message) => {
-                let message = self.scalar(message)?;
+                let message = self.message(message)?;
                 self.push_action(ActionKind::Terminate { message }, span);
             }
             StatementKind::Reinit(target, value) => {
@@ -156,18 +158,31 @@ impl Expander<'_> {
             }
             StatementKind::Call(call) => {
                 let value = self.expand(call)?;
-                if let Some(&first) = value.scalars().first()
-                    && matches!(self.exprs().node(first), Node::Call { .. })
-                {
-                    self.push_action(ActionKind::Call(first), span);
+                if let Some(effect) = self.effect(&value) {
+                    self.push_action(effect, span);
                 }
             }
         }
         Ok(Flow::Next)
     }
 
+    /// A text that is made only where it is needed: what it checks is checked then.
+    pub(crate) fn message(&mut self, message: &Expr) -> Outcome<ExprId> {
+        let before = self.actions.len();
+        let text = self.scalar(message);
+        self.actions.truncate(before);
+        text
+    }
+
     pub(crate) fn push_action(&mut self, kind: ActionKind, span: Span) {
         self.actions.push((self.path_condition, kind, span));
+    }
+
+    /// What a call for its effect leaves to do besides its checks, for which it asked itself.
+    pub(crate) fn effect(&mut self, results: &Symbolic) -> Option<ActionKind> {
+        let first = *results.scalars().first()?;
+        let is_call = matches!(self.exprs().node(first), Node::Call { .. });
+        (is_call && !self.is_checked_call(first)).then_some(ActionKind::Call(first))
     }
 
     /// An assertion that never holds is an error already now.

@@ -1,0 +1,93 @@
+//! What a call does beside giving results: it checks something, or it changes something.
+
+use std::sync::Arc;
+
+use base::{Id, IdVec, Name};
+use rustc_hash::FxHashSet;
+
+use crate::function::{
+    Body, Expr, Function, FunctionId, Functions, Inline, Local, LocalId, Statement, StatementKind, Type,
+    for_each_statement,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// An assertion, or a function in another language, which may report an error.
+    pub checks: bool,
+    pub impure: bool,
+}
+
+/// The effects of some functions and of those that they call.
+pub fn effects(functions: &Functions, roots: Vec<FunctionId>) -> Effects {
+    let mut found = Effects::default();
+    let mut seen = FxHashSet::default();
+    let mut rest = roots;
+    while let Some(id) = rest.pop() {
+        let Some(function) = functions.get(id).filter(|_| seen.insert(id)) else { continue };
+        found.impure |= !function.pure;
+        let mut expressions = Vec::new();
+        match &function.body {
+            Body::External(external) => found.checks |= external.language != "builtin",
+            Body::RecordConstructor => {}
+            Body::Algorithm(statements) => for_each_statement(statements, &mut |statement| {
+                found.checks |= matches!(statement.kind, StatementKind::Assert { .. });
+                statement.for_each_expression(&mut |expression| expressions.push(expression));
+            }),
+        }
+        expressions.extend(function.locals.values().filter_map(|local| local.default.as_ref()));
+        while let Some(expression) = expressions.pop() {
+            match expression {
+                Expr::Call(called, _) | Expr::FunctionValue(called, _) | Expr::Vectorized { function: called, .. } => {
+                    rest.push(*called);
+                }
+                _ => {}
+            }
+            expression.for_each_operand(&mut |operand| expressions.push(operand));
+        }
+    }
+    found
+}
+
+/// A function of the same inputs that calls the function and says that it came to its end.
+pub fn checking(functions: &Functions, id: FunctionId) -> Option<Function> {
+    let function = functions.get(id)?;
+    let mut locals: IdVec<LocalId, Local> = IdVec::default();
+    let mut arguments = Vec::with_capacity(function.inputs.len());
+    for &input in &function.inputs {
+        let declared = &function.locals[input];
+        // What the sizes have to be, the function itself says.
+        let sizes = vec![None; declared.sizes.len()];
+        let local = locals.push(Local { sizes, default: None, ..declared.clone() });
+        arguments.push(match declared.ty {
+            Type::Function(_) => Expr::LocalValue(local, Vec::new()),
+            _ => Expr::Local(local),
+        });
+    }
+    let inputs = (0..locals.len()).map(LocalId::from_index).collect();
+    let holds = locals.push(Local {
+        name: Name::new("holds"),
+        ty: Type::Boolean,
+        sizes: Vec::new(),
+        default: Some(Expr::Boolean(true)),
+        span: function.span,
+    });
+    let call = Statement { kind: StatementKind::Call(Expr::Call(id, arguments)), span: function.span };
+    Some(Function {
+        name: Name::new(&format!("{}.holds", function.name)),
+        inputs,
+        outputs: vec![holds],
+        locals,
+        body: Body::Algorithm(vec![call]),
+        pure: true,
+        inline: Inline::Never,
+        derivatives: Vec::new(),
+        inverses: Vec::new(),
+        span: function.span,
+    })
+}
+
+/// Adds the function that `checking` makes.
+pub fn add_checking(functions: &mut Functions, id: FunctionId) -> Option<FunctionId> {
+    let function = checking(functions, id)?;
+    Some(functions.push(Arc::new(function)))
+}
