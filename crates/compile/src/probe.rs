@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::runtime::Runtime;
 
 /// Code for some expressions of a program's model. Relations in it are frozen.
+#[derive(Clone)]
 pub struct Probe {
     code: Code,
     pool: Pool,

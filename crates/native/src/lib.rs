@@ -30,7 +30,7 @@ pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
 
 /// Takes the lines that a model prints.
-pub type Output = Box<dyn FnMut(&str) + Send>;
+pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// External objects by their handles.
 enum Object {
@@ -40,9 +40,9 @@ enum Object {
 }
 
 /// The outside library. One for each simulation: it owns the external objects.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Native {
-    objects: FxHashMap<u64, Object>,
+    objects: FxHashMap<u64, Arc<Object>>,
     last_handle: u64,
     /// The folders of top-level packages, in which `modelica://` files are, by name.
     packages: FxHashMap<Name, PathBuf>,
@@ -88,7 +88,7 @@ impl Native {
     }
 
     fn say(&mut self, text: &str) {
-        match &mut self.output {
+        match &self.output {
             Some(output) => output(text),
             // Nobody may be listening.
             None => drop(writeln!(std::io::stderr(), "{text}")),
@@ -101,7 +101,7 @@ impl Native {
 
     fn add_object(&mut self, object: Object) -> Value {
         self.last_handle += 1;
-        self.objects.insert(self.last_handle, object);
+        self.objects.insert(self.last_handle, Arc::new(object));
         Value::Object(self.last_handle)
     }
 
@@ -110,7 +110,10 @@ impl Native {
     }
 
     fn object(&self, handle: u64) -> Result<&Object, String> {
-        self.objects.get(&handle).ok_or_else(|| "an external object is used that was not made".into())
+        self.objects
+            .get(&handle)
+            .map(|object| &**object)
+            .ok_or_else(|| "an external object is used that was not made".into())
     }
 
     /// The file that a name in the model means.

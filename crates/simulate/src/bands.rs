@@ -20,6 +20,7 @@ const MARGIN: f64 = 2.0;
 /// Variables between a comparison and the systems it is computed from.
 const FURTHEST: usize = 64;
 
+#[derive(Clone)]
 pub struct Bands {
     residues: Vec<f64>,
     given: Vec<i8>,
@@ -36,6 +37,7 @@ pub struct Bands {
 }
 
 /// A comparison and the systems whose rounding errors it has.
+#[derive(Clone)]
 struct Behind {
     relation: compile::RelationId,
     function: usize,

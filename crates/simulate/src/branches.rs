@@ -19,7 +19,7 @@ const ROUNDING: f64 = 1e-6;
 const MOST_JUMPS: u32 = 20;
 
 /// The unknowns of nonlinear systems at the points that were passed last.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Branches {
     slots: Vec<Address>,
     /// Some of the systems are solved for results only.

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use transform::Role;
 
 /// The columns of a run, and the variables whose values make up a row.
+#[derive(Default)]
 pub struct Columns {
     pub columns: Vec<Column>,
     /// `None` for what the structure in use does not have.

@@ -15,7 +15,7 @@ const NOISE: f64 = 1e-3;
 const ROUNDING: f64 = 1e-6;
 
 /// Some variables and their values at the left of an instant.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Continuity {
     variables: Vec<VarId>,
     addresses: Vec<Address>,

@@ -28,6 +28,7 @@ pub struct Aftermath {
 }
 
 /// Names of discrete variables by address, for the log and for messages.
+#[derive(Clone)]
 pub struct Names {
     by_address: Vec<Option<VarId>>,
 }

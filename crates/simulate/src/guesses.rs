@@ -3,6 +3,7 @@
 use compile::{Address, Memory, Program, Step};
 use transform::SystemKind;
 
+#[derive(Clone)]
 pub struct Guesses {
     /// The iteration variables of all nonlinear systems of a step.
     slots: Vec<Address>,

@@ -8,6 +8,7 @@ use crate::machine::{Machine, Trouble};
 use crate::systems;
 
 /// The pattern of the iteration matrix, and where the entries of the Jacobian of the program lie in it.
+#[derive(Clone)]
 pub struct Arrangement {
     pattern: Pattern,
     places: Vec<u32>,

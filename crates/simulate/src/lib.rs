@@ -40,6 +40,6 @@ pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use real_time::Punctuality;
 pub use solve::Method;
 
-pub use simulation::Simulation;
+pub use simulation::{Reached, Simulation, Snapshot};
 
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

@@ -12,6 +12,7 @@ use crate::machine::Machine;
 const MOST_TOLD: usize = 10;
 
 /// A variable with the interval in which it is to stay.
+#[derive(Clone)]
 struct Watched {
     variable: VarId,
     low: f64,
@@ -21,6 +22,7 @@ struct Watched {
 }
 
 /// A variable that left its interval.
+#[derive(Clone)]
 struct Broken {
     variable: VarId,
     time: f64,
@@ -28,7 +30,7 @@ struct Broken {
     bound: f64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Limits {
     watched: Vec<Watched>,
     broken: Vec<Broken>,

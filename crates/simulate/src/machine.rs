@@ -1,6 +1,6 @@
 //! One program with its memory: evaluates the model at a point of time and state.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use compile::{Address, Failure, Memory, Program, Section, Sections, Step};
@@ -58,6 +58,7 @@ pub enum Phase {
 /// Names a section of a program.
 pub type Choose = fn(&Sections) -> &Section;
 
+#[derive(Clone)]
 pub struct Machine {
     pub program: Arc<Program>,
     pub memory: Memory,
@@ -111,6 +112,13 @@ impl Machine {
             trouble: None,
             program,
         }
+    }
+
+    /// External objects and the states of functions in other languages become its own, not those of the machine it is a copy of.
+    pub fn own_external_objects(&mut self) {
+        let own = self.memory.native.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        self.memory.native = Arc::new(Mutex::new(own));
+        self.systems.share_external_objects(&self.memory);
     }
 
     /// Measures what evaluations take from now on.

@@ -78,7 +78,7 @@ pub struct Evaluations {
 }
 
 /// Adds up what is measured.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Meter {
     measured: Option<Box<Profile>>,
     /// Writing since the part at hand began.

@@ -19,6 +19,7 @@ const REGULARISATION: f64 = 1e-12;
 const ERRORS: f64 = 100.0;
 
 /// Moves states to the constraints.
+#[derive(Clone)]
 pub struct Projector {
     constraints: Projection,
     tolerance: f64,

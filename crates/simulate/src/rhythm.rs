@@ -8,7 +8,7 @@ use solve::roots::Crossing;
 use crate::machine::Trouble;
 
 /// Watches for crossings that come faster and faster, as those of a ball that comes to rest, or that chatter.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RecentEvents {
     /// By crossing function and direction.
     rhythms: FxHashMap<(usize, i8), Rhythm>,

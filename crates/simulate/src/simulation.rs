@@ -34,6 +34,7 @@ mod follow;
 mod guard;
 mod jumps;
 mod leaving;
+mod outside;
 mod remember;
 mod report;
 mod retake;
@@ -41,6 +42,7 @@ mod takeover;
 mod undefined;
 
 use jumps::Fallback;
+pub use outside::{Reached, Snapshot};
 
 /// The method that a run takes where the options name `method`.
 fn applicable(method: Method, machine: &Machine) -> Method {
@@ -102,6 +104,7 @@ const LOCATED: f64 = 1e-12;
 const WORTH_MACHINE_CODE: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// What a run has taken so far.
+#[derive(Clone)]
 struct Effort {
     since: std::time::Instant,
     /// The steps and rows made.
@@ -161,7 +164,8 @@ pub(crate) enum Progress {
     Terminated(String),
 }
 
-/// A run of a program at an instant, with everything that its future depends on.
+/// A run of a program at an instant, with everything that its future depends on. A copy goes on in the same way, bit for bit.
+#[derive(Clone)]
 pub struct Simulation {
     pub(crate) program: Arc<Program>,
     options: Options,
@@ -173,6 +177,8 @@ pub struct Simulation {
     fallback: Fallback,
     /// How far the run has come.
     time: f64,
+    /// Inputs that change at the next event.
+    inputs: Vec<(VarId, f64)>,
     last_step: f64,
     /// The impulses of variables in the instant at hand.
     impulses: Vec<(VarId, f64)>,
@@ -224,6 +230,7 @@ impl Simulation {
             spare: None,
             fallback: Fallback::new(&station.machine, options.tolerance),
             time: options.start_time,
+            inputs: Vec::new(),
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
@@ -520,6 +527,9 @@ impl Simulation {
         self.write_row(rows)?;
         self.log_triggers(time, crossed);
         self.program.save_pre(&mut self.station.machine.memory);
+        for (input, value) in self.inputs.drain(..) {
+            self.program.set_value(&mut self.station.machine.memory, input, value);
+        }
         if crossed {
             self.statistics.state_events += 1;
         } else {
@@ -703,3 +713,9 @@ impl Simulation {
         }
     }
 }
+
+/// Simulations of one program run on many threads.
+const _: () = {
+    const fn can_move_to_another_thread<T: Send>() {}
+    can_move_to_another_thread::<Simulation>();
+};

@@ -40,6 +40,7 @@ const MOST_HELP: u32 = 3;
 /// Of what one linear solve leaves.
 const LINEAR_ROUNDING: f64 = 1e-15;
 
+#[derive(Clone)]
 enum Method {
     Linear { solver: Box<LinearSolver>, factored: bool },
     Newton(Box<NewtonSolver>),
@@ -53,6 +54,7 @@ struct Place {
 }
 
 /// Solver and scratch space of one system, made when it is first needed.
+#[derive(Clone)]
 struct Workspace {
     method: Method,
     pattern: Pattern,
@@ -106,6 +108,7 @@ pub struct Effort {
 }
 
 /// The solvers of all systems of a program.
+#[derive(Clone)]
 pub struct Systems {
     workspaces: IdVec<SystemId, Option<Box<Workspace>>>,
     /// Evaluations of linear systems that were singular but solvable: the unknowns that were shared evenly.
@@ -119,6 +122,14 @@ impl Systems {
     pub fn new(program: &Program) -> Self {
         let workspaces = program.systems.ids().map(|_| None).collect();
         Self { workspaces, shared: Vec::new(), looked_at: 0, measured: false }
+    }
+
+    /// Systems that are solved whole use the external objects of this memory.
+    pub fn share_external_objects(&mut self, memory: &Memory) {
+        let workspaces = self.workspaces.values_mut().flatten();
+        workspaces
+            .filter_map(|workspace| workspace.whole.as_mut())
+            .for_each(|whole| whole.share_external_objects(memory));
     }
 
     /// Measures the time of every system from now on.

@@ -60,6 +60,7 @@ struct Trial {
     pace: f64,
 }
 
+#[derive(Clone)]
 pub struct Auto {
     explicit: Box<dyn Explicit>,
     one_step: Esdirk,

@@ -28,6 +28,7 @@ const STRICTNESS: f64 = 200.0;
 const FACTORISATION_AGE: u64 = 20;
 const JACOBIAN_AGE: u64 = 50;
 
+#[derive(Clone)]
 pub struct Bdf {
     options: Options,
     t: f64,

@@ -55,6 +55,7 @@ const COEFFICIENT_DRIFT: f64 = 0.25;
 /// Steps after which the iteration matrix is renewed in any case.
 const MATRIX_AGE: u64 = 50;
 
+#[derive(Clone)]
 pub struct DaeBdf {
     options: Options,
     t: f64,
@@ -84,6 +85,7 @@ pub struct DaeBdf {
     statistics: Statistics,
 }
 
+#[derive(Clone)]
 struct Matrix {
     pattern: Option<Pattern>,
     values: Vec<f64>,

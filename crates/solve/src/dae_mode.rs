@@ -8,6 +8,7 @@ use crate::error::{EvalError, StepError};
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 
+#[derive(Clone)]
 pub struct DaeMode {
     options: Options,
     states: usize,

@@ -10,6 +10,7 @@ use crate::weights::norm;
 
 pub type Dop853 = RungeKutta<DormandPrince>;
 
+#[derive(Clone)]
 pub struct DormandPrince;
 
 const ERROR_3: [f64; 13] = [

@@ -82,6 +82,7 @@ const SMALLEST_RATE: f64 = 1e-8;
 /// How much smaller the errors of steps must be where nothing damps them: over a hundred oscillations they add up.
 const STRICTNESS: f64 = 20.0;
 
+#[derive(Clone)]
 pub struct Esdirk {
     options: Options,
     t: f64,

@@ -27,6 +27,7 @@ const MAX_ITERATIONS: usize = 10;
 /// BDF2 extrapolates; a step that is longer than the last by more than this begins anew.
 const LARGEST_RATIO: f64 = 2.0;
 
+#[derive(Clone)]
 pub struct FixedStep {
     scheme: Scheme,
     options: Options,

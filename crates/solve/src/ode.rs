@@ -7,6 +7,7 @@
 use crate::dae_bdf::DaeProblem;
 use crate::error::{EvalError, StepError};
 use crate::sparse::Pattern;
+use dyn_clone::DynClone;
 
 /// An explicit system of ordinary differential equations, `x' = f(t, x)`.
 pub trait OdeProblem {
@@ -135,7 +136,7 @@ pub trait DenseOutput {
 }
 
 /// A method that advances a problem in time.
-pub trait Integrator: DenseOutput {
+pub trait Integrator: DenseOutput + DynClone + Send {
     /// Begins at `(t, x)`; without `h0` the first step is estimated from the problem.
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError>;
 
@@ -190,3 +191,5 @@ pub trait Integrator: DenseOutput {
 
     fn name(&self) -> &'static str;
 }
+
+dyn_clone::clone_trait_object!(Integrator);

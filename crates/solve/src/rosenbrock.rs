@@ -87,6 +87,7 @@ const DENSE: [[f64; STAGES]; 3] = [
     ],
 ];
 
+#[derive(Clone)]
 pub struct Rosenbrock {
     options: Options,
     t: f64,

@@ -24,7 +24,7 @@ const SUSPICION_LIMIT: f64 = 1.0;
 const SLOPE_DIFFERENCE: [(f64, f64); 2] = [(1e-3, 2000.0 / 3.0), (2e-3, -250.0 / 3.0)];
 
 /// The coefficients of a pair whose last stage is the slope at the end of the step, and the first of the next one.
-pub trait Formula {
+pub trait Formula: Clone + Send + 'static {
     const NAME: &'static str;
     /// Order of the solution.
     const ORDER: usize;
@@ -49,6 +49,7 @@ pub const MAX_STAGES: usize = 16;
 /// From this product of step and fastest rate on the dense output is looked at.
 const DENSE_LIMIT: f64 = 1.5;
 
+#[derive(Clone)]
 pub struct RungeKutta<F: Formula> {
     options: Options,
     t: f64,
@@ -288,6 +289,8 @@ pub trait Explicit: Integrator {
     /// The step the controller would take next.
     fn next_step(&self) -> f64;
 }
+
+dyn_clone::clone_trait_object!(Explicit);
 
 impl<F: Formula> Explicit for RungeKutta<F> {
     fn is_stiff(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::weights::norm;
 
 pub type Tsit5 = RungeKutta<Tsitouras>;
 
+#[derive(Clone)]
 pub struct Tsitouras;
 
 /// Weights of the fifth-order solution less those of the fourth-order one.

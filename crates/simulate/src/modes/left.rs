@@ -14,6 +14,7 @@ use crate::columns::root_of;
 pub type Derivative = (VarId, u32);
 
 /// Where what is carried from one mode to another lies in the memory of one of them.
+#[derive(Clone)]
 pub struct Carried {
     /// By the variables of the model in which nothing is decided.
     values: Vec<Place>,

@@ -70,7 +70,7 @@ impl Reason {
 }
 
 /// Working space of a station.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Scratch {
     residues: Vec<f64>,
     impulses: Vec<f64>,

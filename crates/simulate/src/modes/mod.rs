@@ -47,9 +47,10 @@ use station::RelationNumbers;
 const MOST_ROUNDS: usize = 8;
 
 /// All modes of a run.
+#[derive(Clone)]
 pub struct Switching {
     modes: Arc<Modes>,
-    commons: Commons,
+    commons: Arc<Commons>,
     options: Options,
     /// The place of the station in use is empty.
     stations: Vec<Option<Box<Station>>>,
@@ -87,7 +88,7 @@ pub struct Switching {
 }
 
 /// A transition from one station to another.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Passage {
     /// How often it was right when it was looked at a second time, since it was wrong.
     times: u32,
@@ -104,7 +105,7 @@ impl Passage {
 }
 
 /// What a trial left behind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Outcome {
     jump: Jump,
     at_zero: Vec<(usize, f64)>,
@@ -129,7 +130,7 @@ impl Switching {
         let variables = modes.model().variables.len();
         Self {
             modes,
-            commons: Commons::default(),
+            commons: Arc::default(),
             options: options.clone(),
             stations: Vec::new(),
             active: usize::MAX,

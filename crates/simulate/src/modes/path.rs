@@ -27,6 +27,7 @@ const MOST_STEPS: usize = 20_000;
 const MOST_ITERATIONS: usize = 30;
 
 /// What a way depends on.
+#[derive(Clone)]
 pub struct Path {
     /// By level, from 1: coefficients change with the values of that level.
     varies: Vec<bool>,
@@ -51,6 +52,7 @@ struct Places {
 }
 
 /// Variables that follow from others at each point of the way.
+#[derive(Clone)]
 struct Finite {
     columns: Vec<usize>,
     residuals: Probe,

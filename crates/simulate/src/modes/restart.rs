@@ -68,6 +68,7 @@ pub enum NoJump {
 }
 
 /// The equations of one mode, prepared.
+#[derive(Clone)]
 pub struct Restart {
     pub(super) chains: Chains,
     /// Level l at place l − 1: the rows that are differentiated at least l times, and their residuals l levels below the
@@ -89,6 +90,7 @@ pub struct Restart {
     noise: Vec<f64>,
 }
 
+#[derive(Clone)]
 struct Jacobian {
     probe: Probe,
     /// It depends on parameters only.
@@ -108,6 +110,7 @@ impl Jacobian {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Solver {
     solver: Option<LinearSolver>,
     /// Where each entry of the chains' matrix goes.

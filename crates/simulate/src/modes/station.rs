@@ -31,7 +31,27 @@ pub struct Station {
     pub started: bool,
 }
 
+/// A copy shares the program and nothing else.
+impl Clone for Station {
+    fn clone(&self) -> Self {
+        let mut machine = self.machine.clone();
+        machine.own_external_objects();
+        Self {
+            machine,
+            integrator: self.integrator.clone(),
+            roots: self.roots.clone(),
+            bands: self.bands.clone(),
+            names: self.names.clone(),
+            has_partial_relations: self.has_partial_relations,
+            switch: self.switch.clone(),
+            carried: self.carried.clone(),
+            started: self.started,
+        }
+    }
+}
+
 /// What a station has besides if it is one of several.
+#[derive(Clone)]
 pub struct Switch {
     pub restart: Restart,
     /// Comparisons between continuous values or on time, and the addresses of their states.
@@ -51,7 +71,7 @@ pub struct Switch {
 }
 
 /// The numbers of relations in all modes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RelationNumbers {
     by_text: FxHashMap<String, usize>,
     /// By the sides of comparisons: expressions are the same in all modes.

@@ -22,7 +22,7 @@ const POINTS: u32 = 8;
 const SHORTEST: f64 = 1e-9;
 
 /// What is known from the steps before.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Guard {
     /// The states at the beginning of the step.
     from: Vec<f64>,

@@ -5,6 +5,7 @@ use crate::continuity::{Broken, Continuity};
 use crate::modes::Left;
 
 /// What is remembered of the left of an event, should the structure for all modes not do for it.
+#[derive(Clone)]
 pub(super) struct Fallback {
     /// Memory at the left.
     pub values: Vec<f64>,

@@ -13,7 +13,7 @@ use solve::Step;
 use super::retake::{RESOLUTION, SHORTEST};
 
 /// How densely the histories are kept.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Remembering {
     /// The time up to which everything is remembered.
     until: f64,

@@ -16,7 +16,7 @@ const ALL: f64 = 1e-4;
 const VANISHING: f64 = 1e-6;
 
 /// When to look at the residuals of a system, and how large they may be.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Watch {
     solves: u64,
     /// The number of solves at which terms are looked at next.
@@ -114,7 +114,7 @@ impl Watch {
 }
 
 /// Expressions of a system and the sizes of their terms.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Terms {
     /// Operands before what they are in.
     order: Vec<ExprId>,

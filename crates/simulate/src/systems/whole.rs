@@ -1,5 +1,7 @@
 //! A system whose torn form loses digits, solved whole and with pivoting from then on.
 
+use std::sync::Arc;
+
 use compile::{Memory, Program, SystemId};
 use transform::SystemKind;
 
@@ -7,8 +9,9 @@ use super::{Solved, Workspace};
 use crate::system_failure::Reason;
 
 /// The system in a program and a memory of its own.
+#[derive(Clone)]
 pub(super) struct Whole {
-    program: Program,
+    program: Arc<Program>,
     memory: Memory,
     workspace: Box<Workspace>,
     /// Where the values lie that it is computed from.
@@ -24,7 +27,7 @@ impl Whole {
         whole.copy_values(memory, &mut own);
         let workspace = Box::new(Workspace::new(&whole, system, &own).ok()?);
         let addresses = whole.addresses_of_system(system);
-        Some(Self { program: whole, memory: own, workspace, addresses, is_compiled: false })
+        Some(Self { program: Arc::new(whole), memory: own, workspace, addresses, is_compiled: false })
     }
 
     /// Solves it from the values in memory, which holds the solution afterwards, if there is one.
@@ -62,6 +65,10 @@ impl Whole {
             }
         }
         is_solved
+    }
+
+    pub fn share_external_objects(&mut self, memory: &Memory) {
+        self.memory.native = memory.native.clone();
     }
 
     pub fn set_quick(&mut self, is_quick: bool) {

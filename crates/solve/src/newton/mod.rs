@@ -130,6 +130,7 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What is smaller than this in units of the nominal value is zero.
 const SMALLEST: f64 = 1e-42;
 
+#[derive(Clone)]
 pub struct NewtonSolver {
     options: NewtonOptions,
     size: usize,

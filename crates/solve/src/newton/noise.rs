@@ -11,6 +11,7 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// How much larger than those that were seen rounding errors may be.
 const MARGIN: f64 = 4.0;
 
+#[derive(Clone)]
 pub(super) struct Noise {
     /// Corrections of an unknown up to this size were noise.
     pub floor: Vec<f64>,

@@ -1,0 +1,118 @@
+//! What other programs do with a simulation: they initialise it, step it, read and set its variables, copy it.
+
+use dae::Causality;
+use results::NullSink;
+
+use super::*;
+use crate::columns::Columns;
+
+/// Where `step_to` came to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reached {
+    /// The time that was asked for.
+    Time,
+    /// An event, which is passed, at [`Simulation::time`].
+    Event,
+    /// The model called `terminate` with this message, at [`Simulation::time`].
+    Terminated(String),
+}
+
+/// A state of a simulation to return to.
+#[derive(Clone)]
+pub struct Snapshot(Box<Simulation>);
+
+impl Simulation {
+    /// A simulation of a program, before its initialisation. The stop time of the options is where it is expected to end: it
+    /// bounds the length of steps, not the time.
+    pub fn of(program: &Arc<Program>, options: &Options) -> Self {
+        Self::new(program, options, Journal::default())
+    }
+
+    /// Finds the first point; the message of a model that terminates itself at once.
+    pub fn initialise(&mut self) -> Result<Option<String>, Box<Diagnostic>> {
+        let mut sink = NullSink;
+        let outcome = match self.begin(&mut Rows::new(Columns::default(), &mut sink)) {
+            Ok(None) => self.start().map(|()| None),
+            outcome => outcome,
+        };
+        outcome.map_err(|stop| self.failed(stop))
+    }
+
+    /// Goes on to a time; with `to_events` no further than to the next event, which is passed.
+    pub fn step_to(&mut self, time: f64, to_events: bool) -> Result<Reached, Box<Diagnostic>> {
+        let outcome = self.advance(time, to_events);
+        outcome.map_err(|stop| self.failed(stop))
+    }
+
+    fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Stop> {
+        let mut sink = NullSink;
+        let mut rows = Rows::new(Columns::default(), &mut sink);
+        if let Some(reached) = self.pass_inputs(&mut rows)?.filter(|reached| to_events || *reached != Reached::Event) {
+            return Ok(reached);
+        }
+        while !self.has_reached(time) {
+            match self.step(time, &mut rows)? {
+                Progress::Again | Progress::Smooth => {}
+                Progress::Event if !to_events => {}
+                Progress::Event => return Ok(Reached::Event),
+                Progress::Terminated(message) => {
+                    self.pass_terminal(&mut rows)?;
+                    return Ok(Reached::Terminated(message));
+                }
+            }
+        }
+        self.evaluate_at(self.time)?;
+        Ok(Reached::Time)
+    }
+
+    /// Sets an input to a value that it has from now on. Where that is another one, the next step begins with an event.
+    /// Without effect on what is no input.
+    pub fn set_input(&mut self, input: VarId, value: f64) {
+        if self.is_input(input) {
+            self.inputs.retain(|(known, _)| *known != input);
+            self.inputs.push((input, value));
+        }
+    }
+
+    /// Whether a variable is determined from outside.
+    pub fn is_input(&self, variable: VarId) -> bool {
+        self.program.model().variables[variable].causality == Causality::Input
+    }
+
+    /// Passes the event at which inputs change; nothing without such a change.
+    fn pass_inputs(&mut self, rows: &mut Rows) -> Result<Option<Reached>, Stop> {
+        let (program, machine) = (&self.program, &self.station.machine);
+        self.inputs.retain(|&(input, value)| program.value(&machine.memory, input) != value);
+        if self.inputs.is_empty() {
+            return Ok(None);
+        }
+        let terminated = self.event(self.time, Trigger { crossed: false, relation: false }, rows)?;
+        Ok(Some(terminated.map_or(Reached::Event, Reached::Terminated)))
+    }
+
+    /// The value of a variable at the time that the simulation has come to.
+    pub fn value(&self, variable: VarId) -> f64 {
+        self.station.machine.value(variable)
+    }
+
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// A copy to return to.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(Box::new(self.clone()))
+    }
+
+    /// Returns to a snapshot: from there it goes on as it did, bit for bit.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.clone_from(&snapshot.0);
+    }
+
+    fn failed(&self, stop: Stop) -> Box<Diagnostic> {
+        match stop {
+            Stop::Trouble(trouble) => Box::new(trouble.diagnostic(self.program.model())),
+            Stop::Result(error) => Box::new(Diagnostic::error("result", error.to_string())),
+        }
+    }
+}
