@@ -148,6 +148,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 100,
     },
     Family {
+        name: "set-pendulums",
+        about: "pendulums whose coordinates and velocities are set at any angle, against the equation of motion in the angle",
+        case: crate::set_pendulums::case,
+        tested: 30,
+    },
+    Family {
         name: "smooth",
         about: "linear oscillators with damping, against their closed form",
         case: crate::smooth::case,

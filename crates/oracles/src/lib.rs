@@ -38,6 +38,7 @@ mod roots;
 mod roundings;
 mod scales;
 mod schedules;
+mod set_pendulums;
 mod signal;
 mod smooth;
 mod starts;

@@ -159,3 +159,115 @@ fn booleans_inside_of_systems_follow_relations_in_modes() {
         assert_near(run.end("v"), 0.43 - 0.35 / 2.75, 1e-6);
     }
 }
+
+const PENDULUM: &str = "Real x(start = 0, fixed = true), y(start = -1), vx(start = 8, fixed = true), vy, F;";
+const PENDULUM_EQUATIONS: &str = "der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 9.81; x^2 + y^2 = 1;";
+
+/// A pendulum that goes round: with `reinit` in the model each coordinate is a state where it can be one.
+#[test]
+fn what_is_never_set_changes_nothing() {
+    for variable in ["x", "y", "vx", "vy"] {
+        let never = format!("{PENDULUM_EQUATIONS} when time >= 1e6 then reinit({variable}, 0); end when;");
+        for text in both(PENDULUM, &never) {
+            let run = complete(&text, 10.0, 1e-9);
+            // From the equation in the angle.
+            assert_near(run.end("x"), 0.980241, 1e-5);
+            let energy = (run.end("vx").powi(2) + run.end("vy").powi(2)) / 2.0 + 9.81 * run.end("y");
+            assert_near(energy, 32.0 - 9.81, 1e-5);
+        }
+    }
+}
+
+/// What is set need not be a state before, and what follows is no matter of the states before.
+#[test]
+fn coordinates_are_set_at_any_angle() {
+    // Without gravity the angle is 2·t.
+    let declarations = "Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 2, fixed = true), F;";
+    let equations = "der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y; x^2 + y^2 = 1;";
+    let cases = [(0.25, 0.5f64), (0.6, 1.2), (1.0, 2.0), (1.4, 2.8)];
+    for (time, angle) in cases {
+        let (sin, cos) = angle.sin_cos();
+        // Velocities: half of the speed. Coordinates: 0.1 rad further, with the tangential part of the velocity.
+        let further = angle + 0.1;
+        let settings = [
+            (format!("reinit(vx, {:?});", -sin), angle, 1.0),
+            (format!("reinit(vy, {cos:?});"), angle, 1.0),
+            (format!("reinit(vx, {:?}); reinit(vy, {cos:?});", -sin), angle, 1.0),
+            (format!("reinit(x, {:?});", further.cos()), further, 2.0 * 0.1f64.cos()),
+            (format!("reinit(y, {:?});", further.sin()), further, 2.0 * 0.1f64.cos()),
+        ];
+        for (setting, angle, speed) in settings {
+            let set = format!("{equations} when time >= {time} then {setting} end when;");
+            for text in both(declarations, &set) {
+                let run = complete(&text, 2.0, 1e-8);
+                let end = angle + speed * (2.0 - time);
+                assert_near(run.end("x"), end.cos(), 1e-5);
+                assert_near(run.end("y"), end.sin(), 1e-5);
+            }
+        }
+    }
+}
+
+/// Of a mass on a sphere what is not set moves as little as possible.
+#[test]
+fn the_least_change_on_a_sphere() {
+    let text = "model M
+      Real x(start = 0.6, fixed = true), y(start = 0), z(start = 0.8), F;
+      Real vx(start = 0, fixed = true), vy(start = 2, fixed = true), vz(start = 0);
+    initial equation y = 0;
+    equation
+      der(x) = vx; der(y) = vy; der(z) = vz; der(vx) = -F*x; der(vy) = -F*y; der(vz) = -F*z; x^2 + y^2 + z^2 = 1;
+      when time >= 0 then reinit(vx, 0); end when;
+      when time >= 0.25 then reinit(z, 0.6); end when;
+    end M;";
+    let run = complete(text, 0.25, 1e-9);
+    // Angle 0.5 on the great circle through (0.6, 0, 0.8) and (0, 1, 0).
+    let (sin, cos) = 0.5f64.sin_cos();
+    let (x, y) = (0.6 * cos, sin);
+    let stretch = 0.8 / (x * x + y * y).sqrt();
+    assert_near(run.end("x"), stretch * x, 1e-6);
+    assert_near(run.end("y"), stretch * y, 1e-6);
+    let (vx, vy, vz) = (-1.2 * sin, 2.0 * cos, -1.6 * sin);
+    let (x, y) = (stretch * x, stretch * y);
+    let outwards = vx * x + vy * y + vz * 0.6;
+    assert_near(run.end("vx"), vx - outwards * x, 1e-6);
+    assert_near(run.end("vz"), vz - outwards * 0.6, 1e-6);
+}
+
+#[test]
+fn what_follows_from_others_that_are_set_has_to_agree() {
+    let linked = |setting: &str| {
+        both(
+            "Real x1(start = 0, fixed = true), v1(start = 1, fixed = true), x2, v2, f;",
+            &format!(
+                "der(x1) = v1; der(x2) = v2; 2*der(v1) = f; 3*der(v2) = -f*2; x1 = 2*x2;
+                 when time >= 0.5 then {setting} end when;"
+            ),
+        )
+    };
+    for text in linked("reinit(v1, 3); reinit(v2, 1.5);") {
+        assert_near(complete(&text, 1.0, 1e-8).end("x1"), 2.0, 1e-9);
+    }
+    for text in linked("reinit(v1, 3); reinit(v2, 1);") {
+        let said = run(&text, 1.0).said;
+        let expected = "error[contradicting-reinit]: reinit sets `v2` to 1, but constraints make it 1.5 at time 0.5";
+        assert!(said.contains(expected), "{said}");
+    }
+    let set =
+        |setting: &str| both(PENDULUM, &format!("{PENDULUM_EQUATIONS} when time >= 0.5 then {setting} end when;"));
+    for text in set("reinit(x, 1); reinit(y, 0); reinit(vx, 0); reinit(vy, 1);") {
+        assert_near(complete(&text, 0.5, 1e-8).end("vy"), 1.0, 1e-9);
+    }
+    for text in set("reinit(x, 0.6); reinit(y, 0.6);") {
+        let said = run(&text, 1.0).said;
+        assert!(
+            said.contains("error[contradicting-reinit]: reinit sets `y` to 0.6, but constraints make it"),
+            "{said}"
+        );
+    }
+    // At the side the velocity is vertical.
+    for text in set("reinit(x, 1); reinit(y, 0); reinit(vx, 1);") {
+        let said = run(&text, 1.0).said;
+        assert!(said.contains("error[contradicting-reinit]: reinit sets `vx` to 1, but constraints make it"), "{said}");
+    }
+}

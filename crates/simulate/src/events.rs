@@ -9,6 +9,7 @@ use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, Journal};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::at_origin;
+use crate::reinit::Reinit;
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
@@ -127,7 +128,11 @@ fn iterate_with_bands(
         if sets {
             watch.before_reinit(machine);
         }
+        let reinit = Reinit::due(machine);
         let reinitialised = perform(machine, actions, &program.layout.actions, log, &mut aftermath)?;
+        if reinitialised && let Some(reinit) = reinit {
+            reinit.follow(machine)?;
+        }
         if sets && reinitialised {
             follow_reinit(machine, watch);
         }

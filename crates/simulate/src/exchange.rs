@@ -18,7 +18,8 @@ pub fn exchange(machine: &mut Machine) -> bool {
         let current = current(program, machine, set);
         let Some(best) = set.choose(&values) else { continue };
         if set.quality(&values, &current) < WORSE * set.quality(&values, &best) {
-            take(program, machine, set, &best);
+            let values = candidate_values(machine, set);
+            take(program, machine, set, &best, &values);
             changed = true;
         }
     }
@@ -37,7 +38,7 @@ pub fn fitness(machine: &Machine, fitness: &mut Vec<f64>) {
     }
 }
 
-fn jacobian(machine: &Machine, set: &StateSet) -> Vec<f64> {
+pub fn jacobian(machine: &Machine, set: &StateSet) -> Vec<f64> {
     set.jacobian.iter().flatten().map(|entry| entry.map_or(0.0, |variable| machine.value(variable))).collect()
 }
 
@@ -46,15 +47,21 @@ fn current(program: &Program, machine: &Machine, set: &StateSet) -> Vec<usize> {
     set.selection.iter().filter_map(chosen).collect()
 }
 
-/// Every candidate keeps its value; the states take over those of the candidates they now stand for.
-pub fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[usize]) {
+pub fn candidate_values(machine: &Machine, set: &StateSet) -> Vec<f64> {
+    set.candidates.iter().map(|&candidate| machine.value(candidate)).collect()
+}
+
+/// Integrates the chosen candidates, from the given values; all of them get those, where they are or as a guess.
+pub fn take(program: &Program, machine: &mut Machine, set: &StateSet, chosen: &[usize], values: &[f64]) {
+    for (&candidate, &value) in set.candidates.iter().zip(values) {
+        program.set_value(&mut machine.memory, candidate, value);
+    }
     for ((row, &state), &candidate) in set.selection.iter().zip(&set.states).zip(chosen) {
         for (place, &factor) in row.iter().enumerate() {
             let value = if place == candidate { 1.0 } else { 0.0 };
             program.set_value(&mut machine.memory, factor, value);
         }
-        let value = machine.value(set.candidates[candidate]);
-        program.set_value(&mut machine.memory, state, value);
+        program.set_value(&mut machine.memory, state, values[candidate]);
     }
     machine.unsettle();
 }

@@ -28,11 +28,13 @@ mod places;
 mod profile;
 mod projection;
 mod real_time;
+mod reinit;
 mod rhythm;
 mod run;
 mod simulation;
 mod system_failure;
 mod systems;
+mod tied;
 mod undetermined;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};

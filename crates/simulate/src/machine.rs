@@ -85,6 +85,8 @@ pub struct Machine {
     /// How often systems were solved in place, and whether that lost digits: then no system is.
     solved_in_place: u64,
     is_careful: bool,
+    /// The relative error that integration may make.
+    pub tolerance: f64,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
 }
@@ -109,6 +111,7 @@ impl Machine {
             ahead: 0.0,
             solved_in_place: 0,
             is_careful: false,
+            tolerance: 1e-6,
             trouble: None,
             program,
         }

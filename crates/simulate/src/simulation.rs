@@ -59,6 +59,7 @@ impl Station {
     /// A station with the solver that the options name.
     pub fn new(mut machine: Machine, options: &Options) -> Self {
         let method = applicable(options.solver, &machine);
+        machine.tolerance = options.tolerance;
         if options.measure {
             machine.measure();
         }

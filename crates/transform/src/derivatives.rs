@@ -40,7 +40,7 @@ pub fn reduce(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
 /// The same where derivatives have been named already.
 pub fn reduce_named(work: &mut Work) -> Result<Reduced, Vec<Diagnostic>> {
     let before = work.active.clone();
-    let wanted = |least| work.model.variables.values().any(|v| v.attributes.state_select >= least);
+    let wanted = |least| work.model.variables.ids().any(|variable| work.wanted_as_state(variable) >= least);
     let mut wishes = vec![None];
     // What is asked for as a state has to be differentiated even if the text does not; not all equations can be.
     wishes.extend(wanted(StateSelect::Always).then_some(Some(StateSelect::Always)));
@@ -132,7 +132,7 @@ fn find_offsets(
         let system = System::new(work, Problem::Reduction, work.active.clone(), sides, |v| work.is_unknown(v));
         let mut lowest = written_orders(work, &system);
         for (order, &column) in lowest.iter_mut().zip(&system.columns) {
-            let is_asked = wish.is_some_and(|least| work.model.variables[column].attributes.state_select >= least);
+            let is_asked = wish.is_some_and(|least| work.wanted_as_state(column) >= least);
             if is_asked && work.model.variables[column].ty == VariableType::Real && !work.is_discrete(column) {
                 *order = 1.max(*order);
             }

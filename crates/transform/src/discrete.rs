@@ -1,10 +1,8 @@
 //! Rules for when clauses (specification 8.3.5): a variable is assigned in one of them only, and no loop goes through
 //! clauses with different conditions.
 
-use std::sync::Arc;
-
 use base::Diagnostic;
-use dae::{ActionKind, EqId, EquationRole, ExprId, Exprs, Node, StateSelect, VarId, WhenClause};
+use dae::{ActionKind, EqId, EquationRole, ExprId, Exprs, Node, VarId, WhenClause};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::work::Work;
@@ -33,14 +31,13 @@ pub fn conflicts(work: &Work) -> Vec<Diagnostic> {
     problems
 }
 
-/// What is set anew at events has to be a state (specification 8.3.6).
+/// What is set anew at events has to be a state then (specification 8.3.6).
 pub fn wish_reinitialised_states(work: &mut Work) {
-    for action in &work.model.actions {
-        if let ActionKind::Reinit { state, .. } = action.kind {
-            let attributes = Arc::make_mut(&mut work.model.variables[state].attributes);
-            attributes.state_select = StateSelect::Always;
-        }
-    }
+    let set = work.model.actions.iter().filter_map(|action| match action.kind {
+        ActionKind::Reinit { state, .. } => Some(state),
+        _ => None,
+    });
+    work.reinitialised = set.collect();
 }
 
 /// A variable that is set anew in two when clauses, or that is no state (specification 8.3.6).

@@ -193,13 +193,14 @@ impl Rows {
             };
             let is_derivative = work.model.variables[variable].derivative_of.is_some();
             let is_open = natural.contains(&variable) && !first.contains(&variable);
-            let wish =
-                std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), attributes.start.is_some()));
+            let wish = std::cmp::Reverse((
+                work.wanted_as_state(variable).max(StateSelect::Default),
+                attributes.start.is_some(),
+            ));
             candidates.push((kind, is_open, wish, is_derivative, variable));
             // The user knows what is in a differentiated expression, not the variable made for it.
             for known in known_parts(work, variable) {
-                let attributes = &work.model.variables[known].attributes;
-                let wish = std::cmp::Reverse((attributes.state_select.max(StateSelect::Default), true));
+                let wish = std::cmp::Reverse((work.wanted_as_state(known).max(StateSelect::Default), true));
                 candidates.push((kind, is_open, wish, is_derivative, known));
             }
         }

@@ -233,7 +233,11 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     };
     let is_candidate = |variable| state_sets.iter().any(|set| set.candidates.contains(&variable));
     let is_state = |variable| {
-        matches!(work.roles[variable], Role::State { .. }) || is_candidate(variable) || work.begins_formula(variable)
+        matches!(work.roles[variable], Role::State { .. })
+            || is_candidate(variable)
+            || work.begins_formula(variable)
+            // Constraints tie it to others that are set, too; the run sees whether that can be met.
+            || work.summary.dummy_states.contains(&variable)
     };
     let wrong_reinits = discrete::wrong_reinits(work, is_state);
     if !wrong_reinits.is_empty() {

@@ -164,6 +164,35 @@ impl StateSet {
         Some((0..self.candidates.len()).filter(|&index| !elimination.used_columns[self.dependent + index]).collect())
     }
 
+    /// Like `choose`, but candidates that are wanted are left for last: they are states as far as the constraints allow.
+    pub fn choose_with(&self, values: &[f64], wanted: &[usize]) -> Option<Vec<usize>> {
+        /// What the others determine worse than the wanted ones by this factor, they do not determine.
+        const SINGULAR: f64 = 1e-9;
+        let mut elimination = Elimination::new(self, values);
+        for _ in 0..self.dependent {
+            elimination.step(0..self.dependent)?;
+        }
+        let all = self.dependent..self.dependent + self.candidates.len();
+        let others: Vec<usize> = all.clone().filter(|column| !wanted.contains(&(column - self.dependent))).collect();
+        for _ in self.dependent..self.jacobian.len() {
+            let best = elimination.largest(all.clone());
+            let other = elimination.largest(others.iter().copied());
+            elimination.eliminate(if other.0 > SINGULAR * best.0 { other } else { best })?;
+        }
+        Some((0..self.candidates.len()).filter(|&index| !elimination.used_columns[self.dependent + index]).collect())
+    }
+
+    /// The constraints between the candidates alone, one row each: without the variables that never are states. `None` where
+    /// these are not determined.
+    pub fn between_candidates(&self, values: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let mut elimination = Elimination::new(self, values);
+        for _ in 0..self.dependent {
+            elimination.step(0..self.dependent)?;
+        }
+        let rows = elimination.matrix.iter().zip(&elimination.used_rows).filter(|(_, used)| !**used);
+        Some(rows.map(|(row, _)| row[self.dependent..].to_vec()).collect())
+    }
+
     /// How well the constraints determine what is not a state if the given candidates are: a determinant, to compare
     /// choices by.
     pub fn quality(&self, values: &[f64], states: &[usize]) -> f64 {
@@ -222,6 +251,11 @@ impl Elimination {
 
     /// Takes the largest entry of the given columns as pivot; its size, `None` if there is none but zero.
     fn step(&mut self, columns: std::ops::Range<usize>) -> Option<f64> {
+        self.eliminate(self.largest(columns))
+    }
+
+    /// The largest entry of the given columns in rows and columns that are not used yet: size, row, column.
+    fn largest(&self, columns: impl Iterator<Item = usize> + Clone) -> (f64, usize, usize) {
         let mut best = (0.0, 0, 0);
         for (row, values) in self.matrix.iter().enumerate().filter(|(row, _)| !self.used_rows[*row]) {
             for column in columns.clone().filter(|&column| !self.used_columns[column]) {
@@ -230,7 +264,11 @@ impl Elimination {
                 }
             }
         }
-        let (size, pivot_row, pivot_column) = best;
+        best
+    }
+
+    /// Takes an entry as pivot; its size, `None` if it is zero.
+    fn eliminate(&mut self, (size, pivot_row, pivot_column): (f64, usize, usize)) -> Option<f64> {
         if size == 0.0 {
             return None;
         }

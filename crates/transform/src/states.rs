@@ -242,7 +242,7 @@ fn wish(work: &Work, reduced: &Reduced, column: u32, level: u32) -> impl Ord + u
     let declared = &work.model.variables[chain[order]];
     let attributes = &declared.attributes;
     let fixed = attributes.fixed.is_some_and(|fixed| work.model.exprs.as_boolean(fixed) != Some(false));
-    let select = if order > 0 { StateSelect::Default } else { attributes.state_select };
+    let select = if order > 0 { StateSelect::Default } else { work.wanted_as_state(chain[0]) };
     (
         select,
         fixed,

@@ -19,7 +19,7 @@ pub fn joined(work: &Work, reduced: &Reduced, groups: &[&[u32]], differentiated:
     let matching = &reduced.offsets.matching;
     let is_wanted = |column: u32| {
         let variable = reduced.variables[column as usize][0];
-        work.model.variables[variable].attributes.state_select >= StateSelect::Prefer
+        work.wanted_as_state(variable) >= StateSelect::Prefer
             && (reduced.written[column as usize] > 0) == differentiated
             && reduced.offsets.variables[column as usize] > 0
     };

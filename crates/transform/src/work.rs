@@ -4,8 +4,8 @@ use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::{Differentiator, NotDifferentiable};
 use dae::inline::Inliner;
 use dae::{
-    ActionKind, Causality, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, PathId, VarId, Variability, Variable,
-    VariableType,
+    ActionKind, Causality, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, PathId, StateSelect, VarId,
+    Variability, Variable, VariableType,
 };
 
 use rustc_hash::FxHashSet;
@@ -44,6 +44,8 @@ pub struct Work {
     pub inliner: Inliner,
     /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
     pub doubtful: bool,
+    /// What `reinit` sets: has to be a state when that happens.
+    pub reinitialised: FxHashSet<VarId>,
     /// States are chosen once for the whole run, also where that may go wrong.
     pub states_stay: bool,
     /// Equations that read differently in other modes: they make no aliases and no constants.
@@ -87,6 +89,7 @@ impl Work {
             differentiator: Differentiator::new(),
             inliner: Inliner::new(),
             doubtful: false,
+            reinitialised: FxHashSet::default(),
             states_stay: false,
             touched: None,
             switched: Vec::new(),
@@ -95,6 +98,15 @@ impl Work {
             recall: None,
             summary,
             model,
+        }
+    }
+
+    /// How much a variable is wanted as a state. What `reinit` sets has to be one when that happens, and before and after it
+    /// where nothing speaks against that.
+    pub fn wanted_as_state(&self, variable: VarId) -> StateSelect {
+        match self.reinitialised.contains(&variable) {
+            true => StateSelect::Always,
+            false => self.model.variables[variable].attributes.state_select,
         }
     }
 

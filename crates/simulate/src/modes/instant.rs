@@ -5,11 +5,12 @@ use std::sync::Arc;
 use base::Diagnostic;
 use compile::Program;
 
-use super::{Left, Station, Switching, quiet, tied};
+use super::{Left, Station, Switching, quiet};
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath};
 use crate::machine::{Phase, Trouble};
+use crate::reinit::Reinit;
 use solve::roots::Crossing;
 
 /// Modes that follow each other within one instant before it counts as one without end.
@@ -177,31 +178,19 @@ impl Instant<'_> {
         let machine = &mut self.station.machine;
         machine.run(|sections| &sections.actions, Phase::Frozen)?;
         let (actions, slots) = (&program.model().actions, &program.layout.actions);
-        events::perform(machine, actions, slots, self.log, aftermath)
+        let reinit = Reinit::due(machine);
+        let reinitialised = events::perform(machine, actions, slots, self.log, aftermath)?;
+        if reinitialised && let Some(reinit) = reinit {
+            reinit.follow(machine)?;
+        }
+        Ok(reinitialised)
     }
 
     /// What constraints tie to a state that was set goes with it, and relations on it change: reinit is no impulse that they
     /// would share. Discrete variables stay, so that the next iteration sees what becomes of them. The mode that is called
     /// for, where that can be told.
     fn follow_reinit(&mut self, left: &mut Left) -> Result<Option<transform::modes::Key>, Trouble> {
-        let program = &self.program();
-        let memory = &self.station.machine.memory;
-        let actions = program.model().actions.iter().zip(&program.layout.actions);
-        let active = actions.filter(|(_, slots)| memory.values[slots.active as usize] != 0.0);
-        let set: Vec<(dae::VarId, f64)> = active
-            .filter_map(|(action, _)| match action.kind {
-                dae::ActionKind::Reinit { state, .. } => Some((state, program.value(memory, state))),
-                _ => None,
-            })
-            .collect();
-        let is_state = |state: dae::VarId| matches!(program.schedule.roles[state], transform::Role::State { .. });
-        let tied: Vec<(dae::VarId, f64)> = set.iter().copied().filter(|&(state, _)| !is_state(state)).collect();
-        let mut before = memory.values.clone();
-        if !tied.is_empty() {
-            tied::lead(self.station, &tied, &set)?;
-            self.station.keep_smooth(before);
-            before = self.station.machine.memory.values.clone();
-        }
+        let before = self.station.machine.memory.values.clone();
         self.take_left(left);
         if self.switching.settle(self.station, left, self.last_step).is_ok() {
             let wanted = self.station.found_key();

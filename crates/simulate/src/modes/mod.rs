@@ -12,7 +12,6 @@ mod quiet;
 mod restart;
 mod search;
 mod station;
-mod tied;
 
 use std::sync::Arc;
 

@@ -193,7 +193,8 @@ impl Station {
                 .map(|entry| entry.and_then(|_| next.next().copied()).unwrap_or(0.0))
                 .collect();
             if let Some(best) = set.choose(&values) {
-                exchange::take(program, &mut self.machine, set, &best);
+                let values = exchange::candidate_values(&self.machine, set);
+                exchange::take(program, &mut self.machine, set, &best, &values);
             }
         }
     }
