@@ -662,6 +662,7 @@ mod tests {
     use crate::{StepError, tsit5::Tsit5};
 
     /// An "integrator" whose dense output is time itself, so that functions of time are seen exactly.
+    #[derive(Clone)]
     struct Clock {
         t: f64,
     }
