@@ -65,6 +65,10 @@ impl SourceFile {
     }
 }
 
+fn line_starts(text: &str) -> Vec<u32> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset as u32 + 1)).collect()
+}
+
 /// All files read so far.
 #[derive(Debug, Default)]
 pub struct SourceMap {
@@ -74,9 +78,15 @@ pub struct SourceMap {
 impl SourceMap {
     pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
         let text = text.into();
-        let line_starts =
-            std::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset as u32 + 1)).collect();
+        let line_starts = line_starts(&text);
         self.files.push(SourceFile { path: path.as_ref().to_owned(), text, line_starts })
+    }
+
+    /// Gives a file another text. Spans in the text before mean nothing any more.
+    pub fn replace(&mut self, file: FileId, text: Arc<str>) -> FileId {
+        let line_starts = line_starts(&text);
+        (self.files[file].text, self.files[file].line_starts) = (text, line_starts);
+        file
     }
 
     pub fn file(&self, id: FileId) -> &SourceFile {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Diagnostic, IdVec, Name, SourceMap, Span};
+use base::{Diagnostic, FileId, Id, IdVec, Name, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
@@ -107,6 +107,22 @@ pub struct Libraries {
     absent: FxHashSet<Name>,
     /// Of reading and parsing.
     pub diagnostics: Vec<Diagnostic>,
+    /// Texts that count instead of those of the files.
+    unsaved: FxHashMap<PathBuf, Arc<str>>,
+    /// Syntax trees by file, kept from one reading to the next.
+    parsed: FxHashMap<PathBuf, Parsed>,
+    /// How often everything was forgotten.
+    generation: u32,
+}
+
+/// A text and its syntax tree.
+struct Parsed {
+    file: FileId,
+    text: Arc<str>,
+    stored: ast::StoredDefinition,
+    diagnostics: Vec<Diagnostic>,
+    /// When it was used last.
+    generation: u32,
 }
 
 impl Default for Libraries {
@@ -127,25 +143,59 @@ impl Libraries {
             used_versions: FxHashMap::default(),
             absent: FxHashSet::default(),
             diagnostics: Vec::new(),
+            unsaved: FxHashMap::default(),
+            parsed: FxHashMap::default(),
+            generation: 0,
         }
     }
 
     pub fn new(files: Box<dyn Files>) -> Self {
         let mut libraries = Self { files, ..Self::empty() };
-        let file = libraries.sources.add("predefined.mo", crate::predefined::TEXT);
-        let span = Span::new(file, 0, 0);
-        libraries.define(Arc::new(empty_class("", ast::ClassKind::Package, span)), None, None);
-        for class in syntax::parse(file, crate::predefined::TEXT).ast().classes {
-            libraries.insert_class(Self::ROOT, class);
-        }
+        libraries.add_predefined();
         libraries
+    }
+
+    fn add_predefined(&mut self) {
+        let stored = self.parse(Path::new("predefined.mo"), crate::predefined::TEXT.into());
+        let file = stored.classes.first().map_or(FileId::from_index(0), |class| class.span.file);
+        let span = Span::new(file, 0, 0);
+        self.define(Arc::new(empty_class("", ast::ClassKind::Package, span)), None, None);
+        for class in stored.classes {
+            self.insert_class(Self::ROOT, class);
+        }
+    }
+
+    /// Forgets all classes, files and search paths, so that what has changed since is read anew. Syntax trees of texts that
+    /// are still the same are used again.
+    pub fn forget(&mut self) {
+        self.definitions = IdVec::new();
+        self.by_address.clear();
+        self.search_path.clear();
+        self.used_versions.clear();
+        self.absent.clear();
+        self.diagnostics.clear();
+        self.generation += 1;
+        self.add_predefined();
+    }
+
+    /// From now on this text counts as that of the file, which need not exist; `None`: that on disk again.
+    pub fn replace_text(&mut self, path: impl AsRef<Path>, text: Option<Arc<str>>) {
+        match text {
+            Some(text) => self.unsaved.insert(path.as_ref().to_owned(), text),
+            None => self.unsaved.remove(path.as_ref()),
+        };
+    }
+
+    /// Whether there is a file or folder, or an unsaved text.
+    pub fn exists(&self, path: &Path) -> bool {
+        self.unsaved.contains_key(path) || self.files.exists(path)
     }
 
     /// A folder in which top-level classes are looked for when a name is not known: `Modelica/package.mo`,
     /// `Modelica 4.1.0/package.mo`, `Complex.mo`. A folder that is itself a package stands for its parent.
     pub fn add_search_path(&mut self, folder: impl AsRef<Path>) {
         let folder = folder.as_ref();
-        let is_package = self.files.exists(&folder.join("package.mo"));
+        let is_package = self.exists(&folder.join("package.mo"));
         if is_package {
             let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = Name::new(class_of_folder(&name));
@@ -158,7 +208,7 @@ impl Libraries {
     /// Reads a file of the user (or the folder of a package) and returns the names of its top-level classes in order.
     pub fn add_file(&mut self, path: impl AsRef<Path>) -> Vec<Name> {
         let path = path.as_ref();
-        if self.files.exists(&path.join("package.mo")) {
+        if self.exists(&path.join("package.mo")) {
             let folder = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = Name::new(class_of_folder(&folder));
             self.insert_source(Self::ROOT, name, ClassSource::Path(path.to_owned()));
@@ -461,7 +511,7 @@ impl Libraries {
         }
         let package = path.join("package.mo");
         let (file, directory) =
-            if self.files.exists(&package) { (package, Some(path.to_owned())) } else { (path.to_owned(), None) };
+            if self.exists(&package) { (package, Some(path.to_owned())) } else { (path.to_owned(), None) };
         let text = self.read(&file, Some(name))?;
         let stored = self.parse(&file, text);
         let Some(class) = stored.classes.into_iter().find(|class| class.name.name == name) else {
@@ -490,6 +540,9 @@ impl Libraries {
     }
 
     fn read(&mut self, path: &Path, class: Option<Name>) -> Option<Arc<str>> {
+        if let Some(text) = self.unsaved.get(path) {
+            return Some(text.clone());
+        }
         match self.files.read(path) {
             Ok(text) => Some(text.into()),
             Err(error) => {
@@ -504,10 +557,27 @@ impl Libraries {
     }
 
     fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
-        let file = self.sources.add(path, text.clone());
-        let parse = syntax::parse_shared(file, text);
-        self.diagnostics.extend(parse.diagnostics.iter().cloned());
-        let stored = parse.ast();
+        let generation = self.generation;
+        let stored = match self.parsed.get_mut(path) {
+            Some(known) if known.text == text => {
+                known.generation = generation;
+                self.diagnostics.extend(known.diagnostics.iter().cloned());
+                known.stored.clone()
+            }
+            known => {
+                // What refers to the text before is forgotten, unless it was read just now.
+                let file = match known.filter(|known| known.generation != generation) {
+                    Some(known) => self.sources.replace(known.file, text.clone()),
+                    None => self.sources.add(path, text.clone()),
+                };
+                let parse = syntax::parse_shared(file, text.clone());
+                self.diagnostics.extend(parse.diagnostics.iter().cloned());
+                let (stored, diagnostics) = (parse.ast(), parse.diagnostics.clone());
+                let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, generation };
+                self.parsed.insert(path.to_owned(), parsed);
+                stored
+            }
+        };
         for class in &stored.classes {
             for (library, version, span) in annotation::uses(class) {
                 self.used_versions.entry(library).or_insert(Used { version, span });

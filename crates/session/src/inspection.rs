@@ -63,7 +63,7 @@ impl Session {
     pub fn check(&mut self, request: &Request) -> Result<Checked, Failed> {
         // Who names a folder means the package.
         let path = Path::new(&request.target);
-        let is_package = path.ends_with("package.mo") || self.libraries.files.exists(&path.join("package.mo"));
+        let is_package = path.ends_with("package.mo") || self.libraries.exists(&path.join("package.mo"));
         let overrides = self.open(request, if is_package { Choice::Whole } else { Choice::ModelFirst })?;
         let name = self.class.clone();
         let Some(class) = lookup(&mut self.libraries, &name) else { return self.check_model(&overrides) };

@@ -47,7 +47,8 @@ pub enum Failed {
     Result(ResultError),
 }
 
-/// One walk along the way. Every stage is timed; what it has to say is collected.
+/// The way, to be walked as often as one likes: each call reads what has changed since the last one. Every stage is timed; what
+/// it has to say is collected.
 pub struct Session {
     pub(crate) libraries: Libraries,
     /// The class that is worked on, once it is known.
@@ -82,6 +83,11 @@ impl Session {
         &self.libraries.sources
     }
 
+    /// From now on this text counts as that of a file, as an editor has it; `None`: that on disk again.
+    pub fn replace_text(&mut self, path: impl AsRef<Path>, text: Option<Arc<str>>) {
+        self.libraries.replace_text(path, text);
+    }
+
     /// Text to flat model.
     pub fn flatten(&mut self, request: &Request) -> Result<Model, Failed> {
         let overrides = self.open(request, Choice::Model)?;
@@ -91,7 +97,10 @@ impl Session {
     /// Finds the class that a call means, and how it is to be flattened.
     pub(crate) fn open(&mut self, request: &Request, choice: Choice) -> Result<lang::Overrides, Failed> {
         self.transform = request.transform.clone();
+        self.diagnostics.clear();
+        self.seconds = Seconds::default();
         let begin = Instant::now();
+        self.libraries.forget();
         let found = self.load(request, choice);
         self.seconds.add(Stage::Parse, begin.elapsed().as_secs_f64());
         self.class = match found {
@@ -232,13 +241,13 @@ impl Session {
     /// Reads what the call names and finds the class.
     fn load(&mut self, request: &Request, choice: Choice) -> Result<Target, TargetError> {
         for folder in &request.libraries {
-            if !self.libraries.files.exists(folder) {
+            if !self.libraries.exists(folder) {
                 return Err(TargetError::Call(format!("there is no library folder `{}`", folder.display())));
             }
             self.libraries.add_search_path(folder);
         }
         for path in &request.more {
-            if !self.libraries.files.exists(path) {
+            if !self.libraries.exists(path) {
                 return Err(TargetError::Call(format!("there is no file or folder `{}`", path.display())));
             }
             self.libraries.add_file(path);

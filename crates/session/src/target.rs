@@ -41,9 +41,9 @@ impl Target {
         choice: Choice,
     ) -> Result<Self, TargetError> {
         let path = Path::new(target);
-        if libraries.files.exists(path) {
+        if libraries.exists(path) {
             let is_text = path.extension().is_some_and(|ending| ending == "mo");
-            if !is_text && !libraries.files.exists(&path.join("package.mo")) {
+            if !is_text && !libraries.exists(&path.join("package.mo")) {
                 let message = format!("`{target}` is neither a file that ends in `.mo` nor a folder with `package.mo`");
                 return Err(TargetError::Call(message));
             }
@@ -127,7 +127,7 @@ fn is_class_name(text: &str) -> bool {
 
 /// The outermost package in whose folder a file is, and the class that the file holds there by its name.
 fn package_of(libraries: &Libraries, path: &Path) -> Option<(PathBuf, String)> {
-    let is_package = |folder: &Path| libraries.files.exists(&folder.join("package.mo"));
+    let is_package = |folder: &Path| libraries.exists(&folder.join("package.mo"));
     let mut path = match path.components().any(|part| part == Component::ParentDir) {
         true => dae::access::resolve(path).ok()?,
         false => path.to_owned(),
