@@ -27,6 +27,8 @@ pub fn effects(functions: &Functions, roots: Vec<FunctionId>) -> Effects {
         found.impure |= !function.pure;
         let mut expressions = Vec::new();
         match &function.body {
+            // What gives no results is called for what it changes, whatever it is declared to be.
+            Body::External(_) if function.outputs.is_empty() => found.impure = true,
             Body::External(external) => found.checks |= external.language != "builtin",
             Body::RecordConstructor => {}
             Body::Algorithm(statements) => for_each_statement(statements, &mut |statement| {
