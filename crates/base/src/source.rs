@@ -69,23 +69,24 @@ fn line_starts(text: &str) -> Vec<u32> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset as u32 + 1)).collect()
 }
 
-/// All files read so far.
-#[derive(Debug, Default)]
+/// All files read so far. A copy shares their texts.
+#[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: IdVec<FileId, SourceFile>,
+    files: IdVec<FileId, Arc<SourceFile>>,
 }
 
 impl SourceMap {
     pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
         let text = text.into();
         let line_starts = line_starts(&text);
-        self.files.push(SourceFile { path: path.as_ref().to_owned(), text, line_starts })
+        self.files.push(Arc::new(SourceFile { path: path.as_ref().to_owned(), text, line_starts }))
     }
 
     /// Gives a file another text. Spans in the text before mean nothing any more.
     pub fn replace(&mut self, file: FileId, text: Arc<str>) -> FileId {
         let line_starts = line_starts(&text);
-        (self.files[file].text, self.files[file].line_starts) = (text, line_starts);
+        let path = self.files[file].path.clone();
+        self.files[file] = Arc::new(SourceFile { path, text, line_starts });
         file
     }
 

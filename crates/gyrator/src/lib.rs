@@ -1,0 +1,44 @@
+//! Gyrator as a library: object-oriented, acausal models of physical systems, turned into simulations.
+//!
+//! A [`Session`] reads classes and translates them, a [`Model`] is what comes out, a [`Simulation`] is a run of it at an
+//! instant, and a [`Trajectories`] is a run from start to stop.
+//!
+//! ```
+//! use gyrator::Session;
+//!
+//! let mut session = Session::new();
+//! session.replace_text(
+//!     "cup.mo",
+//!     "model Cup
+//!        parameter Real k = 0.002;
+//!        Real T(start = 363.15, fixed = true);
+//!      equation
+//!        der(T) = -k*(T - 293.15);
+//!      end Cup;",
+//! );
+//! let model = session.model("cup.mo")?;
+//! let run = model.simulate(&model.experiment().stop(1800.0))?;
+//! let cooled = 293.15 + 70.0 * (-0.002f64 * 1800.0).exp();
+//! assert!((run.last("T").unwrap() - cooled).abs() < 1e-3);
+//! # Ok::<(), gyrator::Error>(())
+//! ```
+//!
+//! Models are shared between threads; simulations move between them. Nothing prints, and every failure is an [`Error`] with
+//! diagnostics that name the place, the component and the remedy.
+
+mod error;
+mod experiment;
+mod model;
+mod session;
+mod simulation;
+
+pub use ::session::{Inspected, Verdict};
+pub use base::{Diagnostic, Severity};
+pub use error::Error;
+pub use experiment::Experiment;
+pub use model::{Model, Role, Variable, VariableType};
+pub use results::{Column, Trajectories, Trajectory};
+pub use session::{Report, Session};
+pub use simulate::{Reached, Snapshot};
+pub use simulation::Simulation;
+pub use solve::Method;

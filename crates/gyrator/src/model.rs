@@ -1,0 +1,157 @@
+//! Translated models.
+
+use std::sync::Arc;
+
+use base::{Diagnostic, SourceMap};
+use compile::Program;
+use dae::{Causality, VarId, Variability};
+use results::{MemorySink, Trajectories};
+use rustc_hash::FxHashMap;
+use simulate::{Ending, EventLog};
+
+use crate::{Error, Experiment, Simulation};
+
+/// A translated model. Copies share everything, and simulations of it may run on many threads.
+#[derive(Clone)]
+pub struct Model(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub program: Arc<Program>,
+    experiment: Experiment,
+    warnings: Vec<Diagnostic>,
+    pub sources: SourceMap,
+    variables: Vec<Variable>,
+    by_name: FxHashMap<String, usize>,
+}
+
+/// A variable of a model. With it values are read without looking anything up.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub unit: String,
+    pub description: String,
+    pub ty: VariableType,
+    pub role: Role,
+    pub(crate) id: VarId,
+}
+
+/// What the values of a variable are. All are given as numbers: `true` as 1, enumeration literals by their position from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableType {
+    Real,
+    Integer,
+    Boolean,
+    Enumeration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Constant,
+    Parameter,
+    /// Determined from outside.
+    Input,
+    Output,
+    /// Everything else.
+    Local,
+}
+
+impl Model {
+    pub(crate) fn new(
+        program: Arc<Program>,
+        experiment: Experiment,
+        warnings: Vec<Diagnostic>,
+        sources: SourceMap,
+    ) -> Self {
+        let variables = variables(&program);
+        let by_name = variables.iter().enumerate().map(|(k, variable)| (variable.name.clone(), k)).collect();
+        Self(Arc::new(Inner { program, experiment, warnings, sources, variables, by_name }))
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// The name of the class.
+    pub fn name(&self) -> &str {
+        &self.0.program.model().name
+    }
+
+    /// The run that the model itself asks for by its annotation `experiment`; without one from 0 to 1 s.
+    pub fn experiment(&self) -> Experiment {
+        self.0.experiment.clone()
+    }
+
+    /// What the translation had to say.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.0.warnings
+    }
+
+    pub fn variables(&self) -> &[Variable] {
+        &self.0.variables
+    }
+
+    /// The variable of a name such as `R1.v` or `der(x)`.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.0.by_name.get(name).map(|&k| &self.0.variables[k])
+    }
+
+    /// A run from start to stop, with all variables. A model that calls `terminate` ends it sooner.
+    pub fn simulate(&self, experiment: &Experiment) -> Result<Trajectories, Error> {
+        self.simulate_only(experiment, &|_| true)
+    }
+
+    /// The same with those variables only whose names are wanted.
+    pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, Error> {
+        experiment.check().map_err(Error::of_call)?;
+        let mut sink = MemorySink::default();
+        let (program, log) = (&self.0.program, &mut EventLog::none());
+        let outcome = simulate::simulate(program, &experiment.0, wanted, &mut sink, log, &mut |_: f64| true);
+        let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
+        match outcome.ending {
+            Ending::NotInitialised(diagnostic)
+            | Ending::Failed { diagnostic, .. }
+            | Ending::Refused { diagnostic, .. } => Err(Error::of_model(vec![*diagnostic], &self.0.sources)),
+            Ending::Complete | Ending::Terminated { .. } | Ending::Interrupted { .. } => Ok(sink.trajectories),
+        }
+    }
+
+    /// A run to be stepped, initialised.
+    pub fn start(&self, experiment: &Experiment) -> Result<Simulation, Error> {
+        experiment.check().map_err(Error::of_call)?;
+        Simulation::new(self, experiment)
+    }
+}
+
+fn variables(program: &Program) -> Vec<Variable> {
+    let model = program.model();
+    let text = |name: Option<base::Name>| name.map_or(String::new(), |name| name.as_str().to_owned());
+    let mut variables = Vec::new();
+    for (id, declared) in model.variables.iter() {
+        let ty = match declared.ty {
+            dae::VariableType::Real => VariableType::Real,
+            dae::VariableType::Integer => VariableType::Integer,
+            dae::VariableType::Boolean => VariableType::Boolean,
+            dae::VariableType::Enumeration(_) => VariableType::Enumeration,
+            dae::VariableType::String | dae::VariableType::Object | dae::VariableType::Clock => continue,
+        };
+        if declared.hidden {
+            continue;
+        }
+        let role = match (declared.variability, declared.causality) {
+            (Variability::Constant, _) => Role::Constant,
+            (Variability::Parameter, _) => Role::Parameter,
+            (_, Causality::Input) => Role::Input,
+            (_, Causality::Output) => Role::Output,
+            (_, Causality::Local) => Role::Local,
+        };
+        variables.push(Variable {
+            name: model.variable_name(id),
+            unit: text(declared.attributes.unit),
+            description: declared.attributes.description.as_deref().unwrap_or("").to_owned(),
+            ty,
+            role,
+            id,
+        });
+    }
+    variables
+}

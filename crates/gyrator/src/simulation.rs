@@ -1,0 +1,105 @@
+//! Runs that another program steps.
+
+use simulate::{Reached, Snapshot};
+
+use crate::{Error, Experiment, Model, Role, Variable};
+
+/// A run at an instant. It moves between threads, and a copy goes on in the same way, bit for bit.
+///
+/// ```
+/// use gyrator::{Reached, Session};
+///
+/// let mut session = Session::new();
+/// session.replace_text("m.mo", "model M input Real u; Real x(start = 0, fixed = true); equation der(x) = u; end M;");
+/// let model = session.model("m.mo")?;
+/// let (u, x) = (model.variable("u").unwrap(), model.variable("x").unwrap());
+///
+/// let mut simulation = model.start(&model.experiment())?;
+/// simulation.set(u, 2.0)?;
+/// simulation.step_to(0.5)?;
+/// let snapshot = simulation.snapshot();
+/// simulation.set(u, -2.0)?;
+/// simulation.step_to(1.0)?;
+/// assert!(simulation.get(x).abs() < 1e-9);
+///
+/// simulation.restore(&snapshot);
+/// simulation.step_to(1.0)?;
+/// assert!((simulation.get(x) - 2.0).abs() < 1e-9);
+/// # Ok::<(), gyrator::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Simulation {
+    model: Model,
+    inner: simulate::Simulation,
+    terminated: Option<String>,
+}
+
+impl Simulation {
+    pub(crate) fn new(model: &Model, experiment: &Experiment) -> Result<Self, Error> {
+        let mut inner = simulate::Simulation::of(&model.inner().program, &experiment.0);
+        let terminated = inner.initialise().map_err(|said| Error::of_model(vec![*said], &model.inner().sources))?;
+        Ok(Self { model: model.clone(), inner, terminated })
+    }
+
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// How far it has come.
+    pub fn time(&self) -> f64 {
+        self.inner.time()
+    }
+
+    /// Goes on to a time, through all events on the way.
+    pub fn step_to(&mut self, time: f64) -> Result<Reached, Error> {
+        self.advance(time, false)
+    }
+
+    /// Goes on to a time, or to the next event before it, which is passed.
+    pub fn step_to_event(&mut self, time: f64) -> Result<Reached, Error> {
+        self.advance(time, true)
+    }
+
+    fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Error> {
+        if let Some(message) = &self.terminated {
+            return Ok(Reached::Terminated(message.clone()));
+        }
+        if time.is_nan() || time < self.time() {
+            return Err(Error::of_call(format!("time {time} is before the time {} that was reached", self.time())));
+        }
+        let reached = self.inner.step_to(time, to_events);
+        let reached = reached.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))?;
+        if let Reached::Terminated(message) = &reached {
+            self.terminated = Some(message.clone());
+        }
+        Ok(reached)
+    }
+
+    /// The value of a variable at the time that was reached.
+    pub fn get(&self, variable: &Variable) -> f64 {
+        self.inner.value(variable.id)
+    }
+
+    /// Sets an input, from the time that was reached on. Another value makes an event at the beginning of the next step.
+    pub fn set(&mut self, input: &Variable, value: f64) -> Result<(), Error> {
+        if input.role != Role::Input {
+            return Err(Error::of_call(format!("`{}` is no input", input.name)));
+        }
+        if !value.is_finite() {
+            return Err(Error::of_call(format!("the value {value} of `{}` is not finite", input.name)));
+        }
+        self.inner.set_input(input.id, value);
+        Ok(())
+    }
+
+    /// A copy to return to.
+    pub fn snapshot(&self) -> Snapshot {
+        self.inner.snapshot()
+    }
+
+    /// Returns to a snapshot of a simulation of the same model.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.inner.restore(snapshot);
+        self.terminated = None;
+    }
+}
