@@ -14,6 +14,8 @@ use crate::systems;
 
 /// The band of residues that no simultaneous system is involved in.
 const PLAIN_BAND: f64 = 1e-15;
+/// Of residues that were never as large as this it is less in proportion: in what is small altogether, rounding is too.
+const PLAIN_SIZE: f64 = 1e-3;
 /// Bands are wider than what the systems take for rounding, so that a relation that stayed as it was lies inside.
 const MARGIN: f64 = 2.0;
 
@@ -129,7 +131,11 @@ impl Bands {
         }
         let program = &machine.program;
         program.crossings(&mut machine.memory, &mut self.residues);
-        self.bands.copy_from_slice(&self.least);
+        for (function, (band, least)) in self.bands.iter_mut().zip(&self.least).enumerate() {
+            let size = roots.sizes(function).0.max(self.residues[function].abs());
+            let is_plain = *least == PLAIN_BAND && size > 0.0;
+            *band = if is_plain { PLAIN_BAND * (size / PLAIN_SIZE).min(1.0) } else { *least };
+        }
         for (system, functions) in &self.of_system {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));

@@ -8,6 +8,7 @@
 mod ambiguity;
 mod assertion_warnings;
 mod bands;
+mod beyond;
 mod branches;
 mod clockwork;
 mod columns;

@@ -346,9 +346,7 @@ impl OdeProblem for Machine {
         self.guesses.forget();
         let outcome = self.evaluate(t, x);
         self.count_evaluation(begun);
-        self.recoverable(outcome)?;
-        self.program.read_derivatives(&self.memory, dx);
-        Ok(())
+        self.take_here_or_beyond(outcome, &mut |machine| machine.program.read_derivatives(&machine.memory, dx))
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
@@ -409,8 +407,9 @@ impl CrossingFunctions for Machine {
 
     fn evaluate(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError> {
         let outcome = self.evaluate_inside(t, x);
-        self.recoverable(outcome)?;
-        self.program.crossings(&mut self.memory, values);
-        Ok(())
+        self.take_here_or_beyond(outcome, &mut |machine| {
+            let Machine { program, memory, .. } = machine;
+            program.crossings(memory, values);
+        })
     }
 }

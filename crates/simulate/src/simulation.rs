@@ -127,6 +127,8 @@ struct Trigger {
     crossed: bool,
     /// A relation on time alone.
     relation: bool,
+    /// The last time at which nothing had crossed.
+    before: Option<f64>,
 }
 
 /// Why a part of a run did not go on.
@@ -193,6 +195,8 @@ pub struct Simulation {
     next_output: u64,
     /// What triggered the event at hand.
     crossings: Vec<Crossing>,
+    /// How far their functions went since the event before, relative to how far they ever went.
+    excursions: Vec<f64>,
     recent: RecentEvents,
     effort: Effort,
     /// What delays and transports remember.
@@ -222,6 +226,7 @@ impl Simulation {
             slopes: vec![0.0; station.machine.size()],
             next_output: 1,
             crossings: Vec::new(),
+            excursions: Vec::new(),
             recent: RecentEvents::default(),
             remembering: Remembering::new(options.start_time),
             effort: Effort::new(),
@@ -308,7 +313,7 @@ impl Simulation {
             // rounding error later needs that later time, or it would never cross.
             time = known.max(time);
             self.time = time;
-            let terminated = self.event(time, Trigger { crossed: false, relation }, rows)?;
+            let terminated = self.event(time, Trigger { crossed: false, relation, before: None }, rows)?;
             self.meter.add(Part::Events, begun);
             return Ok(terminated.map_or(Progress::Event, Progress::Terminated));
         }
@@ -383,7 +388,8 @@ impl Simulation {
         let passed = self.meter.now();
         self.time = time;
         if eventful {
-            let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation };
+            let before = crossing.map(|event| event.t_before);
+            let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation, before };
             if let Some(message) = self.event(time, trigger, rows)? {
                 return Ok(Progress::Terminated(message));
             }
@@ -478,6 +484,23 @@ impl Simulation {
         Ok(())
     }
 
+    /// Evaluates the left limits of an event. A branch that ends there may be undefined behind it, and the event is located
+    /// within an accuracy: then the values are those of the last time before it.
+    fn evaluate_left_of(&mut self, time: f64, before: Option<f64>) -> Result<(), Stop> {
+        match (self.evaluate_at(time), before) {
+            (Err(Stop::Trouble(Trouble::Evaluation(_) | Trouble::System(_))), Some(before)) => {
+                self.evaluate_at(before)?;
+                let Station { machine, integrator, .. } = &mut *self.station;
+                integrator.interpolate(time, &mut self.x);
+                machine.memory.set_time(time);
+                self.program.write_states(&mut machine.memory, &self.x);
+                machine.unsettle();
+                Ok(())
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
     /// Goes on with other states where those in use become bad.
     fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
         self.station.machine.evaluate_outputs()?;
@@ -522,7 +545,12 @@ impl Simulation {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.station.roots.crossings());
-        self.evaluate_at(time)?;
+        self.excursions.clear();
+        self.excursions.extend(self.crossings.iter().map(|crossing| {
+            let (largest, excursion) = self.station.roots.sizes(crossing.function);
+            excursion / largest.max(f64::MIN_POSITIVE)
+        }));
+        self.evaluate_left_of(time, trigger.before)?;
         self.program.record_delays(&mut self.station.machine.memory);
         self.clockwork.remember_delayed(&mut self.station.machine);
         self.write_row(rows)?;
@@ -588,8 +616,11 @@ impl Simulation {
             if last || point > time && !here {
                 return Ok(None);
             }
-            if !(here && eventful) {
-                self.evaluate_at(point)?;
+            let evaluated = if here && eventful { None } else { Some(self.evaluate_at(point)) };
+            // A branch may be undefined between the place at which it ends and the event that is located there.
+            let ends_here = eventful && time - point <= 4.0 * LOCATED * time.abs().max(self.last_step);
+            if let Some(evaluated) = evaluated.filter(|evaluated| evaluated.is_ok() || !ends_here) {
+                evaluated?;
                 if self.contradicts_step(begin, point) {
                     return Ok(Some(point));
                 }
@@ -675,8 +706,8 @@ impl Simulation {
 
     fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {
         let span = self.options.stop_time - self.options.start_time;
-        for crossing in self.crossings.iter() {
-            if let Some(restless) = self.recent.note(crossing, time, span) {
+        for (crossing, &excursion) in self.crossings.iter().zip(&self.excursions) {
+            if let Some(restless) = self.recent.note(crossing, excursion, time, span) {
                 let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
                 return Err(restless.trouble(time, self.program.model(), relation.expression).into());
             }

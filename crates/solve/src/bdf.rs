@@ -12,7 +12,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::weights::{
     Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_in_time, step_towards, tighten,
     worst_component,
@@ -300,10 +300,8 @@ impl Bdf {
     fn continues_smoothly(&mut self, problem: &mut dyn OdeProblem, t: f64) -> bool {
         let offset = t - self.t;
         self.history.interpolate(offset, &mut self.predicted);
-        for ((d, p), x) in self.delta.iter_mut().zip(&self.predicted).zip(&self.x) {
-            *d = p - x;
-        }
-        if norm(&self.delta, &self.weights) > SAME_STATE {
+        self.delta.copy_from_slice(&self.predicted);
+        if !is_same_state(&mut self.delta, &self.x, &self.weights) {
             return false;
         }
         self.history.interpolate_slope(offset, &mut self.predicted_slope);

@@ -9,7 +9,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, tighten, worst_component};
@@ -194,8 +194,7 @@ impl Esdirk {
         let mut scratch = std::mem::take(&mut self.stage);
         self.interpolate(t, &mut scratch);
         self.stage = scratch;
-        self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        norm(&self.stage, &self.weights) <= SAME_STATE
+        is_same_state(&mut self.stage, x, &self.weights)
     }
 
     /// Whether the right-hand side, which is in `base` for a time of the last step, is still the one that step was made

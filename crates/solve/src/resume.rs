@@ -27,6 +27,17 @@ pub(crate) fn slip(
     }
 }
 
+/// Whether states are those of the dense output, which are overwritten with the difference.
+pub(crate) fn is_same_state(dense: &mut [f64], x: &[f64], weights: &[f64]) -> bool {
+    let mut same = true;
+    for (dense, x) in dense.iter_mut().zip(x) {
+        let size = dense.abs().max(x.abs());
+        *dense -= x;
+        same &= dense.abs() <= SAME_DIGITS * size;
+    }
+    same && norm(dense, weights) <= SAME_STATE
+}
+
 /// The rest of the last accepted step, if it is still good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resume {
@@ -44,8 +55,10 @@ pub(crate) struct Point<'a> {
     pub f: &'a [f64],
 }
 
-/// Differences in state below this fraction of the tolerance are no jump.
-pub(crate) const SAME_STATE: f64 = 1e-4;
+/// Differences in state below this fraction of the tolerance, and of the state itself, are no jump. A state much smaller than
+/// its tolerance may still be what conditions ask for.
+const SAME_STATE: f64 = 1e-4;
+const SAME_DIGITS: f64 = 1e-9;
 /// How far, in units of the tolerance, the slope of the dense output may lead away within a step. Dense output is
 /// rough in its slopes, above all at the ends of a step; the end of the step is the finer test.
 pub(crate) const SAME_SLOPE: f64 = 20.0;

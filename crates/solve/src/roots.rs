@@ -110,6 +110,9 @@ pub struct RootFinder {
     piece_length: f64,
     /// How often no length did so for a function.
     rough: Vec<u8>,
+    /// The largest values seen at all, and since the signs were frozen last.
+    largest: Vec<f64>,
+    excursion: Vec<f64>,
     crossings: Vec<Crossing>,
     evaluations: u64,
 }
@@ -137,6 +140,8 @@ impl RootFinder {
             resolution: f64::INFINITY,
             piece_length: f64::INFINITY,
             rough: vec![0; functions],
+            largest: zeros(),
+            excursion: zeros(),
             crossings: Vec::with_capacity(functions),
             evaluations: 0,
         }
@@ -164,6 +169,10 @@ impl RootFinder {
     /// As [`restart`](Self::restart), with values the caller has already computed.
     pub fn restart_with(&mut self, values: &[f64]) {
         self.left.copy_from_slice(values);
+        for (largest, excursion) in self.largest.iter_mut().zip(&mut self.excursion) {
+            *largest = largest.max(std::mem::take(excursion));
+        }
+        self.note_sizes();
         self.previous_length = 0.0;
         self.shift.fill(0.0);
         self.zero.fill(ZERO_INTERVAL);
@@ -191,6 +200,7 @@ impl RootFinder {
 
     /// A function that is out of its band on its own side crosses at zero from now on.
     fn drop_shifts(&mut self) {
+        self.note_sizes();
         for (function, shift) in self.shift.iter_mut().enumerate() {
             let status = f64::from(self.status[function]);
             if *shift != 0.0 && status * self.left[function] > 2.0 * shift.abs() {
@@ -237,6 +247,19 @@ impl RootFinder {
     /// The functions that triggered at the event found last.
     pub fn crossings(&self) -> &[Crossing] {
         &self.crossings
+    }
+
+    /// How far a function has been from zero, at all and since the signs were frozen last, as far as that was seen.
+    pub fn sizes(&self, function: usize) -> (f64, f64) {
+        let excursion = self.excursion[function];
+        (self.largest[function].max(excursion), excursion)
+    }
+
+    /// Takes note of the values at a time at which nothing has triggered.
+    fn note_sizes(&mut self) {
+        for (excursion, left) in self.excursion.iter_mut().zip(&self.left) {
+            *excursion = excursion.max(left.abs());
+        }
     }
 
     /// The event found last is not the first one.
@@ -525,11 +548,11 @@ impl RootFinder {
         &mut self,
         functions: &mut dyn CrossingFunctions,
         solution: &dyn DenseOutput,
-        (a, b, third): (f64, f64, Option<f64>),
+        (begin, b, third): (f64, f64, Option<f64>),
         accuracy: f64,
     ) -> Result<Event, EvalError> {
         let tolerance = (TIME_RESOLUTION * b.abs()).max(accuracy).max(f64::MIN_POSITIVE);
-        let mut bracket = Bracket::new(a, b, third, tolerance);
+        let mut bracket = Bracket::new(begin, b, third, tolerance);
         while let Some(t) = bracket.probe(self.earliest(&bracket)) {
             self.evaluate_at(functions, solution, t, Values::Probe)?;
             let triggered = self.any_triggered(&self.probe);
@@ -537,8 +560,12 @@ impl RootFinder {
             std::mem::swap(&mut self.third, end);
             std::mem::swap(end, &mut self.probe);
             bracket.narrow(t, triggered);
+            if !triggered {
+                self.note_sizes();
+            }
         }
         let (a, mut b) = (bracket.a, bracket.b);
+        self.note_flight(functions, solution, third.map_or(begin, |third| third.min(begin)), a)?;
         b = self.pass_exact_zeros(functions, solution, b, tolerance)?;
         for (function, (status, value)) in self.status.iter().zip(&self.right).enumerate() {
             if triggered(*status, *value, self.zero[function]) {
@@ -547,6 +574,29 @@ impl RootFinder {
             }
         }
         Ok(Event { t_before: a, t: b })
+    }
+
+    /// A function that was seen near zero only may have gone far in between, from `begin` to the event: the middle tells.
+    fn note_flight(
+        &mut self,
+        functions: &mut dyn CrossingFunctions,
+        solution: &dyn DenseOutput,
+        begin: f64,
+        end: f64,
+    ) -> Result<(), EvalError> {
+        const NEAR: f64 = 1e-6;
+        let is_near = |function: usize| {
+            let crosses = triggered(self.status[function], self.right[function], self.zero[function]);
+            crosses && self.excursion[function] < NEAR * self.largest[function]
+        };
+        if !(0..self.status.len()).any(is_near) {
+            return Ok(());
+        }
+        self.evaluate_at(functions, solution, 0.5 * (begin + end), Values::Probe)?;
+        for (excursion, value) in self.excursion.iter_mut().zip(&self.probe) {
+            *excursion = excursion.max(value.abs());
+        }
+        Ok(())
     }
 
     /// A secant step often hits zero exactly. Within the accuracy the far side is as good a time, and it spares the

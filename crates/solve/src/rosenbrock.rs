@@ -8,7 +8,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
@@ -196,8 +196,7 @@ impl Rosenbrock {
         let mut scratch = std::mem::take(&mut self.point);
         self.interpolate(t, &mut scratch);
         self.point = scratch;
-        self.point.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        norm(&self.point, &self.weights) <= SAME_STATE
+        is_same_state(&mut self.point, x, &self.weights)
     }
 
     /// Whether the right-hand side, which is in `slope` for a time of the last step, is still the one it was made with.

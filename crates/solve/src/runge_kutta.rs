@@ -6,7 +6,7 @@
 
 use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Resume, SAME_END, SAME_SLOPE, SAME_STATE, slip};
+use crate::resume::{Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{
@@ -131,8 +131,7 @@ impl<F: Formula> RungeKutta<F> {
         let mut scratch = std::mem::take(&mut self.stage);
         self.interpolate(t, &mut scratch);
         self.stage = scratch;
-        self.stage.iter_mut().zip(x).for_each(|(y, x)| *y -= x);
-        norm(&self.stage, &self.weights) <= SAME_STATE
+        is_same_state(&mut self.stage, x, &self.weights)
     }
 
     /// Subtracts the slope of the dense output from the values in `stage`.

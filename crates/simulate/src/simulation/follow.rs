@@ -50,6 +50,8 @@ impl Simulation {
             }
             let near = match predicted {
                 Ok(near) => near,
+                // A branch that an event inside of the step ends is not followed past it.
+                Err(_) if self.station.machine.is_defined_beyond(next, &self.x) => return Ok(true),
                 // Next to the end of a branch there is no solution; that it ends shows farther away. Rows up to the last good
                 // point are written first.
                 Err(stop) => {

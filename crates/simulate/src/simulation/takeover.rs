@@ -59,7 +59,7 @@ impl Simulation {
             Ok(Start::Before(left)) => {
                 let Machine { program, memory, .. } = &self.station.machine;
                 self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time);
-                let trigger = Trigger { crossed: false, relation: false };
+                let trigger = Trigger { crossed: false, relation: false, before: None };
                 self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left))
             }
             Err(trouble) => Err(trouble),
