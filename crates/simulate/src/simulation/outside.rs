@@ -86,7 +86,7 @@ impl Simulation {
         if self.inputs.is_empty() {
             return Ok(None);
         }
-        let terminated = self.event(self.time, Trigger { crossed: false, relation: false }, rows)?;
+        let terminated = self.event(self.time, Trigger { crossed: false, relation: false, before: None }, rows)?;
         Ok(Some(terminated.map_or(Reached::Event, Reached::Terminated)))
     }
 
