@@ -91,12 +91,15 @@ fn pendulum(random: &mut Rng) -> Case {
     let (sin, cos) = angle.sin_cos();
     let (fx, fy) = on_circle(sin, cos);
     let root = random.bool();
+    // What is preferred is no state where it does not determine the rest.
+    let wish = ", stateSelect = StateSelect.prefer";
+    let (wx, wy) = *pick(random, &[("", ""), ("", ""), (wish, ""), ("", wish), (wish, wish)]);
     let constraint = if root { "sqrt((x - px)^2 + (y - py)^2) = L" } else { "(x - px)^2 + (y - py)^2 = L^2" };
     let text = format!(
         "// solver {solver}, tolerance {tolerance}
 model M
   parameter Real L = {length:?}, g = {gravity:?}, px = {px:?}, py = {py:?}, m = 1.7;
-  Real x(start = {:?}{fx}), y(start = {:?}{fy}), vx(start = {:?}{fx}), vy(start = {:?}{fy}), F;
+  Real x(start = {:?}{fx}{wx}), y(start = {:?}{fy}{wy}), vx(start = {:?}{fx}{wx}), vy(start = {:?}{fy}{wy}), F;
 equation
   der(x) = vx;
   der(y) = vy;

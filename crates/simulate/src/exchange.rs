@@ -1,13 +1,11 @@
 //! Which variables are integrated where no choice of states is good everywhere (`transform::StateSet`): looked at after
 //! every step, changed before the one in use becomes singular.
 
+use base::{Decimal, Diagnostic};
 use compile::Program;
 use transform::StateSet;
 
-use crate::machine::Machine;
-
-/// A choice is kept until it determines the rest worse than the best one by this factor.
-const WORSE: f64 = 0.5;
+use crate::machine::{Machine, Trouble};
 
 /// Takes better states where there are some; true if any state changed. Outputs must have been evaluated at this point.
 pub fn exchange(machine: &mut Machine) -> bool {
@@ -16,10 +14,10 @@ pub fn exchange(machine: &mut Machine) -> bool {
     for set in &program.schedule.state_sets {
         let values = jacobian(machine, set);
         let current = current(program, machine, set);
-        let Some(best) = set.choose(&values) else { continue };
-        if set.quality(&values, &current) < WORSE * set.quality(&values, &best) {
+        let Some(wanted) = set.prefer(&values, &current) else { continue };
+        if wanted != current {
             let values = candidate_values(machine, set);
-            take(program, machine, set, &best, &values);
+            take(program, machine, set, &wanted, &values);
             changed = true;
         }
     }
@@ -36,6 +34,28 @@ pub fn fitness(machine: &Machine, fitness: &mut Vec<f64>) {
         let own = set.determinant(&values, &current(&machine.program, machine, set));
         fitness.push(if best > 0.0 { own / best } else { 0.0 });
     }
+}
+
+/// Where states that the model demands determine the rest worse than others by a factor: what is wrong. By set, `fitness`
+/// tells how well they do.
+pub fn lost(machine: &Machine, fitness: &[f64], least: f64) -> Option<Trouble> {
+    let program = &machine.program;
+    let sets = program.schedule.state_sets.iter().zip(fitness);
+    let (set, _) = sets.into_iter().find(|(set, fitness)| set.demanded && !(fitness.abs() > least))?;
+    let model = program.model();
+    let names: Vec<String> =
+        set.asked.iter().map(|&place| format!("`{}`", model.variable_name(set.candidates[place]))).collect();
+    let message = format!(
+        "the states that StateSelect.always demands ({}) do not determine the other variables near time {}",
+        names.join(", "),
+        Decimal(machine.memory.time())
+    );
+    let hint = "take StateSelect.prefer or leave it out: then other states are taken where these do not do";
+    let mut diagnostic = Diagnostic::error("singular-states", message).hint(hint).specification("4.9.7.1");
+    if let Some(span) = set.asked.first().and_then(|&place| model.variables[set.candidates[place]].span) {
+        diagnostic = diagnostic.at(span, "declared here");
+    }
+    Some(Trouble::Model(Box::new(diagnostic)))
 }
 
 pub fn jacobian(machine: &Machine, set: &StateSet) -> Vec<f64> {

@@ -321,7 +321,7 @@ impl Simulation {
         self.station.machine.drop_anchor();
         let step = match self.integrate(limit) {
             Ok(step) => step,
-            Err(error) => return Err(self.step_trouble(error).into()),
+            Err(error) => return Err(self.lost_states().unwrap_or_else(|| self.step_trouble(error)).into()),
         };
         self.last_step = step.t_new - step.t_old;
         self.meter.end_step(begun, &mut self.station.machine);
@@ -504,6 +504,7 @@ impl Simulation {
     /// Goes on with other states where those in use become bad.
     fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
         self.station.machine.evaluate_outputs()?;
+        self.check_demanded_states()?;
         if !exchange(&mut self.station.machine) {
             return Ok(());
         }

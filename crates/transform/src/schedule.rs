@@ -149,9 +149,34 @@ pub struct StateSet {
     /// constraints as dependent variables and candidates that are not states.
     pub jacobian: Vec<Vec<Option<VarId>>>,
     pub dependent: usize,
+    /// The candidates that the model asks for as states: none, or as many as there are states.
+    pub asked: Vec<usize>,
+    /// It does so by `StateSelect.always`: they are not exchanged.
+    pub demanded: bool,
 }
 
+/// A choice is kept until it determines the rest worse than the best one by this factor; what the model asks for is kept a
+/// little longer, and taken again later.
+const WORSE: f64 = 0.5;
+const WORSE_THAN_ASKED: f64 = 0.35;
+const GOOD_AGAIN: f64 = 0.6;
+
 impl StateSet {
+    /// Which candidates to integrate where some are in use, or none yet: what the model asks for, as long as that is good
+    /// enough; else what is in use, as long as it is; else the best. `None` if the constraints are singular.
+    pub fn prefer(&self, values: &[f64], current: &[usize]) -> Option<Vec<usize>> {
+        let best = self.choose(values)?;
+        let quality = self.quality(values, &best);
+        if !self.asked.is_empty() {
+            let enough = if current == self.asked { WORSE_THAN_ASKED } else { GOOD_AGAIN };
+            if self.demanded || self.quality(values, &self.asked) >= enough * quality {
+                return Some(self.asked.clone());
+            }
+        }
+        let is_good = current != self.asked && self.quality(values, current) >= WORSE * quality;
+        Some(if is_good && !current.is_empty() { current.to_vec() } else { best })
+    }
+
     /// Which candidates to integrate, given the values of the Jacobian row by row: those that remain when constraints take
     /// away the columns with the largest pivots. `None` if the constraints are singular there.
     pub fn choose(&self, values: &[f64]) -> Option<Vec<usize>> {

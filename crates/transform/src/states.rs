@@ -53,8 +53,15 @@ pub fn choose(work: &mut Work, reduced: &Reduced) -> (Vec<State>, Vec<StateSet>)
     (states, sets)
 }
 
+/// Where the model asks for states that may become bad, and there are more constraints than this, they stay all the same:
+/// to follow the determinant would cost more than the steps.
+const MOST_FOLLOWED: usize = 12;
+
 /// A choice that is left to the run.
 struct Open {
+    /// How many of the last columns the model asks for as states: none, or as many as there are to be.
+    asked: usize,
+    demanded: bool,
     /// The variables that never are states, then the candidates, with their derivatives.
     columns: Vec<(VarId, VarId)>,
     dependent: usize,
@@ -141,13 +148,19 @@ impl Choice {
                 break;
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
-            let told = trust == Trust::Wishes && told_to_stay(work, reduced, &columns, rows.len(), level);
+            let told = match trust {
+                Trust::Wishes => told_to_stay(work, reduced, &columns, rows.len(), level),
+                Trust::Numbers => Told::Nothing,
+            };
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
             columns = match stage.select(told, work.states_stay) {
                 Selection::Static(chosen) => chosen,
-                Selection::Open { dependent } => {
-                    open.push(stage.open(work, reduced, &rows, &dependent, level));
+                Selection::Open { dependent, told } => {
+                    let mut left = stage.open(work, reduced, &rows, &dependent, level);
+                    left.asked = if told == Told::Nothing { 0 } else { left.columns.len() - rows.len() };
+                    left.demanded = told == Told::Demand;
+                    open.push(left);
                     // None of them is a state by itself at this level; below it the choice begins anew.
                     stage.columns
                 }
@@ -174,7 +187,7 @@ fn add_equation(work: &mut Work, variable: VarId, value: ExprId) {
 
 /// Adds the variables and equations of a set of exchangeable states.
 fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) -> StateSet {
-    let Open { columns, dependent, jacobian } = open;
+    let Open { columns, dependent, jacobian, asked, demanded } = open;
     let candidates = &columns[dependent..];
     let count = columns.len() - jacobian.len();
     let root = work.model.paths.root();
@@ -185,6 +198,8 @@ fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) 
         selection: Vec::new(),
         jacobian: Vec::new(),
         dependent,
+        asked: (candidates.len() - asked..candidates.len()).collect(),
+        demanded,
     };
     let values = values_at_start(work, &jacobian);
     for (row, entries) in jacobian.iter().enumerate() {
@@ -202,7 +217,7 @@ fn add_set(work: &mut Work, number: usize, open: Open, states: &mut Vec<State>) 
     }
     let last = set.candidates.len() - count;
     let chosen =
-        values.and_then(|values| set.choose(&values)).unwrap_or_else(|| (last..set.candidates.len()).collect());
+        values.and_then(|values| set.prefer(&values, &[])).unwrap_or_else(|| (last..set.candidates.len()).collect());
     for (index, &first) in chosen.iter().enumerate() {
         let path = work.model.paths.child(set_path, Name::new("x"), &[index as u32 + 1]);
         let state = work.add_variable(path, VariableType::Real, Role::Algebraic);
@@ -260,18 +275,33 @@ fn depth(work: &Work, path: dae::PathId) -> usize {
     std::iter::successors(work.model.paths.parent(path), |&path| work.model.paths.parent(path)).count()
 }
 
+/// What the model asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    /// States that the text does not differentiate itself.
+    Others,
+    /// `StateSelect.prefer`.
+    Wish,
+    /// `StateSelect.always`.
+    Demand,
+}
+
 /// Whether exactly as many candidates are asked for as states (`StateSelect.prefer` or `always`) as there are to be: then the
-/// model has chosen, and nothing is left to the run.
-fn told_to_stay(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, level: u32) -> bool {
-    let asked = |wanted: StateSelect| {
-        let is_asked = |&&column: &&u32| {
-            let chain = &reduced.variables[column as usize];
-            chain.len() == 1 + level as usize && work.model.variables[chain[0]].attributes.state_select >= wanted
-        };
-        columns.iter().filter(is_asked).count()
+/// model has chosen.
+fn told_to_stay(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, level: u32) -> Told {
+    let is_asked = |column: u32, wanted: StateSelect| {
+        let chain = &reduced.variables[column as usize];
+        chain.len() == 1 + level as usize && work.model.variables[chain[0]].attributes.state_select >= wanted
     };
     let states = columns.len().saturating_sub(rows);
-    states > 0 && (asked(StateSelect::Prefer) == states || asked(StateSelect::Always) == states)
+    let told = [(StateSelect::Always, Told::Demand), (StateSelect::Prefer, Told::Wish)];
+    let met = told.into_iter().find(|(wanted, _)| {
+        states > 0 && columns.iter().filter(|&&column| is_asked(column, *wanted)).count() == states
+    });
+    let Some((wanted, told)) = met else { return Told::Nothing };
+    let is_written = |&column: &u32| !is_asked(column, wanted) || reduced.written[column as usize] > 0;
+    if columns.iter().all(is_written) { told } else { Told::Others }
 }
 
 /// One level of one component: `rows` equations, `columns` candidates, least wanted as states first.
@@ -310,7 +340,7 @@ impl Stage {
 
     /// `told`: as many columns at the end as there can be states are wanted as states by the model. `stay`: nothing may
     /// be left to the run.
-    fn select(&self, told: bool, stay: bool) -> Selection {
+    fn select(&self, told: Told, stay: bool) -> Selection {
         if self.columns.len() <= self.rows {
             return Selection::Static(self.columns.clone());
         }
@@ -325,10 +355,15 @@ impl Stage {
         }
         let is_regular = |places: &[usize]| !is_small || self.independent(places.iter().copied()).len() == self.rows;
         let first: Vec<usize> = (0..self.rows).collect();
-        if told && self.by_structure(self.rows) && is_regular(&first) {
-            return of_places(&first);
-        }
         let safe = self.by_matching();
+        if told != Told::Nothing && self.by_structure(self.rows) && is_regular(&first) {
+            // They are good as states wherever the others are determined; that is followed where it can change.
+            if told == Told::Others || stay || safe == first || self.rows > MOST_FOLLOWED {
+                return of_places(&first);
+            }
+            let dependent = self.independent(safe.into_iter().filter(|&place| place < self.rows));
+            return Selection::Open { dependent, told };
+        }
         if safe.len() == self.rows && is_regular(&safe) {
             return of_places(&safe);
         }
@@ -339,7 +374,7 @@ impl Stage {
             }
         }
         let dependent = if is_small { self.independent(safe.into_iter()) } else { safe };
-        Selection::Open { dependent }
+        Selection::Open { dependent, told: Told::Nothing }
     }
 
     /// Whether the first columns can be matched with all rows, over entries that may vanish at some points too.
@@ -364,7 +399,8 @@ impl Stage {
             let order = chain.len() - 1 - level as usize;
             (chain[order], chain[order + 1])
         };
-        Open { columns: columns.iter().map(pair).collect(), dependent: dependent.len(), jacobian }
+        let (columns, dependent) = (columns.iter().map(pair).collect(), dependent.len());
+        Open { columns, dependent, jacobian, asked: 0, demanded: false }
     }
 
     /// Greedy over columns with elimination of their values: those that are independent of the ones before.
@@ -547,5 +583,5 @@ enum Selection {
     /// The columns that become dummies for the whole run.
     Static(Vec<u32>),
     /// The places of columns that do so in any case; which others do is decided during the run.
-    Open { dependent: Vec<usize> },
+    Open { dependent: Vec<usize>, told: Told },
 }

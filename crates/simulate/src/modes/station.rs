@@ -192,7 +192,7 @@ impl Station {
                 .flatten()
                 .map(|entry| entry.and_then(|_| next.next().copied()).unwrap_or(0.0))
                 .collect();
-            if let Some(best) = set.choose(&values) {
+            if let Some(best) = set.prefer(&values, &[]) {
                 let values = exchange::candidate_values(&self.machine, set);
                 exchange::take(program, &mut self.machine, set, &best, &values);
             }

@@ -9,11 +9,14 @@
 use solve::{Step, StepError};
 
 use super::Simulation;
-use crate::exchange::fitness;
+use crate::exchange::{fitness, lost};
+use crate::machine::Trouble;
 use crate::modes::Station;
 
 /// A choice of states that is worse than the best by this factor has come too near to a singularity.
 const LOW: f64 = 0.25;
+/// States that the model demands must not come nearer.
+const LOWEST: f64 = 1e-4;
 /// How far the determinant may be from its straight line, relative to itself.
 const ASTRAY: f64 = 0.3;
 /// Points inside of a step.
@@ -85,6 +88,21 @@ impl Simulation {
             self.go_back(step.t_old, end)?;
             limit = end;
         }
+    }
+
+    /// The reason why a step was not possible, if it is that the model demands states that do not do there.
+    pub(super) fn lost_states(&self) -> Option<Trouble> {
+        lost(&self.station.machine, &self.guard.begin, LOW)
+    }
+
+    /// States that the model demands have to determine the rest at the point that was evaluated last.
+    pub(super) fn check_demanded_states(&mut self) -> Result<(), Trouble> {
+        let machine = &self.station.machine;
+        if !machine.program.schedule.state_sets.iter().any(|set| set.demanded) {
+            return Ok(());
+        }
+        fitness(machine, &mut self.guard.now);
+        lost(machine, &self.guard.now, LOWEST).map_or(Ok(()), Err)
     }
 
     /// States have been exchanged, or an event has passed: nothing is known any more.
