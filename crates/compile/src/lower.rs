@@ -75,7 +75,7 @@ impl Strings {
 }
 
 /// Integers are exact up to here. The next one, 2^53, is also what 2^53 + 1 is rounded to.
-pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
+pub const LARGEST_INTEGER: f64 = dae::known::LARGEST_INTEGER as f64;
 
 pub fn is_exact(integer: i64) -> bool {
     integer.unsigned_abs() <= LARGEST_INTEGER as u64

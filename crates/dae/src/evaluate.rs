@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(error.kind, FailureKind::Limit);
         assert_eq!(error.calls.len(), 10);
         let error = run(vec![factorial()], vec![Value::Integer(50)]).unwrap_err();
-        assert!(error.message.contains("Integer overflow"), "{error}");
+        assert!(error.message.contains("is beyond 2^53 - 1"), "{error}");
         assert!(error.span.is_some());
     }
 

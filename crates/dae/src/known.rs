@@ -45,6 +45,14 @@ pub fn array_of<U: Clone>(value: &Value<U>) -> Outcome<&Array<U>> {
     value.as_array().ok_or_else(|| format!("an array is expected here, not {}", kind(value)))
 }
 
+/// The largest Integer: variables and compiled code hold them as Reals, which are exact up to here. One bound holds everywhere,
+/// so that it does not matter where something is computed.
+pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+
+pub fn is_exact(integer: i64) -> bool {
+    integer.unsigned_abs() <= LARGEST_INTEGER as u64
+}
+
 pub fn negate<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     match value {
         Value::Real(x) => Ok(Value::Real(-x)),
@@ -80,7 +88,11 @@ pub fn arithmetic<U: Clone>(op: ArithmeticOp, a: &Value<U>, b: &Value<U>) -> Out
                 ArithmeticOp::Sub => x.checked_sub(*y),
                 _ => x.checked_mul(*y),
             };
-            result.map(Value::Integer).ok_or_else(|| format!("Integer overflow in {x} {} {y}", symbol(op)))
+            let result = result.filter(|&result| is_exact(result));
+            result.map(Value::Integer).ok_or_else(|| {
+                let symbol = symbol(op);
+                format!("{x} {symbol} {y} is beyond 2^53 - 1, up to which Integers are exact")
+            })
         }
         (_, Value::Real(_) | Value::Integer(_), Value::Real(_) | Value::Integer(_)) => {
             real_arithmetic(op, real_of(a)?, real_of(b)?).map(Value::Real)
@@ -227,7 +239,8 @@ pub fn convert<U: Clone>(function: ArrayFunction, arguments: &[Value<U>]) -> Out
     let argument = |k: usize| arguments.get(k).ok_or_else(|| "an argument is missing".to_owned());
     match function {
         ArrayFunction::Integer => match argument(0)? {
-            Value::Real(x) if x.abs() < 9.2e18 => Ok(Value::Integer(x.floor() as i64)),
+            Value::Real(x) if x.abs() <= LARGEST_INTEGER as f64 => Ok(Value::Integer(x.floor() as i64)),
+            Value::Real(x) => Err(format!("the Integer {x} is beyond 2^53 - 1, up to which Integers are exact")),
             other => integer_of(other).map(Value::Integer),
         },
         ArrayFunction::Enumeration => {

@@ -123,7 +123,7 @@ impl Exprs {
         }
     }
 
-    /// Both as literals, folded: exactly for Integers as long as they fit, else as Reals as long as they are finite.
+    /// Both as literals, folded: Integers as long as they are exact, Reals as long as they are finite.
     fn fold(
         &mut self,
         left: ExprId,
@@ -132,7 +132,9 @@ impl Exprs {
         real: fn(f64, f64) -> f64,
     ) -> Option<ExprId> {
         let folded = match (self.number(left)?, self.number(right)?) {
-            (Number::Integer(a), Number::Integer(b)) => Number::Integer(integer(a, b)?),
+            (Number::Integer(a), Number::Integer(b)) => {
+                Number::Integer(integer(a, b).filter(|&value| crate::known::is_exact(value))?)
+            }
             (a, b) => Number::Real(Some(real(a.real(), b.real())).filter(|value| value.is_finite())?),
         };
         Some(self.literal(folded))

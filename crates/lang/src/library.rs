@@ -241,8 +241,18 @@ impl Libraries {
             }
         }
         let mut names = Vec::new();
+        let mut declared: FxHashMap<Name, Span> = FxHashMap::default();
         for class in definition.classes {
             let name = class.name.name;
+            if let Some(first) = declared.insert(name, class.name.span) {
+                self.diagnostics.push(
+                    Diagnostic::error("duplicate-class", format!("the class `{name}` stands twice in one file"))
+                        .at(class.name.span, "declared once more here")
+                        .at(first, "declared here")
+                        .hint("remove or rename one of them")
+                        .specification("13.4"),
+                );
+            }
             self.insert_class(parent, class);
             let prefix = self.definitions[parent].name;
             names.push(if parent == Self::ROOT { name } else { Name::new(&format!("{prefix}.{name}")) });

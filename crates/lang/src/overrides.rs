@@ -49,12 +49,13 @@ impl Overrides {
                 instances.report(Box::new(Diagnostic::warning("set-twice", message)));
                 continue;
             }
+            let top = *unchanged.get_or_insert_with(|| instances.top_instance(class, Arc::default()));
+            check_path(instances, top, path)?;
             match with_unit(text) {
-                None => add(instances, &mut modifier, path, text)?,
+                None => add(instances, class, &mut modifier, path, text)?,
                 Some((value, unit)) => {
-                    let class = *unchanged.get_or_insert_with(|| instances.top_instance(class, Arc::default()));
-                    let value = converted(instances, class, path, value, unit)?;
-                    add(instances, &mut modifier, path, &value)?;
+                    let value = converted(instances, top, path, value, unit)?;
+                    add(instances, class, &mut modifier, path, &value)?;
                 }
             }
         }
@@ -87,6 +88,22 @@ fn converted(instances: &mut Instances, class: ClassId, path: &str, value: f64, 
     }
 }
 
+impl Instances {
+    /// The component of that name, where all of it are components.
+    fn component_at(&mut self, mut class: ClassId, names: &[&str]) -> Outcome<Option<crate::instance::CompId>> {
+        let mut found = None;
+        for name in names {
+            let Some(Member::Component(component)) = self.member(class, Name::new(name)) else { return Ok(None) };
+            found = Some(component);
+            match self.component_type(component)? {
+                ComponentType::Class(next) => class = next,
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+}
+
 /// The unit of a parameter, and whether its values are differences.
 fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> Outcome<(Option<Name>, bool)> {
     for part in name_parts(path) {
@@ -108,13 +125,41 @@ fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> O
     Ok((None, false))
 }
 
-fn add(instances: &mut Instances, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
+/// Elements of arrays cannot be modified one by one (7.2.5), and constants not at all from outside.
+fn check_path(instances: &mut Instances, class: ClassId, path: &str) -> Outcome<()> {
+    let parts = name_parts(path);
+    if parts.iter().any(|part| part.ends_with(']')) {
+        let names: Vec<&str> = parts.iter().map(|part| part.split('[').next().unwrap_or(part)).collect();
+        let message = format!("`{path}` is one element of an array, which cannot be set by itself");
+        let hint = format!("set all elements at once: --set '{}={{…}}'", names.join("."));
+        return Err(Box::new(Diagnostic::error("wrong-value", message).hint(hint).specification("7.2.5")));
+    }
+    let Ok(component) = instances.component_at(class, &parts) else { return Ok(()) };
+    if component.is_some_and(|component| instances.variability(component) == ast::Variability::Constant) {
+        let message = format!("`{path}` is a constant, which cannot be set");
+        return Err(Box::new(Diagnostic::error("wrong-value", message).specification("3.8")));
+    }
+    Ok(())
+}
+
+/// The classes of the model can be named in a value, such as its enumerations.
+fn scope_of(instances: &mut Instances, class: ClassId, expr: &ast::Expr) -> ClassId {
+    if let ast::ExprKind::Ref(reference) = &expr.kind
+        && let [first, _, ..] = reference.parts.as_slice()
+        && matches!(instances.member(class, first.ident.name), Some(Member::Class(_)))
+    {
+        return class;
+    }
+    instances.root()
+}
+
+fn add(instances: &mut Instances, class: ClassId, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
     let file = instances.libraries.sources.add(format!("{SET}{path}"), text);
     let expr = syntax::parse_expression(file, text).map_err(|diagnostics| {
         let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
         Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
     })?;
-    let scope = instances.root();
+    let scope = scope_of(instances, class, &expr);
     let span = expr.span;
     let mut names = name_parts(path);
     let levels = u16::try_from(names.len().saturating_sub(1)).unwrap_or(u16::MAX);

@@ -377,3 +377,20 @@ fn the_last_iterator_of_an_array_is_the_outermost() {
       end M;";
     assert_eq!(ends(text, &["x[1,1]", "x[2,1]", "y"]), [1.0, 2.0, 1.0 + 6.0 + 18.0 + 1.0]);
 }
+
+/// Iterators, constants and parameters keep their values (11.2.2, 3.8), final inputs theirs, and what sums takes an array.
+#[test]
+fn what_must_not_change_is_not_assigned() {
+    let cases = [
+        ("function f input Real u; output Real y = 0; algorithm for i in 1:2 loop i := i + 1; end for; end f;", "loop variable"),
+        ("function f input Real u; output Real y; protected constant Real c = 1; algorithm c := 2; y := c; end f;", "constant"),
+        ("function f input Real u; output Real y; protected parameter Real c = 1; algorithm c := u; y := c; end f;", "parameter"),
+        ("function g input Real u; input Real k = 2; output Real y = k*u; algorithm end g; function f = g(final k = 3);
+          Real z = f(time, 4);", "is final"),
+        ("function f input Real u; output Real y; algorithm y := sum(u); end f;", "needs an array"),
+    ];
+    for (text, expected) in cases {
+        let said = common::messages(&format!("model M {text} Real y = f(time); end M;"));
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+}

@@ -1,4 +1,4 @@
-//! Integers are exact: what goes beyond 2^53 - 1 on the way to a variable is an error, whatever the result would be.
+//! Integers are exact: what goes beyond 2^53 - 1 is an error, whatever the result would be.
 
 mod common;
 
@@ -38,23 +38,39 @@ fn counting_ends_before_numbers_are_rounded() {
     assert_eq!(run.end("y"), 2.0);
 }
 
+/// One bound for functions too, whether they are evaluated at translation, written out, compiled or interpreted.
 #[test]
-fn functions_count_further_than_variables() {
-    let text = "model M
-        function digit input Integer n; output Integer d; protected Integer x = 1;
-        algorithm for i in 1:n loop x := 3*x; end for; d := mod(x, 10); end digit;
-        function power input Integer n; output Integer x = if n == 0 then 1 else 3*power(n - 1); algorithm end power;
-        Integer n = if time > 0.5 then 36 else 5;
-        Integer d = digit(n);
-        Integer e = digit(n + 1);
-        Integer f = power(n - 3);
-      end M;";
-    let result = simulate(text, 1.0);
+fn functions_count_no_further_than_variables() {
+    let model = |declarations: &str| {
+        format!(
+            "model M
+               function digit input Integer n; output Integer d; protected Integer x = 1;
+               algorithm for i in 1:n loop x := 3*x; end for; d := mod(x, 10); end digit;
+               function power input Integer n; output Integer x = if n == 0 then 1 else 3*power(n - 1); algorithm end power;
+               function square input Integer n; output Real y; algorithm y := mod(n*n, 10); annotation(Inline = true); end square;
+               function scalar input Integer n; output Integer y; protected Integer a[2] = {{n, n}}; algorithm
+                 y := mod(a*a, 10); annotation(Inline = false); end scalar;
+               Integer n = if time > 0.5 then 33 else 5; Integer m = if time > 0.5 then 94906267 else 3;
+               {declarations}; end M;"
+        )
+    };
+    let result = simulate(&model("Integer d = digit(n); Integer f = power(n); Integer s = scalar(n)"), 1.0);
     let last = |name: &str| result.last(name);
-    assert_eq!([last("d"), last("e"), last("f")], [Some(1.0), Some(3.0), Some(5_559_060_566_555_523.0)]);
-    let text = text.replace("power(n - 3)", "power(n - 2)");
-    let said = run(&text, 1.0).failure();
-    assert!(said.contains("the Integer 16677181699666569 is beyond 2^53 - 1"), "{said}");
+    assert_eq!([last("d"), last("f"), last("s")], [Some(3.0), Some(5_559_060_566_555_523.0), Some(8.0)]);
+    let failing = [
+        "Integer d = digit(n + 1)",
+        "Integer d = power(n + 1)",
+        "Real d = square(m)",
+        "Integer d = scalar(m)",
+        "parameter Integer d = digit(34)",
+        "parameter Integer d = scalar(94906267)",
+        "parameter Integer d = mod(94906267*94906267, 10)",
+        "Integer d; algorithm when time > 0.7 then d := scalar(m); end when",
+    ];
+    for declarations in failing {
+        let said = run_messages(&model(declarations));
+        assert!(said.contains("is beyond 2^53 - 1"), "{declarations}: {said}");
+    }
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl Instances {
             let diagnostic = Diagnostic::error("too-large", message).at(self.span(id), "the first one beyond");
             return Err(self.in_component(Box::new(diagnostic), id));
         }
-        if self.chain(id).len() > DEEPEST {
+        if self.chain(id).len() > DEEPEST || self.repeats_itself(id, class) {
             return Err(self.contains_itself(id, class, type_name.span));
         }
         let own = Arc::new(modifier.without_binding());
@@ -135,6 +135,22 @@ impl Instances {
         } else {
             Ok(ComponentType::Class(instance))
         }
+    }
+
+    /// Whether a component above is of the same class and nothing on the way could end the recursion: no condition, no size, no
+    /// modifier. Two such components suffice, for the modifiers of what is above the first may have chosen its type.
+    fn repeats_itself(&self, id: CompId, class: ClassId) -> bool {
+        let def = self.classes[class].def;
+        let chain = self.chain(id);
+        let plain = chain.iter().rev().take_while(|&&id| {
+            let node = &self.components[id];
+            node.condition.is_none() && node.dimensions.iter().all(is_positive) && node.modifier.is_empty()
+        });
+        let is_same = |id: &CompId| match &self.components[*id].ty {
+            TypeState::Known(ComponentType::Class(class)) => self.classes[*class].def == def,
+            _ => false,
+        };
+        plain.skip(1).filter(|id| is_same(id)).count() >= 2
     }
 
     /// The message names the first component on the way down that is of the class.
@@ -269,4 +285,9 @@ pub(super) fn add_prefixes(own: &mut ast::TypePrefixes, of_type: ast::TypePrefix
 
 pub(super) fn dimensions(subscripts: &[ast::Subscript], scope: ClassId) -> Vec<Dimension> {
     subscripts.iter().map(|subscript| Dimension { subscript: subscript.clone(), scope }).collect()
+}
+
+fn is_positive(dimension: &Dimension) -> bool {
+    let ast::Subscript::Expr(size) = &dimension.subscript else { return false };
+    matches!(size.kind, ast::ExprKind::Integer(size) if size > 0)
 }

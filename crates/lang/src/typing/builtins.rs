@@ -242,6 +242,10 @@ impl Typer<'_> {
             ("rem", [_, _]) => self.elementwise_builtin(name, Builtin::Rem, args, false, span),
             ("min", [_, _]) => self.minimum(name, Builtin::Min, args, span),
             ("max", [_, _]) => self.minimum(name, Builtin::Max, args, span),
+            ("min" | "max" | "sum" | "product", [only]) if only.ty.rank == 0 && !only.ty.is_unknown() => {
+                let message = format!("`{name}` needs an array, and this is a scalar");
+                self.error(only.span, "wrong-type", message)
+            }
             ("min", [_]) => self.whole(ArrayFunction::Min, args, 0, span),
             ("max", [_]) => self.whole(ArrayFunction::Max, args, 0, span),
             ("sum", [_]) => self.whole(ArrayFunction::Sum, args, 0, span),

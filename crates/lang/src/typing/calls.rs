@@ -375,6 +375,16 @@ impl Typer<'_> {
         Expr { kind: Kind::Vectorized { function: signature.key, arguments: values, over }, ty, variability, span }
     }
 
+    /// Whether a modifier gave an input of a function its last value.
+    fn is_final(&self, signature: &Signature, at: usize) -> bool {
+        let local = signature.inputs[at].local;
+        let component = signature.components.iter().find(|(_, known)| **known == local);
+        component.is_some_and(|(&component, _)| {
+            let node = self.elaborator.instances.component(component);
+            (node.modifier.is_final || node.prefixes.is_final) && node.modifier.binding.is_some()
+        })
+    }
+
     fn slots(&mut self, signature: &Signature, arguments: Vec<Argument>, span: Span) -> Option<Vec<Option<Expr>>> {
         let mut slots: Vec<Option<Expr>> = vec![None; signature.inputs.len()];
         for (position, argument) in arguments.into_iter().enumerate() {
@@ -402,6 +412,11 @@ impl Typer<'_> {
                 let message =
                     format!("the input `{}` of `{}` is given twice", signature.inputs[at].name, signature.name);
                 self.error(argument.value.span, "duplicate-argument", message);
+                return None;
+            }
+            if self.is_final(signature, at) {
+                let message = format!("the input `{}` of `{}` is final", signature.inputs[at].name, signature.name);
+                self.error(argument.value.span, "final-modified", message);
                 return None;
             }
             slots[at] = Some(argument.value);

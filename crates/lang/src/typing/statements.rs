@@ -150,11 +150,29 @@ impl Typer<'_> {
                     let message = format!("the input `{name}` of a function cannot be assigned");
                     return self.error(reference.span, "not-assignable", message);
                 }
+                if let Some(message) = self.unassignable(&target) {
+                    return self.error(reference.span, "not-assignable", message);
+                }
             }
             _ => return self.error(reference.span, "not-assignable", "this cannot be assigned"),
         }
         self.check_assigned_in_when(&target);
         target
+    }
+
+    /// Why a variable of a function, or an iterator, cannot be assigned (11.2.2, 3.8).
+    fn unassignable(&self, target: &Expr) -> Option<String> {
+        let local = target_local(target)?;
+        let name = self.locals[local].name;
+        let Some((&component, _)) = self.components.iter().find(|(_, known)| **known == local) else {
+            return Some(format!("the loop variable `{name}` cannot be assigned"));
+        };
+        let prefix = match self.elaborator.instances.component(component).type_prefixes.variability {
+            ast::Variability::Constant => "constant",
+            ast::Variability::Parameter => "parameter",
+            _ => return None,
+        };
+        Some(format!("the {prefix} `{name}` cannot be assigned"))
     }
 
     fn assigned(&mut self, value: Expr, target: &Expr, span: Span) -> Option<Expr> {
