@@ -31,7 +31,12 @@ impl Settings {
         let start_time = self.start_time.or(experiment.start_time).unwrap_or(0.0);
         let default_stop = if start_time < 1.0 { 1.0 } else { start_time + 1.0 };
         let stop_time = self.stop_time.or(experiment.stop_time).unwrap_or(default_stop);
-        if !(start_time.is_finite() && stop_time.is_finite() && stop_time >= start_time) {
+        for (name, time) in [("start", start_time), ("stop", stop_time)] {
+            if !time.is_finite() {
+                return Err(format!("the {name} time {time} must be a finite number"));
+            }
+        }
+        if stop_time < start_time {
             return Err(format!("the stop time {stop_time} must not be before the start time {start_time}"));
         }
         let duration = stop_time - start_time;
@@ -109,6 +114,8 @@ mod tests {
         let message = |settings: Settings| settings.resolve(&Experiment::default()).unwrap_err();
         let backwards = Settings { start_time: Some(2.0), stop_time: Some(1.0), ..Settings::default() };
         assert_eq!(message(backwards), "the stop time 1 must not be before the start time 2");
+        let endless = Settings { stop_time: Some(f64::INFINITY), ..Settings::default() };
+        assert_eq!(message(endless), "the stop time inf must be a finite number");
         let still = Settings { interval: Some(0.0), ..Settings::default() };
         assert_eq!(message(still), "the interval 0 must be greater than zero");
         let fixed = Settings { step: Some(0.1), ..Settings::default() };
