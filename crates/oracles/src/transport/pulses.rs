@@ -157,7 +157,8 @@ end M;
             let expected = pipe.integral(end, 0.0);
             let shifts = [0.01, 0.03, 0.1, 0.3, 1.0].into_iter().flat_map(|part| [-part * moved, part * moved]);
             let slack = shifts.map(|shift| (pipe.integral(end, shift) - expected).abs()).fold(allowed, f64::max);
-            if !((value - expected).abs() <= allowed + slack) {
+            let is_near = (value - expected).abs() <= allowed + slack;
+            if !is_near {
                 return Err(format!("{name} is {value} instead of {expected}, slack {slack:e}"));
             }
         }
