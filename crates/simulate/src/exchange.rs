@@ -40,8 +40,8 @@ pub fn fitness(machine: &Machine, fitness: &mut Vec<f64>) {
 /// tells how well they do.
 pub fn lost(machine: &Machine, fitness: &[f64], least: f64) -> Option<Trouble> {
     let program = &machine.program;
-    let sets = program.schedule.state_sets.iter().zip(fitness);
-    let (set, _) = sets.into_iter().find(|(set, fitness)| set.demanded && !(fitness.abs() > least))?;
+    let mut sets = program.schedule.state_sets.iter().zip(fitness);
+    let (set, _) = sets.find(|(set, fitness)| set.demanded && (fitness.is_nan() || fitness.abs() <= least))?;
     let model = program.model();
     let names: Vec<String> =
         set.asked.iter().map(|&place| format!("`{}`", model.variable_name(set.candidates[place]))).collect();
