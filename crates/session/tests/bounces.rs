@@ -70,3 +70,21 @@ fn small_quantities_cross_as_large_ones_do() {
         assert_eq!(run(&ball, "auto", 10.0).end("n"), 4.0, "{size}");
     }
 }
+
+/// Rounding errors that are integrated are no motion: a brake that holds does not start to slip to and fro.
+#[test]
+fn integrated_rounding_errors_cross_nothing() {
+    let model = "model Brake
+          parameter Real a = 0.1, b = 0.2, c = 0.3;
+          Real w(start = 0, fixed = true);
+          Integer n(start = 0, fixed = true);
+        equation
+          der(w) = (a + b - c)*1e-3*cos(40*time);
+          when {w > 0, w < 0} then
+            n = pre(n) + 1;
+          end when;
+        end Brake;";
+    for solver in ["auto", "tsit5", "bdf"] {
+        assert_eq!(run(model, solver, 1.0).end("n"), 0.0, "{solver}");
+    }
+}

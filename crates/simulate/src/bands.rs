@@ -8,6 +8,7 @@ use compile::{Address, Memory, Program, RelationKind, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use solve::RootFinder;
 use solve::roots::Crossing;
+use transform::Role;
 
 use crate::machine::Machine;
 use crate::systems;
@@ -16,6 +17,10 @@ use crate::systems;
 const PLAIN_BAND: f64 = 1e-15;
 /// Of residues that were never as large as this it is less in proportion: in what is small altogether, rounding is too.
 const PLAIN_SIZE: f64 = 1e-3;
+/// The same of residues that are integrated, where errors are larger than rounding.
+const INTEGRATED_SIZE: f64 = 1e-9;
+/// What is integrated and was never larger than this, in nominal values, is nothing but errors: a brake that never moved.
+const NOTHING: f64 = 1e-13;
 /// Bands are wider than what the systems take for rounding, so that a relation that stayed as it was lies inside.
 const MARGIN: f64 = 2.0;
 
@@ -29,6 +34,8 @@ pub struct Bands {
     bands: Vec<f64>,
     /// The least bands of crossing functions, as they were asked for.
     least: Vec<f64>,
+    /// The largest nominal value in a residue that is integrated; zero for others.
+    nominals: Vec<f64>,
     /// The crossing functions of the relations of each system.
     of_system: Vec<(compile::SystemId, Vec<usize>)>,
     /// Comparisons outside of systems that are computed from unknowns of systems, these systems, and how far rounding reaches
@@ -69,6 +76,7 @@ impl Bands {
             given: vec![0; count],
             bands: vec![0.0; count],
             least: vec![PLAIN_BAND; count],
+            nominals: Vec::new(),
             widths: vec![0.0; systems.len()],
             behind,
             systems,
@@ -131,10 +139,13 @@ impl Bands {
         }
         let program = &machine.program;
         program.crossings(&mut machine.memory, &mut self.residues);
+        if self.nominals.is_empty() {
+            self.nominals = nominals(machine);
+        }
         for (function, (band, least)) in self.bands.iter_mut().zip(&self.least).enumerate() {
             let size = roots.sizes(function).0.max(self.residues[function].abs());
             let is_plain = *least == PLAIN_BAND && size > 0.0;
-            *band = if is_plain { PLAIN_BAND * (size / PLAIN_SIZE).min(1.0) } else { *least };
+            *band = if is_plain { plain_band(size, self.nominals[function]) } else { *least };
         }
         for (system, functions) in &self.of_system {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
@@ -156,6 +167,47 @@ impl Bands {
         }
         roots.restart_in_bands(&self.residues, &self.given, &self.bands);
     }
+}
+
+/// The band of a residue that no system is involved in, by the largest value that it had.
+fn plain_band(size: f64, nominal: f64) -> f64 {
+    if nominal == 0.0 {
+        return PLAIN_BAND * (size / PLAIN_SIZE).min(1.0);
+    }
+    let share = size / nominal;
+    let share = if share < NOTHING { 1.0 } else { (share / INTEGRATED_SIZE).min(1.0) };
+    PLAIN_BAND * nominal.min(1.0) * share
+}
+
+/// For each crossing function what is a large residue, if that is integrated: the value that something is compared with, else the
+/// largest nominal value.
+fn nominals(machine: &Machine) -> Vec<f64> {
+    let program = &machine.program;
+    let exprs = &program.model().exprs;
+    let is_parameter =
+        |variable: dae::VarId| matches!(program.schedule.roles[variable], Role::Constant | Role::Parameter);
+    let threshold = |side: dae::ExprId| match exprs.node(side) {
+        dae::Node::Real(value) => value.abs(),
+        dae::Node::Var(variable) if is_parameter(variable) => machine.value(variable).abs(),
+        _ => 0.0,
+    };
+    let nominal = |root: &compile::Root| {
+        let relation = &program.layout.relations[root.relation];
+        if relation.class < compile::Class::Continuous {
+            return 0.0;
+        }
+        if let RelationKind::Compare { left, right, .. } = relation.kind
+            && let given = threshold(left).max(threshold(right))
+            && given > 0.0
+        {
+            return given;
+        }
+        let variables = exprs.dependencies(&[relation.residue]).variables;
+        let changing = variables.iter().filter(|&&variable| !is_parameter(variable));
+        let largest = changing.map(|&variable| machine.nominal(variable)).fold(0.0, f64::max);
+        if largest > 0.0 { largest } else { 1.0 }
+    };
+    program.roots.iter().map(nominal).collect()
 }
 
 impl Behind {
