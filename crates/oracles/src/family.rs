@@ -29,7 +29,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "branches",
-        about: "driven linkages on any output grid, against the branch in closed form",
+        about: "driven linkages and moving roots, on any output grid, against the branch in closed form",
         case: crate::branches::case,
         tested: 80,
     },

@@ -194,10 +194,30 @@ impl Machine {
     /// Everything that changes between events, at a point of the step at hand, whose branches are known.
     pub fn evaluate_inside(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
         let is_settled = self.settled == Some(t) && self.memory.time() == t;
-        if self.branches.are_followed() && !is_settled {
-            self.branches.approach(&mut self.memory, t);
+        if !self.branches.are_followed() || is_settled {
+            return self.evaluate(t, x);
         }
-        self.evaluate(t, x)
+        self.branches.approach(&mut self.memory, t);
+        self.evaluate_guessed(t, x)
+    }
+
+    /// Everything that changes between events, at a point ahead of those that are known.
+    pub fn evaluate_predicted(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.unsettle();
+        self.branches.predict(&mut self.memory, t);
+        self.evaluate_guessed(t, x)
+    }
+
+    /// Evaluates from a guess of the branches; where that leads nowhere, from the solutions that were there before.
+    fn evaluate_guessed(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        let outcome = self.evaluate(t, x);
+        match &outcome {
+            Err(Trouble::System(_)) => {
+                self.branches.take_back(&mut self.memory);
+                self.evaluate(t, x).or(outcome)
+            }
+            _ => outcome,
+        }
     }
 
     /// Remembers the solutions of nonlinear systems. A step is looked at in no particular order, from its end to its
@@ -218,7 +238,8 @@ impl Machine {
     fn run_between(&mut self, choose: Choose) -> Result<(), Trouble> {
         let outcome = self.run(choose, Phase::Frozen);
         match &outcome {
-            Err(Trouble::System(failure)) if failure.is_structural() && !self.anchor.is_empty() => {
+            // Predictions may lead to where an expression is not defined.
+            Err(Trouble::System(_)) if !self.anchor.is_empty() => {
                 self.return_to_anchor();
                 self.run(choose, Phase::Frozen).or(outcome)
             }
@@ -344,7 +365,8 @@ impl OdeProblem for Machine {
         let begun = self.now();
         // Inline methods ask for this when they begin, at the start and behind events.
         self.guesses.forget();
-        let outcome = self.evaluate(t, x);
+        let is_guessed = self.branches.look_ahead(&mut self.memory, t);
+        let outcome = if is_guessed { self.evaluate_guessed(t, x) } else { self.evaluate(t, x) };
         self.count_evaluation(begun);
         self.take_here_or_beyond(outcome, &mut |machine| machine.program.read_derivatives(&machine.memory, dx))
     }

@@ -596,7 +596,7 @@ impl Simulation {
         self.station.machine.evaluate_outputs()?;
         self.clockwork.forget();
         let Station { machine, roots, bands, .. } = &mut *self.station;
-        machine.branches.begin(&machine.memory);
+        machine.branches.begin(&machine.memory, &machine.systems);
         bands.restart(machine, roots);
         Ok(())
     }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use base::IdVec;
 use compile::{Memory, Program, RelationKind, SystemId};
 use rustc_hash::FxHashSet;
+use solve::dense::DenseLu;
 use solve::newton::NewtonOptions;
 use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem, Pattern};
 use transform::{Matrix, SystemKind};
@@ -184,6 +185,31 @@ impl Systems {
         }
         let loss = workspace.watch.inspect(program, system, memory, &workspace.residuals);
         Ok(loss != Loss::None && workspace.go_whole(program, system, memory))
+    }
+
+    /// The sign of the determinant of the Jacobian of a nonlinear system at the solution found last, if it is known.
+    pub fn orientation(&self, system: SystemId) -> Option<f64> {
+        self.workspaces[system].as_ref()?.orientation()
+    }
+
+    /// The logarithm of the size of the determinant of the Jacobian of a system, at the solution in memory; `None` for systems that
+    /// are too large to look at.
+    pub fn determinant(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Option<f64> {
+        const LARGEST: usize = 200;
+        let workspace = self.workspaces[system].as_mut()?;
+        let size = workspace.x.len();
+        if size > LARGEST || !program.try_residuals(system, memory, &mut workspace.residuals) {
+            return None;
+        }
+        program.jacobian(system, memory, &mut workspace.matrix).ok()?;
+        let mut full = vec![0.0; size * size];
+        for column in 0..size {
+            for place in workspace.pattern.starts[column]..workspace.pattern.starts[column + 1] {
+                full[column * size + workspace.pattern.indices[place] as usize] = workspace.matrix[place];
+            }
+        }
+        let mut factors = DenseLu::new(size);
+        Some(if factors.factor(&full).is_ok() { factors.logarithm() } else { f64::NEG_INFINITY })
     }
 
     /// After parameters changed nothing of the factorisations holds.
@@ -382,6 +408,14 @@ impl Workspace {
                 let (iterations, factorisations) = (statistics.iterations, statistics.factorisations);
                 Effort { iterations, factorisations, ..self.effort }
             }
+        }
+    }
+
+    fn orientation(&self) -> Option<f64> {
+        match (&self.whole, &self.method) {
+            (None, Method::Newton(newton)) => newton.orientation(),
+            // Its determinant differs from that of the torn form by a factor.
+            _ => None,
         }
     }
 

@@ -6,6 +6,7 @@
 //! processor works on two recurrences at once, each in registers. A diagonal that loses digits is reported, and the
 //! general method takes over.
 
+use crate::dense::alternating;
 use crate::sparse::Pattern;
 
 /// How far an update may exceed the diagonal it goes to. Both scale alike, whatever the units of rows and columns.
@@ -124,6 +125,12 @@ impl ChainLu {
         growth <= GROWTH_LIMIT && self.middle_inverse.is_finite()
     }
 
+    /// The sign of the determinant: rows and columns have one order.
+    pub fn orientation(&self) -> f64 {
+        let inverses = self.first.inverse.iter().chain(&self.last.inverse).chain([&self.middle_inverse]);
+        alternating(inverses.filter(|inverse| **inverse < 0.0).count())
+    }
+
     /// Overwrites `b` by the solution.
     pub fn solve(&mut self, b: &mut [f64]) {
         let (first, last) = (&mut self.first, &mut self.last);
@@ -236,6 +243,7 @@ mod tests {
             let mut general = SparseLu::new(&matrix.pattern).unwrap();
             general.factor(&matrix.values).unwrap();
             prop_assert!(chain.factor(&matrix.values));
+            prop_assert_eq!(chain.orientation(), general.orientation());
             let mut x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
             let mut y = x.clone();
             chain.solve(&mut x);

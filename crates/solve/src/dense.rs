@@ -285,6 +285,22 @@ impl DenseLu {
         }
     }
 
+    /// The sign of the determinant.
+    pub fn orientation(&self) -> f64 {
+        let n = self.size;
+        let exchanged = self.pivots.iter().enumerate().filter(|&(k, &pivot)| k != pivot).count();
+        let negative = (0..n).filter(|k| self.factors[k * n + k] < 0.0).count();
+        alternating(exchanged + negative)
+    }
+
+    /// The logarithm of the size of the determinant.
+    pub fn logarithm(&self) -> f64 {
+        let n = self.size;
+        let pivots: f64 = (0..n).map(|k| self.factors[k * n + k].abs().ln()).sum();
+        let scales = self.row_scale.iter().chain(&self.column_scale).filter(|_| self.is_scaled);
+        pivots - scales.map(|scale| scale.ln()).sum::<f64>()
+    }
+
     /// The determinant, as the product of the pivots (of the matrix as given, not as scaled).
     pub fn determinant(&self) -> f64 {
         let n = self.size;
@@ -298,6 +314,11 @@ impl DenseLu {
         }
         product
     }
+}
+
+/// One for an even number of changes of sign, minus one for an odd one.
+pub(crate) fn alternating(count: usize) -> f64 {
+    if count.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
 /// What [`least_squares`] found out about the system.

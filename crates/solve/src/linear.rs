@@ -100,6 +100,15 @@ impl LinearSolver {
         }
     }
 
+    /// The sign of the determinant of the matrix that was factorised last.
+    pub fn orientation(&self) -> f64 {
+        match self {
+            LinearSolver::Dense { lu, .. } => lu.orientation(),
+            LinearSolver::Sparse(lu) => lu.orientation(),
+            LinearSolver::Chain { lu, .. } => lu.orientation(),
+        }
+    }
+
     /// Overwrites `b` by the solution.
     pub fn solve(&mut self, b: &mut [f64]) {
         match self {

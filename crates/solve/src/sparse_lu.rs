@@ -8,6 +8,7 @@
 //! of the pivoted factorisation is given up, and pivots are chosen anew.
 
 use crate::block_triangular::BlockTriangular;
+use crate::dense::alternating;
 use crate::equilibrate::{equilibrate, sizes_are_uneven};
 use crate::error::Singular;
 use crate::minimum_degree::minimum_degree;
@@ -74,6 +75,8 @@ pub struct SparseLu {
     above_source: Vec<u32>,
     largest_multiplier: f64,
     factored: bool,
+    /// The sign of the determinant of the permutation that the pivots are.
+    permutation_sign: f64,
     work: Vec<f64>,
     row_scale: Vec<f64>,
     mark: Vec<u32>,
@@ -366,8 +369,32 @@ impl SparseLu {
         }
     }
 
+    /// The sign of the determinant.
+    pub fn orientation(&self) -> f64 {
+        let negative = self.inverse_pivots.iter().filter(|inverse| **inverse < 0.0).count();
+        self.permutation_sign * alternating(negative)
+    }
+
+    /// Follows the cycles of the permutation that takes each pivot to the diagonal.
+    fn sign_of_pivots(&mut self) -> f64 {
+        let mut row_of_column = vec![0; self.size()];
+        for (column, row) in self.columns.iter().zip(&self.row_at) {
+            row_of_column[*column as usize] = *row as usize;
+        }
+        let mut exchanges = 0;
+        for place in 0..row_of_column.len() {
+            while row_of_column[place] != place {
+                let other = row_of_column[place];
+                row_of_column.swap(place, other);
+                exchanges += 1;
+            }
+        }
+        alternating(exchanges)
+    }
+
     /// Renames rows to pivot positions, sorts the factors and notes where each value goes.
     fn finish(&mut self) {
+        self.permutation_sign = self.sign_of_pivots();
         for l in &mut self.lower.entries {
             l.row = self.position_of_row[l.row as usize];
         }
@@ -569,6 +596,8 @@ mod tests {
                 lu.solve(&mut y);
                 let size = x.iter().fold(1.0f64, |a, b| a.max(b.abs()));
                 if size > 1e4 { continue; }
+                prop_assert_eq!(dense.orientation(), lu.orientation());
+                prop_assert_eq!(dense.orientation(), dense.determinant().signum());
                 for (x, y) in x.iter().zip(&y) {
                     prop_assert!((x - y).abs() < 1e-7 * size, "{} {}", x, y);
                 }

@@ -52,7 +52,8 @@ impl Simulation {
     pub(super) fn retake_from(&mut self, from: f64) -> Result<f64, Stop> {
         let end = self.station.integrator.time();
         self.evaluate_at(from)?;
-        self.station.machine.branches.begin(&self.station.machine.memory);
+        let machine = &mut self.station.machine;
+        machine.branches.go_back(&machine.memory, &machine.systems);
         self.forget_rest_of_step();
         self.forget_fitness();
         let Station { machine, integrator, .. } = &mut *self.station;

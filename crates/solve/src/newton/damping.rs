@@ -4,6 +4,10 @@ use super::{NewtonError, NewtonSolver, NonlinearSystem, ROUNDING, SLOWEST, SOON,
 use crate::error::EvalError;
 use crate::weights::all_finite;
 
+/// Corrections below this part of the tolerance that do not get smaller are rounding errors after so many of them.
+const RESTING: f64 = 0.01;
+const MOST_RESTS: u32 = 5;
+
 impl NewtonSolver {
     /// Once more from the start, with steps measured in units of the unknowns and of the steps themselves: nominal values
     /// that are far too large hide the unknowns that overshoot.
@@ -28,6 +32,7 @@ impl NewtonSolver {
         let mut verified = false;
         let mut shrinks = false;
         let mut previous_residual = f64::INFINITY;
+        let mut resting = 0;
         // From the steep side of an exponential function each step takes its argument back by one or so: that is slow, but no
         // failure, and what remains at its foot is not either.
         let mut end = self.options.max_iterations;
@@ -57,6 +62,13 @@ impl NewtonSolver {
             }
             self.set_weight(x);
             let size = self.weighted_norm(&self.step);
+            // From a guess that is exact nothing shows how corrections shrink: what remains is rounding.
+            let rests = size >= 0.5 * previous_size
+                && self.corrections_are_within(x, &self.step, &self.r, RESTING * self.options.tolerance);
+            resting = if rests { resting + 1 } else { 0 };
+            if resting > MOST_RESTS && self.is_consistent() {
+                return Ok(());
+            }
             if iteration > 0 {
                 // Prediction of the damping from the last change of the corrections.
                 let change = self.weighted_distance(&self.next_step, &self.step);

@@ -238,6 +238,12 @@ impl NewtonSolver {
         &self.r
     }
 
+    /// The sign of the determinant of the Jacobian at the solution found last, if it is known. Where corrections shrink fast with
+    /// the factors of another point, the sign is that of the other point.
+    pub fn orientation(&self) -> Option<f64> {
+        self.has_factors.then(|| self.solver.orientation())
+    }
+
     /// Drops the factorisation kept for warm starts.
     pub fn forget(&mut self) {
         self.has_factors = false;
