@@ -31,7 +31,7 @@ pub const FAMILIES: &[Family] = &[
         name: "branches",
         about: "driven linkages and moving roots, on any output grid, against the branch in closed form",
         case: crate::branches::case,
-        tested: 80,
+        tested: 150,
     },
     Family {
         name: "charge",
@@ -109,7 +109,7 @@ pub const FAMILIES: &[Family] = &[
         name: "monotone",
         about: "networks of monotone elements with branches under sources that jump, against their residuals",
         case: crate::monotone::case,
-        tested: 40,
+        tested: 50,
     },
     Family {
         name: "pendulums",

@@ -3,7 +3,101 @@
 
 mod common;
 
-use common::{assert_near, complete};
+use common::{assert_near, complete, run_with};
+use session::{Ending, Settings};
+
+const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+
+fn on_grid(solver: &str, stop_time: f64, intervals: usize) -> Settings {
+    let (solver, stop_time) = (Some(solver.to_owned()), Some(stop_time));
+    Settings { stop_time, intervals: Some(intervals), solver, ..Settings::default() }
+}
+
+#[test]
+fn roots_that_are_near_beside_their_size_are_told_apart() {
+    // The roots 5t and 5t - 1, as a product and written out.
+    for equation in ["(y - u)*(y - u + 1) = 0", "y^2 + (1 - 2*u)*y + u^2 - u = 0"] {
+        let text = format!(
+            "model M
+               Real y(start = 0), u = 5*time, s(start = 0, fixed = true);
+             equation
+               {equation};
+               der(s) = y;
+             end M;"
+        );
+        for solver in SOLVERS {
+            for intervals in [2, 13, 500] {
+                let run = run_with(&text, on_grid(solver, 20.0, intervals));
+                assert_eq!(run.ending, Ending::Complete, "{solver}: {}", run.said);
+                run.assert_follows("y", &[1.0, 7.0, 15.0, 20.0], |t| 5.0 * t, 1e-6);
+                assert_near(run.end("s"), 1000.0, 1e-2);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_branch_does_not_depend_on_the_output_grid() {
+    // Three roots that swing together, 20 times as far as they are apart, without any state.
+    let text = "model M
+        Real y(start = 0), u = 10*sin(4*time);
+      equation
+        (y - u - 1)*(y - u)*(y - u + 1) = 0;
+      end M;";
+    for intervals in [1, 3, 7, 20, 50, 111, 500] {
+        let run = run_with(text, on_grid("auto", 5.0, intervals));
+        run.assert_follows("y", &run.result.time.clone(), |t| 10.0 * (4.0 * t).sin(), 1e-6);
+    }
+}
+
+#[test]
+fn an_elbow_does_not_flip() {
+    // The tip of an arm of two links is led so that the elbow is at 0.1 + 1 - cos(6t).
+    let text = "model M
+        Real angle = 0.7 - 3*time, elbow = 0.1 + 1 - cos(6*time);
+        Real px = cos(angle) + 0.9*cos(angle + elbow), py = sin(angle) + 0.9*sin(angle + elbow);
+        Real a(start = 0.7), b(start = 0.1);
+      equation
+        cos(a) + 0.9*cos(a + b) = px;
+        sin(a) + 0.9*sin(a + b) = py;
+      end M;";
+    for intervals in [1, 13, 50, 500] {
+        let run = run_with(text, on_grid("auto", 10.0, intervals));
+        run.assert_follows("b", &run.result.time.clone(), |t| 1.1 - (6.0 * t).cos(), 1e-6);
+    }
+}
+
+#[test]
+fn a_solution_that_ends_in_a_fold_is_not_left_silently() {
+    // y^3 - y = c has three solutions for |c| < 2/(3*sqrt(3)); the lowest one ends at y = -1/sqrt(3).
+    let text = "model M
+        Real y(start = -1.3), s(start = 0, fixed = true);
+      equation
+        y^3 - y = -0.6 + 0.4*time;
+        der(s) = y;
+      end M;";
+    let end = (0.6 + 2.0 / (3.0 * 3f64.sqrt())) / 0.4;
+    for solver in SOLVERS {
+        let run = run_with(text, on_grid(solver, 4.0, 500));
+        let Ending::Failed { time, .. } = run.ending else { panic!("{solver}: {:?}", run.ending) };
+        assert_near(time, end, 1e-6);
+        assert!(run.failure().contains('y'), "{}", run.failure());
+        assert!(run.end("y") < -0.57, "{solver}: {}", run.end("y"));
+    }
+}
+
+#[test]
+fn branches_may_cross() {
+    // y^2 = (t - 1)^2 has the solutions t - 1 and 1 - t: the straight way goes through the point where they meet.
+    let text = "model M
+        Real y(start = -1), s(start = 0, fixed = true);
+      equation
+        y^2 = (time - 1.0007)^2;
+        der(s) = 1 + 0*y;
+      end M;";
+    let run = complete(text, 2.0, 1e-6);
+    run.assert_follows("y", &[0.5, 1.5, 2.0], |t| t - 1.0007, 1e-6);
+}
 
 /// A Schmitt trigger: an amplifier with limits and positive feedback, y = limit(gain*(y/3 − u)).
 fn trigger(limited: &str) -> String {

@@ -81,13 +81,17 @@ impl Station {
     }
 }
 
+/// What an integrator may iterate: the states, then the unknowns of simultaneous systems.
+fn unknowns(program: &Program) -> impl Iterator<Item = dae::VarId> {
+    let algebraic = program.implicit.iter().flat_map(|implicit| &implicit.systems);
+    let algebraic = algebraic.flat_map(|&system| &program.systems[system].iteration).copied();
+    program.states.iter().map(|state| state.variable).chain(algebraic)
+}
+
 /// What the integrator is told: tolerances by nominal values, and the longest step.
 fn settings(machine: &Machine, options: &Options) -> solve::Options {
     let states = &machine.program.states;
-    let algebraic = machine.program.implicit.iter().flat_map(|implicit| &implicit.systems);
-    let algebraic = algebraic.flat_map(|&system| &machine.program.systems[system].iteration).copied();
-    let unknowns = states.iter().map(|state| state.variable).chain(algebraic);
-    let nominals: Vec<f64> = unknowns.map(|variable| machine.nominal(variable)).collect();
+    let nominals: Vec<f64> = unknowns(&machine.program).map(|variable| machine.nominal(variable)).collect();
     let span = options.stop_time - options.start_time;
     let mut settings = solve::Options::with_nominals(options.tolerance, &nominals);
     settings.fixed_step = options.step.unwrap_or(options.interval);

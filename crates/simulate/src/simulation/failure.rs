@@ -11,16 +11,14 @@ impl Simulation {
 
     /// The integrator's failure in the names of the model.
     pub(super) fn step_trouble(&mut self, error: StepError) -> Trouble {
-        let name = |component: usize| {
-            let state = self.program.states.get(component);
-            state.map_or_else(String::new, |state| self.program.model().variable_name(state.variable))
-        };
-        let at = |component: usize, diagnostic: Diagnostic| {
-            let state = self.program.states.get(component);
-            match state.and_then(|state| self.program.model().variables[state.variable].span) {
-                Some(span) => diagnostic.at(span, "declared here"),
-                None => diagnostic,
-            }
+        let unknown = |component: usize| super::unknowns(&self.program).nth(component);
+        let name =
+            |component: usize| unknown(component).map_or_else(String::new, |id| self.program.model().variable_name(id));
+        let at = |component: usize, diagnostic: Diagnostic| match unknown(component)
+            .and_then(|id| self.program.model().variables[id].span)
+        {
+            Some(span) => diagnostic.at(span, "declared here"),
+            None => diagnostic,
         };
         /// The distance of neighbouring times, relative to that of output points, that makes short steps impossible.
         const COARSE: f64 = 1e-6;

@@ -12,7 +12,7 @@ impl NewtonSolver {
     pub(super) fn simplified(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<bool, NewtonError> {
         self.step.copy_from_slice(&self.r);
         self.solver.solve(&mut self.step);
-        if self.is_settled_at_start(x) {
+        if self.has_slopes_of(x) && self.is_settled_at_start(x) {
             return Ok(true);
         }
         self.set_relative_weight(x);
@@ -51,6 +51,13 @@ impl NewtonSolver {
         Ok(false)
     }
 
+    /// Whether the factors are those of a point near by. Slopes of a much steeper place, such as that of a logarithm near zero, make
+    /// every correction short.
+    fn has_slopes_of(&self, x: &[f64]) -> bool {
+        const NEAR: f64 = 0.5;
+        x.iter().zip(&self.slopes_at).all(|(x, at)| (x - at).abs() <= NEAR * x.abs().max(at.abs()))
+    }
+
     pub(super) fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
         match &self.pattern {
             Some(pattern) => {
@@ -70,6 +77,7 @@ impl NewtonSolver {
 
     pub(super) fn evaluate_jacobian(&mut self, system: &mut dyn NonlinearSystem, x: &[f64]) -> Result<(), NewtonError> {
         self.statistics.jacobians += 1;
+        self.slopes_at.copy_from_slice(x);
         let mut analytic = false;
         if self.differences.is_none() {
             analytic = system.jacobian(x, &mut self.values).map_err(NewtonError::Evaluation)?;

@@ -139,6 +139,8 @@ pub struct NewtonSolver {
     values: Vec<f64>,
     differences: Option<FiniteDifferences>,
     has_factors: bool,
+    /// The point of the Jacobian that was evaluated last.
+    slopes_at: Vec<f64>,
     /// The Jacobian of the last correction, scaled, if it is singular; there are no factors then.
     deficient: Option<Box<DenseMatrix>>,
     r: Vec<f64>,
@@ -184,6 +186,7 @@ impl NewtonSolver {
             values: vec![0.0; entries],
             differences: None,
             has_factors: false,
+            slopes_at: zeros(),
             deficient: None,
             r: zeros(),
             step: zeros(),

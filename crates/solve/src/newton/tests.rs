@@ -218,3 +218,21 @@ proptest! {
         prop_assert!(effort.jacobians <= 2);
     }
 }
+
+#[test]
+fn factors_of_a_steeper_place_do_not_settle_anything() {
+    // 1 + log(x) + x = c: near zero the slope is 1/x, so that a correction with it is short everywhere else.
+    let right = std::cell::Cell::new(-40.0);
+    let mut system = System(1, |x, r| {
+        r[0] = 1.0 + x[0].ln() + x[0] - right.get();
+        if r[0].is_nan() { Err(EvalError::recoverable(0)) } else { Ok(()) }
+    });
+    let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+    let mut x = [1e-17];
+    solver.solve(&mut system, &mut x).unwrap();
+    assert!((x[0].ln() + 41.0).abs() < 1e-9, "{x:?}");
+    right.set(2.0);
+    x[0] = 300.0;
+    solver.solve(&mut system, &mut x).unwrap();
+    assert!((x[0] - 1.0).abs() < 1e-9, "{x:?}");
+}
