@@ -121,6 +121,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// What is not a number is not near.
     pub fn is_near(&self) -> bool {
         self.distance <= 1.0 && self.is_oriented
     }
@@ -297,7 +298,7 @@ impl Branches {
             let size = self.scales[unknown].max(value.abs());
             let distance = self.distance(&weights, &lower, unknown, value, size, rounding * size);
             // What is not a number is farthest.
-            if !(distance <= agreement.distance) {
+            if distance > agreement.distance || distance.is_nan() {
                 (agreement.distance, agreement.farthest) = (distance, unknown);
             }
         }
