@@ -242,6 +242,13 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME", verbatim_doc_comment)]
     pub solver: Option<String>,
 
+    /// Drive inputs of the top level by the columns of this file that have their names: .csv, .mat or .parquet
+    ///
+    /// Real inputs are linear between rows, all others are held until the next row. Two rows of equal time are a jump, which is
+    /// an event. Before the first and after the last row the values there hold.
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub input: Option<PathBuf>,
+
     /// How a structure that changes during the run is dealt with; `difference` goes with `--solver implicit-euler`
     #[arg(long, value_enum, default_value_t = Switching::Modes)]
     pub switching: Switching,

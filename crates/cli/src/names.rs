@@ -1,5 +1,7 @@
 //! Names of variables as they are given on the command line.
 
+use session::nearest;
+
 use crate::exit::Failure;
 
 /// Splits `a,x[1,2],der(y)` at the commas outside of brackets.
@@ -21,14 +23,6 @@ pub fn split(list: &str) -> Vec<String> {
     names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
-/// The nearest of the known names, when it is near enough to be meant.
-pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let distances = known.map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate));
-    let (distance, candidate) = distances.min_by_key(|(distance, _)| *distance)?;
-    let length = name.chars().count();
-    (distance <= 1 + length / 4 && distance < length).then_some(candidate)
-}
-
 /// The message for a variable that is not there.
 pub fn unknown<'a>(name: &str, place: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let hint = match nearest(name, known) {
@@ -47,12 +41,5 @@ mod tests {
         assert_eq!(split("a, x[1,2],der(y)"), ["a", "x[1,2]", "der(y)"]);
         assert_eq!(split(""), Vec::<String>::new());
         assert_eq!(split("a]],b"), ["a]],b"]);
-    }
-
-    #[test]
-    fn the_nearest_name() {
-        assert_eq!(nearest("C.vv", ["L.i", "C.v"].into_iter()), Some("C.v"));
-        assert_eq!(nearest("z", ["x", "C.v"].into_iter()), None);
-        assert_eq!(nearest("motor", ["L.i", "C.v"].into_iter()), None);
     }
 }

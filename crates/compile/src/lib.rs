@@ -74,6 +74,7 @@ mod random;
 mod remembering;
 mod runtime;
 mod shared_library;
+mod signals;
 mod smooth;
 mod sparsity;
 mod specialize;
@@ -100,3 +101,4 @@ pub use program::{
 };
 pub use runtime::SharedNative;
 pub use shared_library::SharedLibraries;
+pub use signals::{Driven, Signal, Signals};

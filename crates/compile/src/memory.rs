@@ -7,6 +7,7 @@ use crate::lower::Strings;
 use crate::math::truth;
 use crate::profile::Profile;
 use crate::runtime::SharedNative;
+use crate::signals::Driven;
 use crate::smooth::{POINTS, Point, gap_error, smooth, smooth_before};
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
@@ -16,6 +17,8 @@ pub struct Memory {
     pub values: Vec<f64>,
     pub strings: Strings,
     pub delays: Vec<History>,
+    /// The inputs that follow from time.
+    pub driven: Driven,
     /// Where functions in other languages are called.
     pub native: SharedNative,
     /// The message of the last function call that failed; its results are NaN.
@@ -31,6 +34,18 @@ impl Memory {
 
     pub fn set_time(&mut self, time: f64) {
         self.values[TIME as usize] = time;
+        self.write_inputs();
+    }
+
+    /// Goes on behind all jumps of inputs up to a time.
+    pub fn pass_jumps(&mut self, time: f64) {
+        self.driven.pass(time);
+        self.write_inputs();
+    }
+
+    /// Inputs that follow from time are what they are at the present time.
+    pub fn write_inputs(&mut self) {
+        self.driven.write(&mut self.values);
     }
 
     /// Whether code that can update relations does so.

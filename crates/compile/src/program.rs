@@ -18,6 +18,7 @@ use crate::lower::Pool;
 use crate::memory::Memory;
 use crate::probe::Probe;
 use crate::runtime::Runtime;
+use crate::signals::Driven;
 use crate::{build, interpret, jit};
 
 base::id_type!(
@@ -335,6 +336,7 @@ impl Program {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
             delays: self.layout.histories(),
+            driven: Driven::default(),
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             call_failure: None,
             scratch: Vec::new(),

@@ -102,10 +102,10 @@ impl Model {
 
     /// The same with those variables only whose names are wanted.
     pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, Error> {
-        experiment.check().map_err(Error::of_call)?;
+        let options = experiment.resolve(&self.0.program)?;
         let mut sink = MemorySink::default();
         let (program, log) = (&self.0.program, &mut EventLog::none());
-        let outcome = simulate::simulate(program, &experiment.0, wanted, &mut sink, log, &mut |_: f64| true);
+        let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut |_: f64| true);
         let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
         match outcome.ending {
             Ending::NotInitialised(diagnostic)
@@ -117,8 +117,7 @@ impl Model {
 
     /// A run to be stepped, initialised.
     pub fn start(&self, experiment: &Experiment) -> Result<Simulation, Error> {
-        experiment.check().map_err(Error::of_call)?;
-        Simulation::new(self, experiment)
+        Simulation::new(self, &experiment.resolve(&self.0.program)?)
     }
 }
 

@@ -109,7 +109,7 @@ impl Session {
         let (program, experiment) = made.map_err(|failed| self.failed(failed))?;
         let options = Settings::default().resolve(&experiment).map_err(Error::of_call)?;
         let diagnostics = std::mem::take(&mut self.inner.diagnostics);
-        Ok(Model::new(program, Experiment(options), diagnostics, self.inner.sources().clone()))
+        Ok(Model::new(program, Experiment::new(options), diagnostics, self.inner.sources().clone()))
     }
 
     fn request(&self, target: &str, set: &[(&str, &str)]) -> Request {

@@ -1,8 +1,8 @@
 //! Runs that another program steps.
 
-use simulate::{Reached, Snapshot};
+use simulate::{Options, Reached, Snapshot};
 
-use crate::{Error, Experiment, Model, Role, Variable};
+use crate::{Error, Model, Role, Variable};
 
 /// A run at an instant. It moves between threads, and a copy goes on in the same way, bit for bit.
 ///
@@ -35,8 +35,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    pub(crate) fn new(model: &Model, experiment: &Experiment) -> Result<Self, Error> {
-        let mut inner = simulate::Simulation::of(&model.inner().program, &experiment.0);
+    pub(crate) fn new(model: &Model, options: &Options) -> Result<Self, Error> {
+        let mut inner = simulate::Simulation::of(&model.inner().program, options);
         let terminated = inner.initialise().map_err(|said| Error::of_model(vec![*said], &model.inner().sources))?;
         Ok(Self { model: model.clone(), inner, terminated })
     }
@@ -87,6 +87,9 @@ impl Simulation {
         }
         if !value.is_finite() {
             return Err(Error::of_call(format!("the value {value} of `{}` is not finite", input.name)));
+        }
+        if self.inner.is_driven(input.id) {
+            return Err(Error::of_call(format!("`{}` follows the rows that the experiment gives it", input.name)));
         }
         self.inner.set_input(input.id, value);
         Ok(())

@@ -69,6 +69,7 @@ impl Settings {
             max_step: self.max_step,
             measure: self.measure,
             real_time: self.real_time,
+            ..simulate::Options::default()
         })
     }
 

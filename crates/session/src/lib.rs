@@ -2,8 +2,10 @@
 
 mod experiment;
 mod formats;
+mod inputs;
 mod inspection;
 mod listing;
+mod names;
 mod page;
 mod pipeline;
 mod stage;
@@ -12,9 +14,11 @@ mod summary;
 mod target;
 
 pub use experiment::Settings;
+pub use inputs::{inputs_of, signal, signals_of_file};
 pub use inspection::{Checked, Inspected, Verdict};
 pub use lang::{Disk, Files};
 pub use listing::{Listing, Notation};
+pub use names::nearest;
 pub use page::page;
 pub use pipeline::{Failed, Request, Session};
 pub use simulate::{Ending, EventLog, EventLogFormat, Method, Options as RunOptions, Outcome, Watcher};

@@ -1,5 +1,5 @@
 //! Events whose time is known in advance: the instants of `sample` and the crossings of relations that depend on
-//! time alone, and the arrival of jumps that `delay` held back.
+//! time alone, the jumps of inputs, and the arrival of jumps that `delay` held back.
 //!
 //! The n-th instant of a sample is start + n·interval, never a sum of intervals, so that nothing accumulates. Start and
 //! interval are meant as the fractions that they are rounded from: the third instant of `sample(0, 0.1)` is 0.3, and not
@@ -41,6 +41,11 @@ const SAME_INSTANT: f64 = 10.0 * f64::EPSILON;
 /// Whether rounding alone separates two times.
 pub fn same_instant(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= SAME_INSTANT * a.abs().min(b.abs()) + 10.0 * f64::MIN_POSITIVE
+}
+
+/// Times up to this one belong to the instant or lie before it.
+pub fn end_of_instant(time: f64) -> f64 {
+    time + SAME_INSTANT * time.abs() / (1.0 + SAME_INSTANT) + 10.0 * f64::MIN_POSITIVE
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -202,7 +207,7 @@ impl Clockwork {
         if let Some(known) = self.known {
             return known;
         }
-        let jump = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time);
+        let jump = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time).min(memory.driven.next_event());
         let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
         let sample = if same_instant(sample, stop) { sample.min(stop) } else { sample };
         let relation = self.next_crossing(program, memory, now);

@@ -8,7 +8,7 @@ use compile::Program;
 use results::{ResultError, ResultSink};
 use transform::modes::difference::Difference;
 
-use crate::clockwork::{Clockwork, check_samples, same_instant};
+use crate::clockwork::{Clockwork, check_samples, end_of_instant, same_instant};
 use crate::columns::Columns;
 use crate::event_log::{EventLog, Journal};
 use crate::events::{self, Names};
@@ -35,7 +35,8 @@ pub fn run(
         Ok(first) => first,
         Err(diagnostic) => return Ok(Outcome::not_initialised(diagnostic)),
     };
-    let machine = Machine::new(program.clone());
+    let mut machine = Machine::new(program.clone());
+    program.drive(&mut machine.memory, &options.inputs, options.start_time);
     let names = Names::new(&machine);
     let statistics = RunStatistics { modes: 1, ..RunStatistics::default() };
     let clockwork = Clockwork::default();
@@ -169,6 +170,7 @@ impl Steps<'_> {
         }
         self.program.save_pre(&mut self.machine.memory);
         self.machine.memory.set_time(time);
+        self.machine.memory.pass_jumps(end_of_instant(time));
         self.machine.systems.forget_factors(self.program);
         let aftermath =
             events::pass(&mut self.machine, &self.names, log, &mut self.clockwork, time, &mut events::Unwatched)?;

@@ -22,6 +22,7 @@ pub fn initialise(
     machine.memory.set_time(time);
     machine.run(|sections| &sections.parameters, Phase::Live)?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
+    machine.memory.write_inputs();
     machine.systems.reset();
     program.pass_event(&mut machine.memory);
     machine.memory.set_initial(true);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::Program;
+use compile::{Program, Signals};
 use results::{NullSink, ResultError, ResultSink};
 use solve::Method;
 
@@ -31,6 +31,8 @@ pub struct Options {
     pub measure: bool,
     /// Let time pass as on the wall.
     pub real_time: bool,
+    /// Inputs that are given as functions of time.
+    pub inputs: Arc<Signals>,
 }
 
 impl Default for Options {
@@ -45,6 +47,7 @@ impl Default for Options {
             max_step: None,
             measure: false,
             real_time: false,
+            inputs: Arc::default(),
         }
     }
 }

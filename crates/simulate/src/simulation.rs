@@ -11,7 +11,7 @@ use solve::{Method, OdeProblem, RootFinder, StepError};
 use transform::modes::Modes;
 
 use crate::bands::Bands;
-use crate::clockwork::{Clockwork, same_instant};
+use crate::clockwork::{self, Clockwork, same_instant};
 use crate::columns::Rows;
 use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
@@ -60,6 +60,7 @@ impl Station {
     pub fn new(mut machine: Machine, options: &Options) -> Self {
         let method = applicable(options.solver, &machine);
         machine.tolerance = options.tolerance;
+        machine.program.drive(&mut machine.memory, &options.inputs, options.start_time);
         if options.measure {
             machine.measure();
         }
@@ -321,7 +322,8 @@ impl Simulation {
             self.meter.add(Part::Events, begun);
             return Ok(terminated.map_or(Progress::Event, Progress::Terminated));
         }
-        let limit = known.min(stop).min(self.reach(time)).min(self.remembering.limit(time));
+        let kink = self.next_kink(time);
+        let limit = known.min(stop).min(self.reach(time)).min(self.remembering.limit(time)).min(kink);
         self.station.machine.drop_anchor();
         let step = match self.integrate(limit) {
             Ok(step) => step,
@@ -407,6 +409,11 @@ impl Simulation {
             true => Progress::Event,
             false => Progress::Smooth,
         })
+    }
+
+    /// Where an input changes its slope next: steps end there, so that what a file says is not stepped over.
+    fn next_kink(&self, time: f64) -> f64 {
+        self.station.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
     }
 
     /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
@@ -564,6 +571,7 @@ impl Simulation {
         for (input, value) in self.inputs.drain(..) {
             self.program.set_value(&mut self.station.machine.memory, input, value);
         }
+        self.station.machine.memory.pass_jumps(clockwork::end_of_instant(time));
         if crossed {
             self.statistics.state_events += 1;
         } else {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::arguments::Examples;
 use crate::exit::Failure;
-use crate::names::nearest;
 use crate::style::print;
+use session::nearest;
 
 /// File name and text.
 const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));

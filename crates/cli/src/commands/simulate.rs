@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use base::{Decimal, Diagnostic};
+use compile::{Program, Signals};
 use results::plot::{Figure, terminal};
 use results::{Column, Fanout, MemorySink, ResultSink, SelectSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Failed, Outcome, RunOptions, Settings, Stage, Statistics, Status};
@@ -45,7 +46,7 @@ impl Run<'_> {
             call.switching = transform::Switching::Difference;
         }
         let model = call.flatten()?;
-        let options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
+        let mut options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
         if is_differenced && options.solver != session::Method::ImplicitEuler {
             let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
             return Err(Failed::Call(message.to_owned()));
@@ -56,6 +57,9 @@ impl Run<'_> {
         let drawn = self.names_to_draw(&schedule.model)?;
         self.warn_of_empty_selection(call, &schedule.model, keep);
         let program = call.session.compile(schedule)?;
+        if let Some(input) = &self.arguments.input {
+            options.inputs = std::sync::Arc::new(self.read_inputs(call, &program, input)?);
+        }
         call.tell();
         self.output = match &self.arguments.output {
             Some(output) => output.clone(),
@@ -91,10 +95,18 @@ impl Run<'_> {
         Ok(outcome)
     }
 
+    /// The inputs that a file gives.
+    fn read_inputs(&self, call: &mut Call, program: &Program, path: &Path) -> Result<Signals, Failed> {
+        let table = results::read(path).map_err(|error| Failed::Call(error.to_string()))?;
+        let (signals, warnings) = session::signals_of_file(program, path, &table).map_err(Failed::Call)?;
+        call.session.diagnostics.extend(warnings);
+        Ok(Signals::new(signals))
+    }
+
     fn watched(
         &self,
         call: &mut Call,
-        program: &std::sync::Arc<compile::Program>,
+        program: &std::sync::Arc<Program>,
         options: &RunOptions,
         keep: &dyn Fn(&str) -> bool,
         sink: &mut dyn ResultSink,

@@ -105,7 +105,8 @@ impl Instant<'_> {
             self.station.machine.memory.set_time(self.clockwork.just_after(self.time));
         }
         // Where a crossing alone makes the event, nothing else has changed.
-        let alone = !self.timed && !due && !self.crossings.is_empty();
+        let inputs_jump = self.station.machine.memory.driven.has_jumped(self.time);
+        let alone = !self.timed && !due && !inputs_jump && !self.crossings.is_empty();
         let mut outcome = if alone { Ok(()) } else { self.station.run_events(Phase::Live) };
         if !self.crossings.is_empty() {
             self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);

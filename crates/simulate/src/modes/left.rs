@@ -191,6 +191,8 @@ pub struct Left {
     pub time: f64,
     /// The time to evaluate relations at: where one on time alone makes the event, just after it.
     pub after: f64,
+    /// Up to this time jumps of inputs are passed.
+    passed: f64,
     /// By the variables of the model in which nothing is decided.
     pub values: Vec<f64>,
     previous: Vec<(VarId, f64)>,
@@ -224,6 +226,7 @@ impl Left {
         let Some(carried) = &station.carried else { return };
         let memory = &station.machine.memory;
         (self.time, self.after) = (memory.time(), memory.time());
+        self.passed = memory.driven.passed();
         if self.values.len() == carried.values.len() {
             for &(variable, address) in &carried.plain {
                 self.values[variable as usize] = memory.values[address as usize];
@@ -346,6 +349,7 @@ impl Left {
         station.carried(self.values.len());
         let Some(carried) = &mut station.carried else { return };
         let memory = &mut station.machine.memory;
+        memory.driven.pass(self.passed);
         memory.set_time(self.time);
         let count = if carried.complete { carried.moving_puts } else { carried.puts.len() };
         carried.complete = true;
@@ -382,6 +386,7 @@ impl Left {
         station.carried(self.values.len());
         let Some(carried) = &station.carried else { return };
         let memory = &mut station.machine.memory;
+        memory.driven.pass(self.passed);
         memory.set_time(self.time);
         for &(variable, address) in &carried.smooth_puts {
             memory.values[address as usize] = self.values[variable as usize];

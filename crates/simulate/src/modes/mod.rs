@@ -893,6 +893,7 @@ fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
     machine.memory.set_time(time);
     machine.run(|sections| &sections.parameters, Phase::Live)?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
+    machine.memory.write_inputs();
     machine.systems.reset();
     machine.run(|sections| &sections.samples, Phase::Live)?;
     crate::clockwork::check_samples(program, &machine.memory)?;

@@ -66,9 +66,9 @@ impl Simulation {
     }
 
     /// Sets an input to a value that it has from now on. Where that is another one, the next step begins with an event.
-    /// Without effect on what is no input.
+    /// Without effect on what is no input, and on inputs that are given as functions of time.
     pub fn set_input(&mut self, input: VarId, value: f64) {
-        if self.is_input(input) {
+        if self.is_input(input) && !self.is_driven(input) {
             self.inputs.retain(|(known, _)| *known != input);
             self.inputs.push((input, value));
         }
@@ -77,6 +77,11 @@ impl Simulation {
     /// Whether a variable is determined from outside.
     pub fn is_input(&self, variable: VarId) -> bool {
         self.program.model().variables[variable].causality == Causality::Input
+    }
+
+    /// Whether an input is given as a function of time.
+    pub fn is_driven(&self, variable: VarId) -> bool {
+        self.options.inputs.has(variable)
     }
 
     /// Passes the event at which inputs change; nothing without such a change.
