@@ -76,7 +76,7 @@ fn every_method_follows_lines_and_jumps() {
         ("rosenbrock", None),
         ("dae", None),
         ("rk4", Some(0.3)),
-        ("inline-trapezoid", Some(0.07)),
+        ("inline-trapezoid", Some(0.125)),
     ] {
         let solver_name = Some(solver.to_owned());
         let settings = Settings {
