@@ -249,6 +249,17 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub input: Option<PathBuf>,
 
+    /// Begin where a run was whose result this is, at its end or at a time in it
+    ///
+    /// States and discrete variables have the values of the file; start values and initial equations do not count. The run
+    /// begins at that time unless `--start-time` says another one.
+    #[arg(long, value_name = "RESULT[@TIME]", verbatim_doc_comment)]
+    pub start_from: Option<String>,
+
+    /// Begin at the stationary state that is found from the initial state, where all derivatives of states vanish
+    #[arg(long)]
+    pub steady_state: bool,
+
     /// How a structure that changes during the run is dealt with; `difference` goes with `--solver implicit-euler`
     #[arg(long, value_enum, default_value_t = Switching::Modes)]
     pub switching: Switching,

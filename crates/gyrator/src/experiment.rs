@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use compile::{Program, Signals};
+use results::Trajectories;
 use simulate::Options;
 use solve::Method;
 
@@ -22,6 +23,7 @@ use crate::Error;
 pub struct Experiment {
     pub(crate) options: Options,
     inputs: Vec<Rows>,
+    start_from: Option<(Arc<Trajectories>, Option<f64>)>,
 }
 
 /// An input over time.
@@ -34,7 +36,7 @@ struct Rows {
 
 impl Experiment {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, inputs: Vec::new() }
+        Self { options, inputs: Vec::new(), start_from: None }
     }
 
     /// Where time begins.
@@ -102,6 +104,44 @@ impl Experiment {
         self
     }
 
+    /// Begins where another run was, at its end or at a time in it: states and discrete variables have its values, start
+    /// values and initial equations do not count. The start time becomes that time, and the length of the run stays.
+    ///
+    /// ```
+    /// # let mut session = gyrator::Session::new();
+    /// # session.replace_text("m.mo", "model M Real x(start = 0, fixed = true); equation der(x) = 2; end M;");
+    /// let model = session.model("m.mo")?;
+    /// let first = model.simulate(&model.experiment())?;
+    /// let second = model.simulate(&model.experiment().start_from(&first, Some(0.5)).stop(3.0))?;
+    /// assert_eq!(second.time[0], 0.5);
+    /// assert!((second.last("x").unwrap() - 6.0).abs() < 1e-6);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    #[must_use]
+    pub fn start_from(mut self, result: &Trajectories, time: Option<f64>) -> Self {
+        let begin = time.or(result.time.last().copied()).unwrap_or(self.options.start_time);
+        let span = self.options.stop_time - self.options.start_time;
+        (self.options.start_time, self.options.stop_time) = (begin, begin + span);
+        self.start_from = Some((Arc::new(result.clone()), time));
+        self
+    }
+
+    /// Begins at the stationary state that is found from the initial state, where all derivatives of states vanish.
+    ///
+    /// ```
+    /// # let mut session = gyrator::Session::new();
+    /// # session.replace_text("m.mo", "model M Real x(start = 0, fixed = true); equation der(x) = 2 - x^3; end M;");
+    /// let model = session.model("m.mo")?;
+    /// let rest = model.simulate(&model.experiment().steady_state())?;
+    /// assert!((rest.last("x").unwrap() - 2f64.cbrt()).abs() < 1e-9);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    #[must_use]
+    pub fn steady_state(mut self) -> Self {
+        self.options.steady_state = true;
+        self
+    }
+
     /// The options of a run of a program.
     pub(crate) fn resolve(&self, program: &Program) -> Result<Options, Error> {
         self.check().map_err(Error::of_call)?;
@@ -113,7 +153,13 @@ impl Experiment {
             };
             signals.push(session::signal(program, *variable, &rows.time, &rows.values).map_err(Error::of_call)?);
         }
-        Ok(Options { inputs: Arc::new(Signals::new(signals)), ..self.options.clone() })
+        let mut options = Options { inputs: Arc::new(Signals::new(signals)), ..self.options.clone() };
+        if let Some((table, at)) = &self.start_from {
+            let time = session::start_from_time(table, "the result", *at).map_err(Error::of_call)?;
+            let point = session::start_point(program, table, "the result", time, options.start_time);
+            options.start_point = Some(Arc::new(point.map_err(Error::of_call)?.0));
+        }
+        Ok(options)
     }
 
     pub fn start_time(&self) -> f64 {

@@ -174,6 +174,15 @@ impl Clockwork {
         }
     }
 
+    /// The instants of samples up to this time are over.
+    pub fn skip(&mut self, time: f64) {
+        for ticker in self.tickers.iter_mut().flatten() {
+            while ticker.time() <= time || same_instant(ticker.time(), time) {
+                ticker.next += 1;
+            }
+        }
+    }
+
     /// The same clockwork for another structure of the model, whose samples may stand in another order.
     pub fn in_program(&self, program: &Program, memory: &Memory) -> Self {
         let ticker = |sample: &compile::Sample| {

@@ -33,6 +33,7 @@ mod reinit;
 mod rhythm;
 mod run;
 mod simulation;
+mod start_point;
 mod system_failure;
 mod systems;
 mod tied;
@@ -44,5 +45,6 @@ pub use real_time::Punctuality;
 pub use solve::Method;
 
 pub use simulation::{Reached, Simulation, Snapshot};
+pub use start_point::{Lacking, StartPoint};
 
 pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};

@@ -13,6 +13,7 @@ use crate::first_point::FirstPoint;
 use crate::profile::Profile;
 use crate::real_time::{Pace, Punctuality};
 use crate::simulation::{Progress, Simulation, Stop};
+use crate::start_point::StartPoint;
 
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,6 +34,10 @@ pub struct Options {
     pub real_time: bool,
     /// Inputs that are given as functions of time.
     pub inputs: Arc<Signals>,
+    /// Where another run was: begin there, not at start values.
+    pub start_point: Option<Arc<StartPoint>>,
+    /// Begin at the stationary state that is found from the initial state.
+    pub steady_state: bool,
 }
 
 impl Default for Options {
@@ -48,6 +53,8 @@ impl Default for Options {
             measure: false,
             real_time: false,
             inputs: Arc::default(),
+            start_point: None,
+            steady_state: false,
         }
     }
 }

@@ -38,6 +38,7 @@ mod outside;
 mod remember;
 mod report;
 mod retake;
+mod steady;
 mod takeover;
 mod undefined;
 
@@ -212,6 +213,8 @@ pub struct Simulation {
     limits: Limits,
     meter: Meter,
     guard: guard::Guard,
+    /// What the search for a stationary state has to say.
+    notices: Vec<Diagnostic>,
 }
 
 impl Simulation {
@@ -246,6 +249,7 @@ impl Simulation {
             limits: Limits::default(),
             meter: Meter::new(options.measure),
             guard: guard::Guard::default(),
+            notices: Vec::new(),
             station,
         }
     }
@@ -267,13 +271,19 @@ impl Simulation {
             Some(mode) => {
                 let mut modes = Box::new(Switching::new(mode.modes.clone(), &self.options));
                 modes.adopt(&mut self.station)?;
-                self.begin_in_modes(modes, false)?
+                match &self.options.start_point.clone() {
+                    Some(point) => self.resume_in_modes(modes, point)?,
+                    None => self.begin_in_modes(modes, false)?,
+                }
             }
             None => {
                 self.spare = self.program.schedule.modes.clone();
                 self.begin_in_one(start)?
             }
         };
+        if self.options.steady_state {
+            self.find_steady_state()?;
+        }
         rows.begin()?;
         self.settle_after_event()?;
         if exchange(&mut self.station.machine) {

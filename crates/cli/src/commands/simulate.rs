@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use base::{Decimal, Diagnostic};
@@ -46,7 +47,8 @@ impl Run<'_> {
             call.switching = transform::Switching::Difference;
         }
         let model = call.flatten()?;
-        let mut options = self.settings().resolve(&model.experiment).map_err(Failed::Call)?;
+        let start = self.arguments.start_from.as_deref().map(StartFrom::read).transpose()?;
+        let mut options = self.options(&model.experiment, start.as_ref())?;
         if is_differenced && options.solver != session::Method::ImplicitEuler {
             let message = "`--switching difference` goes with `--solver implicit-euler`, whose formula it uses";
             return Err(Failed::Call(message.to_owned()));
@@ -58,7 +60,13 @@ impl Run<'_> {
         self.warn_of_empty_selection(call, &schedule.model, keep);
         let program = call.session.compile(schedule)?;
         if let Some(input) = &self.arguments.input {
-            options.inputs = std::sync::Arc::new(self.read_inputs(call, &program, input)?);
+            options.inputs = Arc::new(self.read_inputs(call, &program, input)?);
+        }
+        if let Some(start) = start {
+            let point = session::start_point(&program, &start.table, &start.file, start.time, options.start_time);
+            let (point, warnings) = point.map_err(Failed::Call)?;
+            call.session.diagnostics.extend(warnings);
+            options.start_point = Some(Arc::new(point));
         }
         call.tell();
         self.output = match &self.arguments.output {
@@ -95,6 +103,23 @@ impl Run<'_> {
         Ok(outcome)
     }
 
+    fn options(&self, experiment: &dae::Experiment, start: Option<&StartFrom>) -> Result<RunOptions, Failed> {
+        let mut settings = self.settings();
+        if let Some(start) = start {
+            settings.start_time = settings.start_time.or(Some(start.time));
+            let stop_time =
+                settings.stop_time.or(experiment.stop_time).filter(|&stop| Some(stop) > settings.start_time);
+            if stop_time.is_none()
+                && settings.start_time.is_some_and(|start| start >= 1.0 || experiment.stop_time.is_some())
+            {
+                let message = format!("the run begins at {}; say with --stop-time where it ends", Decimal(start.time));
+                return Err(Failed::Call(message));
+            }
+        }
+        let options = settings.resolve(experiment).map_err(Failed::Call)?;
+        Ok(RunOptions { steady_state: self.arguments.steady_state, ..options })
+    }
+
     /// The inputs that a file gives.
     fn read_inputs(&self, call: &mut Call, program: &Program, path: &Path) -> Result<Signals, Failed> {
         let table = results::read(path).map_err(|error| Failed::Call(error.to_string()))?;
@@ -106,7 +131,7 @@ impl Run<'_> {
     fn watched(
         &self,
         call: &mut Call,
-        program: &std::sync::Arc<Program>,
+        program: &Arc<Program>,
         options: &RunOptions,
         keep: &dyn Fn(&str) -> bool,
         sink: &mut dyn ResultSink,
@@ -266,6 +291,24 @@ impl Run<'_> {
         }
         debug_assert_eq!(summary.status == Status::Ok, summary.stage == Stage::Done);
         print_json(&summary)
+    }
+}
+
+/// The result of another run to begin from.
+struct StartFrom {
+    /// The name of the file for messages.
+    file: String,
+    table: Trajectories,
+    time: f64,
+}
+
+impl StartFrom {
+    fn read(text: &str) -> Result<Self, Failed> {
+        let (path, at) = session::split_start_from(text, Path::exists).map_err(Failed::Call)?;
+        let table = results::read(&path).map_err(|error| Failed::Call(error.to_string()))?;
+        let file = format!("`{}`", path.display());
+        let time = session::start_from_time(&table, &file, at).map_err(Failed::Call)?;
+        Ok(Self { file, table, time })
     }
 }
 

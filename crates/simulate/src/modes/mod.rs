@@ -360,6 +360,14 @@ impl Switching {
         Ok(Start::Before(left))
     }
 
+    /// The values in memory, which are those of another run, as the left of the instant at which a run begins.
+    pub fn resume(&mut self, station: &mut Station) -> Result<Left, Trouble> {
+        let mut left = Left::of(station, self.sizes.len());
+        self.decide_monitors(station, &mut left)?;
+        self.sizes.note(station);
+        Ok(left)
+    }
+
     /// The conditions at the values on the left: the structure for all modes has no monitors that would tell.
     fn decide_monitors(&self, station: &Station, left: &mut Left) -> Result<Key, Trouble> {
         let program = &station.machine.program;

@@ -81,6 +81,6 @@ impl Simulation {
             .chain(modes)
             .chain(self.stiffness_warning())
             .chain(self.limits.warnings(&self.program));
-        all.chain(self.log.assertions.diagnostics()).collect()
+        all.chain(self.notices.iter().cloned()).chain(self.log.assertions.diagnostics()).collect()
     }
 }

@@ -4,13 +4,17 @@
 use super::*;
 use crate::continuity::Broken;
 use crate::modes::{Instant, Left, Start};
+use crate::start_point::StartPoint;
 
 impl Simulation {
     /// Initialises the structure for all modes; where that is singular, the modes.
     pub(super) fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
         let span = (start, self.options.stop_time);
         let Station { machine, names, .. } = &mut *self.station;
-        let mut outcome = initial::initialise(machine, names, span, &mut self.log);
+        let mut outcome = match &self.options.start_point {
+            Some(point) => point.begin(machine, names, span, &mut self.log),
+            None => initial::initialise(machine, names, span, &mut self.log),
+        };
         // Before the start nothing was called for.
         machine.systems.take_missed();
         if self.spare.as_ref().is_some_and(|modes| !modes.conditions().is_empty()) && outcome.is_ok() {
@@ -23,7 +27,11 @@ impl Simulation {
             let strict = modes.strict;
             let modes = Box::new(Switching::new(modes.clone(), &self.options));
             let program = &self.program.clone();
-            match self.begin_in_modes(modes, outcome.is_ok()) {
+            let begun = match &self.options.start_point.clone() {
+                Some(point) => self.resume_in_modes(modes, point),
+                None => self.begin_in_modes(modes, outcome.is_ok()),
+            };
+            match begun {
                 Ok(aftermath) => return Ok(aftermath),
                 Err(stop) if strict || matches!(&outcome, Err(trouble) if trouble.is_singular()) => return Err(stop),
                 Err(stop) if has_code(&stop, crate::conditions::CODE) => return Err(stop),
@@ -64,6 +72,20 @@ impl Simulation {
             }
             Err(trouble) => Err(trouble),
         };
+        self.modes = Some(modes);
+        self.take_program();
+        Ok(outcome?)
+    }
+
+    /// Finds the mode that holds at the point of another run.
+    pub(super) fn resume_in_modes(&mut self, mut modes: Box<Switching>, point: &StartPoint) -> Result<Aftermath, Stop> {
+        let (start, stop) = (self.options.start_time, self.options.stop_time);
+        point.prepare(&mut self.station.machine, start)?;
+        self.clockwork = point.clockwork(&self.station.machine, (start, stop));
+        let left = modes.resume(&mut self.station)?;
+        self.log.write(&Entry::Initialised { time: start });
+        let trigger = Trigger { crossed: false, relation: false, before: None };
+        let outcome = self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left));
         self.modes = Some(modes);
         self.take_program();
         Ok(outcome?)
