@@ -47,15 +47,15 @@ impl Signal {
         signal
     }
 
-    /// Values that are held until the next row; of rows at one time the last one counts.
+    /// Values that are held until the next row; of rows at one time the last one counts, and before the first time the first.
     pub fn held(variable: VarId, rows: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut signal = Self::empty(variable);
         for (time, value) in rows {
             let (count, last) = (signal.times.len(), signal.times.last().copied());
-            if last == Some(time) {
-                signal.values[count - 1] = value;
-            } else if count == 0 {
+            if count == 0 {
                 signal.push(time, value);
+            } else if last == Some(time) && signal.jumps.last() == Some(&time) {
+                signal.values[count - 1] = value;
             } else if signal.values[count - 1] != value {
                 signal.begin_piece(time, value);
             }
@@ -298,6 +298,8 @@ mod tests {
         let signal = Signal::held(VarId::from_index(0), rows);
         assert_eq!(signal.jumps, [2.0, 4.0]);
         assert!(signal.kinks().is_empty());
+        let early = Signal::held(VarId::from_index(0), [(1.0, 3.0), (1.0, 4.0)]);
+        assert_eq!([0.0, 1.0].map(|time| at(&early, time, time)), [3.0, 4.0]);
         assert_eq!([0.0, 1.0, 2.0, 3.9, 4.0].map(|time| at(&signal, time, time)), [1.0, 1.0, 5.0, 5.0, 2.0]);
         let both = Signals::new(vec![signal, Signal::linear(VarId::from_index(1), [(0.5, 0.0), (2.0, 1.0)])]);
         let driven = Driven { signals: Arc::new(both), passed: 2.0, ..Driven::default() };

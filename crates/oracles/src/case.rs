@@ -12,7 +12,12 @@ pub struct Case {
     pub text: String,
     pub settings: Settings,
     pub judge: Box<dyn Fn(&Run) -> Verdict>,
+    /// The rows that inputs follow.
+    pub inputs: Vec<Input>,
 }
+
+/// The name of an input, and its values at times.
+pub type Input = (String, Vec<(f64, f64)>);
 
 impl Case {
     /// A case that is judged only if the run reaches its stop time; everything else is a failure.
@@ -20,11 +25,20 @@ impl Case {
         let judge = move |run: &Run| {
             if run.is_complete() { judge(run) } else { Err(format!("it stopped: {}", run.ending())) }
         };
-        Self { text, settings, judge: Box::new(judge) }
+        Self::judged(text, settings, judge)
+    }
+
+    /// A case whose judge sees every run.
+    pub fn judged(text: String, settings: Settings, judge: impl Fn(&Run) -> Verdict + 'static) -> Self {
+        Self { text, settings, judge: Box::new(judge), inputs: Vec::new() }
+    }
+
+    pub fn with_inputs(self, inputs: Vec<Input>) -> Self {
+        Self { inputs, ..self }
     }
 
     /// Runs the model and judges it.
     pub fn check(&self) -> Verdict {
-        (self.judge)(&run(&self.text, &self.settings)?)
+        (self.judge)(&run(&self.text, &self.settings, &self.inputs)?)
     }
 }

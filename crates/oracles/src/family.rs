@@ -100,6 +100,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 200,
     },
     Family {
+        name: "inputs",
+        about: "inputs with lines, jumps and held values into linear systems, against the closed form on every piece",
+        case: crate::inputs::case,
+        tested: 60,
+    },
+    Family {
         name: "mechanics",
         about: "linear mechanics of any index, against their descriptor system",
         case: crate::mechanics::case,

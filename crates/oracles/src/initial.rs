@@ -371,7 +371,7 @@ impl Problem {
         let text = self.model();
         let settings = Settings { stop_time: Some(0.1), ..Settings::default() };
         let judge = move |run: &Run| self.judge(run, variant, expected.as_deref());
-        Some(Case { text, settings, judge: Box::new(judge) })
+        Some(Case::judged(text, settings, judge))
     }
 
     /// Whether the conditions that are left are independent, well enough.

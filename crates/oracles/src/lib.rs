@@ -27,6 +27,7 @@ mod discrete;
 mod functions;
 mod gears;
 mod initial;
+mod inputs;
 mod linear;
 mod mechanics;
 mod monotone;

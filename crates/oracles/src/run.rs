@@ -2,10 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use compile::{Program, Signals};
 use results::{MemorySink, Trajectories};
 use session::{Ending, EventLog, Failed, Files, Outcome, Request, Session, Settings};
+
+use crate::case::Input;
 
 /// A run that takes longer counts as one without an end.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -61,26 +65,37 @@ impl Run {
 }
 
 /// Runs the last model of a text. The error is a panic.
-pub fn run(text: &str, settings: &Settings) -> Result<Run, String> {
-    catch_unwind(AssertUnwindSafe(|| unguarded(text, settings))).map_err(|panic| {
+pub fn run(text: &str, settings: &Settings, inputs: &[Input]) -> Result<Run, String> {
+    catch_unwind(AssertUnwindSafe(|| unguarded(text, settings, inputs))).map_err(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         format!("panic: {}", said.or_else(|| panic.downcast_ref::<&str>().map(|&said| said.into())).unwrap_or_default())
     })
 }
 
-fn unguarded(text: &str, settings: &Settings) -> Run {
+fn unguarded(text: &str, settings: &Settings, inputs: &[Input]) -> Run {
     let started = Instant::now();
     let mut session = Session::new(Box::new(Text(text.to_owned())));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let mut sink = MemorySink::default();
     let outcome = session.flatten(&request).and_then(|model| {
-        let options = settings.resolve(&model.experiment).map_err(Failed::Call)?;
+        let mut options = settings.resolve(&model.experiment).map_err(Failed::Call)?;
         let program = session.structure(model).and_then(|schedule| session.compile(schedule))?;
+        options.inputs = signals(&program, inputs).map_err(Failed::Call)?;
         let mut watcher = |_: f64| started.elapsed() < LIMIT;
         session.simulate(&program, &options, &|_| true, &mut sink, &mut EventLog::none(), &mut watcher)
     });
     let messages = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
     Run { result: sink.trajectories, outcome: outcome.ok(), messages }
+}
+
+fn signals(program: &Program, inputs: &[Input]) -> Result<Arc<Signals>, String> {
+    let known = session::inputs_of(program);
+    let signal = |(name, rows): &Input| {
+        let variable = known.iter().find(|(known, _)| known == name).ok_or_else(|| format!("no input `{name}`"))?.1;
+        let (time, values): (Vec<f64>, Vec<f64>) = rows.iter().copied().unzip();
+        session::signal(program, variable, &time, &values)
+    };
+    Ok(Arc::new(Signals::new(inputs.iter().map(signal).collect::<Result<_, _>>()?)))
 }
 
 /// One file in memory.

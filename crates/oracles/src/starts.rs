@@ -137,7 +137,7 @@ fn attempt(random: &mut Rng) -> Option<Case> {
             true => Ok(()),
             false => Err(format!("it was not refused: {}", run.ending())),
         };
-        return Some(Case { text, settings, judge: Box::new(judge) });
+        return Some(Case::judged(text, settings, judge));
     }
     Some(Case::complete(text, settings, move |run| {
         for (time, values) in [(0.25, &first), (0.75, &second)] {

@@ -87,7 +87,7 @@ pub fn case(random: &mut Rng) -> Case {
         return Case::complete(text, settings, move |run| follows(run, instant, expected));
     }
     let line = 1 + text.lines().position(|line| line.ends_with("//!")).unwrap_or(0);
-    Case { text, settings, judge: Box::new(move |run| stops(run, instant, line)) }
+    Case::judged(text, settings, move |run| stops(run, instant, line))
 }
 
 fn model(first: f64, slope: f64, body: &str) -> String {

@@ -18,7 +18,7 @@ pub fn case(random: &mut Rng) -> Case {
         if let Some(course) = interpret(&model) {
             let settings = Settings { stop_time: Some(model.stop), ..Settings::default() };
             let text = model.text();
-            return Case { text, settings, judge: Box::new(move |run| judge(run, &model, &course)) };
+            return Case::judged(text, settings, move |run| judge(run, &model, &course));
         }
     }
 }

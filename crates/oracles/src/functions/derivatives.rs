@@ -61,26 +61,22 @@ end Case;
             program.text
         );
         let settings = Settings { stop_time: Some(END), ..Settings::default() };
-        return Case {
-            text,
-            settings,
-            judge: Box::new(move |run| {
-                // It looks like a bisection.
-                if run.messages.contains("by comparisons alone") {
-                    return Ok(());
+        return Case::judged(text, settings, move |run| {
+            // It looks like a bisection.
+            if run.messages.contains("by comparisons alone") {
+                return Ok(());
+            }
+            if !run.is_complete() {
+                return Err(format!("it stopped: {}", run.ending()));
+            }
+            for (name, expected) in [("y", value), ("dy", slope), ("z", value), ("dz", slope)] {
+                let found = run.end(name)?;
+                let is_near = (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
+                if !is_near {
+                    return Err(format!("{name} is {found} instead of {expected}"));
                 }
-                if !run.is_complete() {
-                    return Err(format!("it stopped: {}", run.ending()));
-                }
-                for (name, expected) in [("y", value), ("dy", slope), ("z", value), ("dz", slope)] {
-                    let found = run.end(name)?;
-                    let is_near = (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
-                    if !is_near {
-                        return Err(format!("{name} is {found} instead of {expected}"));
-                    }
-                }
-                Ok(())
-            }),
-        };
+            }
+            Ok(())
+        });
     }
 }
