@@ -122,6 +122,8 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
         update_code,
         exact_code,
         pre_pairs,
+        defaults: Default::default(),
+        modes: Default::default(),
     })
 }
 

@@ -66,6 +66,7 @@ mod lookup;
 mod lower;
 mod math;
 mod memory;
+mod mode_programs;
 mod probe;
 mod profile;
 mod program;
@@ -83,6 +84,7 @@ mod tangent;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod whole;
 
 pub use code::{Address, Rounding, StatementOrigin};
@@ -95,6 +97,7 @@ pub use layout::{
 };
 pub use lower::Strings;
 pub use memory::{History, Memory};
+pub use mode_programs::{ModeProgram, ModePrograms};
 pub use probe::Probe;
 pub use program::{
     ChunkId, InlineSlots, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,

@@ -25,20 +25,31 @@ pub struct Probe {
 
 impl Probe {
     pub fn new(program: &Program, expressions: &[ExprId], memory: &mut Memory) -> Result<Self, Diagnostic> {
-        let mut pool = program.pool.clone();
-        std::mem::swap(&mut pool.strings, &mut memory.strings);
-        let first_constant = pool.constants.values.len();
         let statements: Vec<Statement> = (0..)
             .zip(expressions)
             .map(|(k, &value)| Statement::to_slot(code::OUTPUT | k, value, StatementOrigin::default()))
             .collect();
-        let lowered = lower(program.model(), &program.layout, &mut pool, Mode::default(), &statements);
+        Self::of_statements(program, &statements, expressions.len(), Mode::default(), memory)
+    }
+
+    /// Statements that may write to memory too; `count` of them are results.
+    pub(crate) fn of_statements(
+        program: &Program,
+        statements: &[Statement],
+        count: usize,
+        mode: Mode,
+        memory: &mut Memory,
+    ) -> Result<Self, Diagnostic> {
+        let mut pool = program.pool.clone();
+        std::mem::swap(&mut pool.strings, &mut memory.strings);
+        let first_constant = pool.constants.values.len();
+        let lowered = lower(program.model(), &program.layout, &mut pool, mode, statements);
         std::mem::swap(&mut pool.strings, &mut memory.strings);
         let mut code = lowered?;
         link(&mut code);
         let end = memory.values.len();
         let outputs = end + pool.constants.values.len() - first_constant;
-        let temporaries = outputs + expressions.len();
+        let temporaries = outputs + count;
         let regions =
             Regions { constants: program.regions.constants, outputs: outputs as u32, temporaries: temporaries as u32 };
         // New constants lie behind the end of memory; those known before stay where they are.
@@ -53,7 +64,7 @@ impl Probe {
         for op in &mut code.ops {
             *op = op.map(resolve);
         }
-        Ok(Self { code, pool, first_constant, end, count: expressions.len(), as_written: false })
+        Ok(Self { code, pool, first_constant, end, count, as_written: false })
     }
 
     /// For functions that are called for their effect.

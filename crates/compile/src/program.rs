@@ -16,6 +16,7 @@ use crate::jit::Machine;
 use crate::layout::{CHECK, Class, Layout, Relation, RelationId, RelationKind};
 use crate::lower::Pool;
 use crate::memory::Memory;
+use crate::mode_programs::ModePrograms;
 use crate::probe::Probe;
 use crate::runtime::Runtime;
 use crate::signals::Driven;
@@ -241,6 +242,9 @@ pub struct Program {
     pub(crate) update_code: ChunkId,
     pub(crate) exact_code: ChunkId,
     pub(crate) pre_pairs: Vec<(Address, Address)>,
+    pub(crate) defaults: crate::tuning::Defaults,
+    /// The programs of its modes.
+    pub modes: ModePrograms,
 }
 
 impl Program {

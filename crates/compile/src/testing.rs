@@ -37,6 +37,8 @@ impl Maker {
                 modes: None,
                 difference: None,
                 inline: None,
+                free: IdVec::new(),
+                decisions: transform::Decisions::default(),
             },
         }
     }

@@ -41,8 +41,8 @@ pub use expr::{ArgsId, Builtin, CallSite, CallSiteId, CompareOp, ExprId, Exprs, 
 pub use function::{Function, FunctionId, Functions};
 pub use function_text::function_text;
 pub use model::{
-    Action, ActionKind, Attributes, Causality, EqId, Equation, EquationRole, Experiment, Model, Origin, OriginKind,
-    StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
+    Action, ActionKind, Attributes, Causality, Decided, EqId, Equation, EquationRole, Experiment, Model, Origin,
+    OriginKind, StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
 pub use modelica::modelica_text;
 pub use path::{PathId, Paths};

@@ -232,6 +232,16 @@ pub struct Model {
     pub package_folders: Vec<(Name, PathBuf)>,
     /// What the functions that the model calls may touch.
     pub access: Arc<Access>,
+    /// Parameters whose values were used when the model was made.
+    pub decided: Vec<Decided>,
+}
+
+/// A parameter whose value decided something at translation, such as a size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Decided {
+    pub variable: VarId,
+    /// The text that asked for the value.
+    pub span: Option<Span>,
 }
 
 impl Model {

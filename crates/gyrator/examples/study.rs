@@ -1,6 +1,6 @@
 //! A parameter study on threads: `cargo run --release --example study -p gyrator`.
 //!
-//! One translation for each stiffness; the simulations of all starting positions share it.
+//! One translation; the simulations of all stiffnesses and pushes share it.
 
 use gyrator::{Error, Model, Session};
 
@@ -31,8 +31,9 @@ fn excursion(model: &Model, push: f64) -> Result<f64, Error> {
 fn main() -> Result<(), Error> {
     let mut session = Session::new();
     session.replace_text("oscillator.mo", OSCILLATOR);
-    for k in ["50", "100", "200"] {
-        let model = session.model_with("oscillator.mo", &[("k", k)])?;
+    let model = session.model("oscillator.mo")?;
+    for k in [50.0, 100.0, 200.0] {
+        let model = model.with("k", k)?;
         let pushes = [1.0, 2.0, 4.0, 8.0];
         let largest: Vec<_> = std::thread::scope(|scope| {
             let runs: Vec<_> = pushes

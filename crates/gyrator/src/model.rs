@@ -13,7 +13,11 @@ use crate::{Error, Experiment, Simulation};
 
 /// A translated model. Copies share everything, and simulations of it may run on many threads.
 #[derive(Clone)]
-pub struct Model(Arc<Inner>);
+pub struct Model {
+    inner: Arc<Inner>,
+    /// Values in place of those that parameters have in the text.
+    parameters: Arc<[(VarId, f64)]>,
+}
 
 pub(crate) struct Inner {
     pub program: Arc<Program>,
@@ -32,6 +36,8 @@ pub struct Variable {
     pub description: String,
     pub ty: VariableType,
     pub role: Role,
+    /// Whether it is a parameter that [`Model::with`] can give other values. Some values may still need a new translation.
+    pub tunable: bool,
     pub(crate) id: VarId,
 }
 
@@ -64,35 +70,83 @@ impl Model {
     ) -> Self {
         let variables = variables(&program);
         let by_name = variables.iter().enumerate().map(|(k, variable)| (variable.name.clone(), k)).collect();
-        Self(Arc::new(Inner { program, experiment, warnings, sources, variables, by_name }))
+        let inner = Arc::new(Inner { program, experiment, warnings, sources, variables, by_name });
+        Self { inner, parameters: Arc::default() }
     }
 
     pub(crate) fn inner(&self) -> &Inner {
-        &self.0
+        &self.inner
+    }
+
+    /// A run of this model with its values of parameters.
+    fn options(&self, experiment: &Experiment) -> Result<simulate::Options, Error> {
+        let options = experiment.resolve(&self.inner.program)?;
+        Ok(simulate::Options { parameters: self.parameters.clone(), ..options })
+    }
+
+    /// The same model with another value of a parameter. Nothing is translated: what depends on the parameter, start values and
+    /// tables included, follows when a simulation begins. The error of a parameter whose value decides about the structure of the
+    /// model says what it decides; [`Session::model_with`](crate::Session::model_with) translates the model with such a value.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text(
+    ///     "m.mo",
+    ///     "model M
+    ///        parameter Integer n = 2;
+    ///        parameter Real k = 1;
+    ///        Real x[n](each start = 2*k, each fixed = true);
+    ///      equation
+    ///        der(x) = -k*x;
+    ///      end M;",
+    /// );
+    /// let model = session.model("m.mo")?;
+    /// let run = model.with("k", 3.0)?.simulate(&model.experiment())?;
+    /// assert!((run.last("x[1]").unwrap() - 6.0 * (-3.0f64).exp()).abs() < 1e-4);
+    /// assert!(model.with("n", 3.0).is_err());
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn with(&self, name: &str, value: f64) -> Result<Self, Error> {
+        self.with_all(&[(name, value)])
+    }
+
+    /// The same with several values at once.
+    pub fn with_all(&self, values: &[(&str, f64)]) -> Result<Self, Error> {
+        let mut parameters = self.parameters.to_vec();
+        for &(name, value) in values {
+            let Some(variable) = self.variable(name) else {
+                return Err(Error::of_call(format!("there is no parameter `{name}`")));
+            };
+            parameters.retain(|&(known, _)| known != variable.id);
+            parameters.push((variable.id, value));
+        }
+        let checked = self.inner.program.check_parameters(&parameters);
+        checked.map_err(|said| Error::of_model(vec![said], &self.inner.sources))?;
+        Ok(Self { inner: self.inner.clone(), parameters: parameters.into() })
     }
 
     /// The name of the class.
     pub fn name(&self) -> &str {
-        &self.0.program.model().name
+        &self.inner.program.model().name
     }
 
     /// The run that the model itself asks for by its annotation `experiment`; without one from 0 to 1 s.
     pub fn experiment(&self) -> Experiment {
-        self.0.experiment.clone()
+        self.inner.experiment.clone()
     }
 
     /// What the translation had to say.
     pub fn warnings(&self) -> &[Diagnostic] {
-        &self.0.warnings
+        &self.inner.warnings
     }
 
     pub fn variables(&self) -> &[Variable] {
-        &self.0.variables
+        &self.inner.variables
     }
 
     /// The variable of a name such as `R1.v` or `der(x)`.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.0.by_name.get(name).map(|&k| &self.0.variables[k])
+        self.inner.by_name.get(name).map(|&k| &self.inner.variables[k])
     }
 
     /// A run from start to stop, with all variables. A model that calls `terminate` ends it sooner.
@@ -102,22 +156,22 @@ impl Model {
 
     /// The same with those variables only whose names are wanted.
     pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, Error> {
-        let options = experiment.resolve(&self.0.program)?;
+        let options = self.options(experiment)?;
         let mut sink = MemorySink::default();
-        let (program, log) = (&self.0.program, &mut EventLog::none());
+        let (program, log) = (&self.inner.program, &mut EventLog::none());
         let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut |_: f64| true);
         let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
         match outcome.ending {
             Ending::NotInitialised(diagnostic)
             | Ending::Failed { diagnostic, .. }
-            | Ending::Refused { diagnostic, .. } => Err(Error::of_model(vec![*diagnostic], &self.0.sources)),
+            | Ending::Refused { diagnostic, .. } => Err(Error::of_model(vec![*diagnostic], &self.inner.sources)),
             Ending::Complete | Ending::Terminated { .. } | Ending::Interrupted { .. } => Ok(sink.trajectories),
         }
     }
 
     /// A run to be stepped, initialised.
     pub fn start(&self, experiment: &Experiment) -> Result<Simulation, Error> {
-        Simulation::new(self, &experiment.resolve(&self.0.program)?)
+        Simulation::new(self, &self.options(experiment)?)
     }
 }
 
@@ -149,6 +203,7 @@ fn variables(program: &Program) -> Vec<Variable> {
             description: declared.attributes.description.as_deref().unwrap_or("").to_owned(),
             ty,
             role,
+            tunable: role == Role::Parameter && program.is_tunable(id),
             id,
         });
     }

@@ -95,6 +95,25 @@ impl Simulation {
         Ok(())
     }
 
+    /// Gives a parameter another value, from the time that was reached on: what depends on it is computed in an event at the
+    /// beginning of the next step, and states keep their values. The error says what the parameter decides.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M parameter Real k = 1; Real x(start = 0, fixed = true); equation der(x) = k; end M;");
+    /// let model = session.model("m.mo")?;
+    /// let mut simulation = model.start(&model.experiment())?;
+    /// simulation.step_to(0.5)?;
+    /// simulation.set_parameter(model.variable("k").unwrap(), 3.0)?;
+    /// simulation.step_to(1.0)?;
+    /// assert!((simulation.get(model.variable("x").unwrap()) - 2.0).abs() < 1e-9);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn set_parameter(&mut self, parameter: &Variable, value: f64) -> Result<(), Error> {
+        let set = self.inner.set_parameters(&[(parameter.id, value)]);
+        set.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))
+    }
+
     /// A copy to return to.
     pub fn snapshot(&self) -> Snapshot {
         self.inner.snapshot()

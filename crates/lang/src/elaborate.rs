@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, IdVec, Name};
+use base::{Diagnostic, IdVec, Name, Span};
 use dae::Externals;
 use dae::{ExprId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,7 +28,7 @@ pub struct Elaborator {
     /// Functions in other languages that may be called while constants are evaluated.
     pub externals: Box<dyn Externals>,
     /// Parameters whose value became part of the structure.
-    pub structural: FxHashSet<CompId>,
+    pub structural: FxHashMap<CompId, Span>,
     /// Where conditional components exist, of those that do not exist everywhere.
     pub(crate) conditional: FxHashMap<CompId, Existence>,
     /// What connections give: see `connection_values`.
@@ -122,7 +122,7 @@ impl Elaborator {
             instances,
             externals: Box::new(native::Native::for_model(&flat.model).without_effects()),
             flat,
-            structural: FxHashSet::default(),
+            structural: FxHashMap::default(),
             conditional: FxHashMap::default(),
             connected: Connected::default(),
             machines: Machines::default(),

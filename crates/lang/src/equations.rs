@@ -361,13 +361,17 @@ impl Elaborator {
                 Arc::make_mut(function).name = name;
             }
         }
-        for &component in &self.structural {
-            if let Some(scalars) = self.flat.scalars.get(&component) {
-                for variable in scalars.variables.iter().flatten() {
-                    self.flat.model.variables[*variable].structural = true;
+        let mut decided = Vec::new();
+        for (component, &span) in &self.structural {
+            if let Some(scalars) = self.flat.scalars.get(component) {
+                for &variable in scalars.variables.iter().flatten() {
+                    self.flat.model.variables[variable].structural = true;
+                    decided.push(dae::Decided { variable, span: Some(span) });
                 }
             }
         }
+        decided.sort_unstable_by_key(|decided| decided.variable);
+        self.flat.model.decided.extend(decided);
     }
 }
 

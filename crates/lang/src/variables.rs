@@ -550,6 +550,8 @@ fn open_cycle(model: &mut dae::Model, cycle: &[VarId]) -> bool {
             model.variables[variable].binding = Some(opened);
             for (known, _) in known {
                 model.variables[known].structural = true;
+                let span = model.variables[variable].span;
+                model.decided.push(dae::Decided { variable: known, span });
             }
         }
     }

@@ -202,6 +202,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "tuned",
+        about: "models of all other families with parameters set on the finished program, against a new translation",
+        case: crate::tuned::case,
+        tested: 60,
+    },
+    Family {
         name: "undefined",
         about: "expressions that become undefined at a known instant, or are guarded",
         case: crate::undefined::case,

@@ -47,6 +47,7 @@ mod storage;
 mod strings;
 mod switching;
 mod transport;
+mod tuned;
 mod undefined;
 mod weak;
 

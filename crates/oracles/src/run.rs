@@ -12,7 +12,7 @@ use session::{Ending, EventLog, Failed, Files, Outcome, Request, Session, Settin
 use crate::case::Input;
 
 /// A run that takes longer counts as one without an end.
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// What a run showed and how it ended.
 pub struct Run {
@@ -99,7 +99,7 @@ fn signals(program: &Program, inputs: &[Input]) -> Result<Arc<Signals>, String> 
 }
 
 /// One file in memory.
-struct Text(String);
+pub(crate) struct Text(pub String);
 
 impl Files for Text {
     fn read(&self, _: &Path) -> std::io::Result<String> {

@@ -37,6 +37,7 @@ pub fn run(
     };
     let mut machine = Machine::new(program.clone());
     program.drive(&mut machine.memory, &options.inputs, options.start_time);
+    machine.set_parameters(&options.parameters);
     let names = Names::new(&machine);
     let statistics = RunStatistics { modes: 1, ..RunStatistics::default() };
     let clockwork = Clockwork::default();
@@ -83,7 +84,7 @@ impl Steps<'_> {
     fn begin_at(&mut self, first: &FirstPoint, step: f64) -> Result<(), Trouble> {
         let (program, machine) = (self.program, &mut self.machine);
         machine.memory.set_time(self.options.start_time);
-        machine.run(|sections| &sections.parameters, Phase::Live)?;
+        machine.run_parameters()?;
         machine.run(|sections| &sections.starts, Phase::Live)?;
         machine.systems.reset();
         for &(variable, value) in &first.values {

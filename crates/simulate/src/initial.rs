@@ -20,7 +20,7 @@ pub fn initialise(
 ) -> Result<(Clockwork, Aftermath), Trouble> {
     let program = &machine.program.clone();
     machine.memory.set_time(time);
-    machine.run(|sections| &sections.parameters, Phase::Live)?;
+    machine.run_parameters()?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
     machine.memory.write_inputs();
     machine.systems.reset();

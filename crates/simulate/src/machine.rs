@@ -87,6 +87,8 @@ pub struct Machine {
     is_careful: bool,
     /// The relative error that integration may make.
     pub tolerance: f64,
+    /// Values of parameters in place of those of the program.
+    parameters: Arc<[(VarId, f64)]>,
     /// The last trouble of an evaluation that an integrator asked for.
     pub trouble: Option<Trouble>,
 }
@@ -112,6 +114,7 @@ impl Machine {
             solved_in_place: 0,
             is_careful: false,
             tolerance: 1e-6,
+            parameters: Arc::default(),
             trouble: None,
             program,
         }
@@ -122,6 +125,32 @@ impl Machine {
         let own = self.memory.native.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         self.memory.native = Arc::new(Mutex::new(own));
         self.systems.share_external_objects(&self.memory);
+    }
+
+    /// From now on parameters have these values in place of those of the program.
+    pub fn set_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) {
+        self.parameters = parameters.clone();
+        self.program.set_parameters(parameters, &mut self.memory);
+    }
+
+    /// Gives parameters other values during the run. Nothing that was computed from the old ones is kept.
+    pub fn change_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) -> Result<(), Trouble> {
+        self.set_parameters(parameters);
+        self.run_parameters()?;
+        self.known_jacobian.clear();
+        self.inline_step = 0.0;
+        self.systems.reset();
+        Ok(())
+    }
+
+    /// Computes all parameters.
+    pub fn run_parameters(&mut self) -> Result<(), Trouble> {
+        self.program.set_parameters(&self.parameters, &mut self.memory);
+        if !self.program.computes_any(&self.parameters) {
+            return self.run(|sections| &sections.parameters, Phase::Live);
+        }
+        self.settled = None;
+        Ok(self.program.run_parameters(&self.parameters, &mut self.memory)?)
     }
 
     /// Measures what evaluations take from now on.

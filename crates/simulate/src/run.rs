@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
 use compile::{Program, Signals};
+use dae::VarId;
 use results::{NullSink, ResultError, ResultSink};
 use solve::Method;
 
@@ -38,6 +39,9 @@ pub struct Options {
     pub start_point: Option<Arc<StartPoint>>,
     /// Begin at the stationary state that is found from the initial state.
     pub steady_state: bool,
+    /// Values in place of those that the program has for its parameters; [`Program::check_parameters`] tells whether it holds
+    /// for them.
+    pub parameters: Arc<[(VarId, f64)]>,
 }
 
 impl Default for Options {
@@ -55,6 +59,7 @@ impl Default for Options {
             inputs: Arc::default(),
             start_point: None,
             steady_state: false,
+            parameters: Arc::default(),
         }
     }
 }

@@ -62,6 +62,7 @@ impl Station {
         let method = applicable(options.solver, &machine);
         machine.tolerance = options.tolerance;
         machine.program.drive(&mut machine.memory, &options.inputs, options.start_time);
+        machine.set_parameters(&options.parameters);
         if options.measure {
             machine.measure();
         }
@@ -177,6 +178,8 @@ pub(crate) enum Progress {
 #[derive(Clone)]
 pub struct Simulation {
     pub(crate) program: Arc<Program>,
+    /// The program that it began with; modes have others.
+    whole: Arc<Program>,
     options: Options,
     pub(crate) station: Box<Station>,
     modes: Option<Box<Switching>>,
@@ -184,10 +187,14 @@ pub struct Simulation {
     spare: Option<Arc<Modes>>,
     /// What is remembered for the case that the structure for all modes does not do for the event at hand.
     fallback: Fallback,
+    /// What the values of parameters change about a mode.
+    violation: Option<Diagnostic>,
     /// How far the run has come.
     time: f64,
     /// Inputs that change at the next event.
     inputs: Vec<(VarId, f64)>,
+    /// The values of parameters from the next event on, where they change.
+    parameters: Option<Arc<[(VarId, f64)]>>,
     last_step: f64,
     /// The impulses of variables in the instant at hand.
     impulses: Vec<(VarId, f64)>,
@@ -226,6 +233,7 @@ impl Simulation {
         Self {
             options: options.clone(),
             program: program.clone(),
+            whole: program.clone(),
             impulses: switched.iter().map(|&variable| (variable, 0.0)).collect(),
             log,
             clockwork: Clockwork::default(),
@@ -243,8 +251,10 @@ impl Simulation {
             modes: None,
             spare: None,
             fallback: Fallback::new(&station.machine, options.tolerance),
+            violation: None,
             time: options.start_time,
             inputs: Vec::new(),
+            parameters: None,
             last_step: options.interval,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
@@ -267,20 +277,22 @@ impl Simulation {
     /// Initialises and writes the first row; `Some` when the model terminated itself at once.
     pub(crate) fn begin(&mut self, rows: &mut Rows) -> Result<Option<String>, Stop> {
         let start = self.options.start_time;
-        let aftermath = match &self.program.schedule.mode {
+        let begun = match &self.program.schedule.mode {
             Some(mode) => {
-                let mut modes = Box::new(Switching::new(mode.modes.clone(), &self.options));
+                let mut modes = Box::new(Switching::new(mode.modes.clone(), self.program.clone(), &self.options));
                 modes.adopt(&mut self.station)?;
                 match &self.options.start_point.clone() {
-                    Some(point) => self.resume_in_modes(modes, point)?,
-                    None => self.begin_in_modes(modes, false)?,
+                    Some(point) => self.resume_in_modes(modes, point),
+                    None => self.begin_in_modes(modes, false),
                 }
             }
             None => {
                 self.spare = self.program.schedule.modes.clone();
-                self.begin_in_one(start)?
+                self.begin_in_one(start)
             }
         };
+        self.check_violation()?;
+        let aftermath = begun?;
         if self.options.steady_state {
             self.find_steady_state()?;
         }
@@ -582,16 +594,19 @@ impl Simulation {
             self.program.set_value(&mut self.station.machine.memory, input, value);
         }
         self.station.machine.memory.pass_jumps(clockwork::end_of_instant(time));
+        self.take_parameters()?;
         if crossed {
             self.statistics.state_events += 1;
         } else {
             self.statistics.time_events += 1;
         }
         self.station.machine.systems.forget_factors(&self.program);
-        let aftermath = match self.modes.take() {
-            Some(modes) => self.instant(modes, time, trigger)?,
-            None => self.pass_in_one(time, trigger)?,
+        let passed = match self.modes.take() {
+            Some(modes) => self.instant(modes, time, trigger),
+            None => self.pass_in_one(time, trigger),
         };
+        self.check_violation()?;
+        let aftermath = passed?;
         self.station.machine.memory.set_time(time);
         self.program.take_arguments(&mut self.station.machine.memory);
         self.clockwork.note_jumps(&self.station.machine);

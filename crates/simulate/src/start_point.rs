@@ -112,7 +112,7 @@ impl StartPoint {
     pub fn prepare(&self, machine: &mut Machine, time: f64) -> Result<(), Trouble> {
         let program = &machine.program.clone();
         machine.memory.set_time(self.begun.unwrap_or(time));
-        machine.run(|sections| &sections.parameters, Phase::Live)?;
+        machine.run_parameters()?;
         machine.run(|sections| &sections.starts, Phase::Live)?;
         machine.systems.reset();
         self.put(machine);

@@ -5,6 +5,7 @@
 use base::Diagnostic;
 use dae::{Action, ActionKind, Builtin, Equation, EquationRole, ExprId, Memo, Node};
 
+use crate::decisions::Subject;
 use crate::work::{Work, map_action};
 
 pub fn split(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
@@ -84,7 +85,11 @@ fn initial_action(work: &mut Work, action: Action) -> Result<(), Diagnostic> {
     if let Some(condition) = action.condition {
         let values = &work.values;
         let known = work.model.exprs.substitute(&[condition], &mut work.value_memo, |v| values[v])[0];
-        match work.model.exprs.as_boolean(known) {
+        let truth = work.model.exprs.as_boolean(known);
+        if let Some(truth) = truth {
+            work.note_truth(condition, truth, Subject::Start, action.origin.span);
+        }
+        match truth {
             Some(true) => {}
             Some(false) => return Ok(()),
             None => return Err(undecided(work, &action, condition)),

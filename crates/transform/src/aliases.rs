@@ -14,6 +14,7 @@ use dae::{
 
 use crate::attributes;
 use crate::cancellation::without_cancelled;
+use crate::decisions::Subject;
 use crate::initial;
 use crate::options::Aliases;
 use crate::parameters::start_value;
@@ -241,8 +242,12 @@ impl Groups {
         };
         match (self.left_limit[a], other) {
             (limit, LeftLimit::Open) | (LeftLimit::Open, limit) => Some(limit),
-            (LeftLimit::Start { value: x, .. }, LeftLimit::Start { value: y, .. }) if x == y => Some(other),
+            (LeftLimit::Start { of: a, value: x, .. }, LeftLimit::Start { of: b, value: y, .. }) if x == y => {
+                note_starts(work, [a, b]);
+                Some(other)
+            }
             (LeftLimit::Start { of: a, negated: na, .. }, LeftLimit::Start { of: b, negated: nb, .. }) => {
+                note_starts(work, [a, b]);
                 self.differing.push((a, b, na ^ nb));
                 None
             }
@@ -541,6 +546,14 @@ fn rewrite(work: &mut Work, targets: &IdVec<VarId, Target>, memo: &mut Memo, roo
         },
         node => exprs.make(node),
     })
+}
+
+/// Records that the start values of two variables decided whether one can stand for the other.
+fn note_starts(work: &mut Work, pair: [VarId; 2]) {
+    for variable in pair {
+        let (start, span) = (start_value(work, variable), work.model.variables[variable].span);
+        work.note_values(&[start], Subject::Start, span);
+    }
 }
 
 pub fn signed(exprs: &mut Exprs, value: ExprId, negated: bool, boolean: bool) -> ExprId {

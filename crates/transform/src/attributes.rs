@@ -10,6 +10,7 @@ use dae::{
 };
 
 use crate::aliases::{Target, signed};
+use crate::decisions::Subject;
 use crate::work::Work;
 
 /// The variable that stands for others takes over what they say: a fixed start value first, then the start value that was
@@ -41,6 +42,7 @@ pub fn merge_all(work: &mut Work, targets: &IdVec<VarId, Target>) {
             Starts::Differ => differing.push((of, variable)),
             Starts::Agree => {}
         }
+        note_confidence(work, &merged, &other);
         merge(work, &mut merged, &other, negated, variable, of);
         if given < own && !is_fixed(&work.model.exprs, &merged) {
             let boolean = work.model.variables[of].ty == VariableType::Boolean;
@@ -69,6 +71,22 @@ fn confidence(work: &Work, variable: VarId) -> Confidence {
         value = binding;
     }
     (lowest, attributes.start_level)
+}
+
+/// A parameter that is set gains confidence: which of two start values counts may then change.
+fn note_confidence(work: &mut Work, one: &Attributes, other: &Attributes) {
+    let (Some(a), Some(b)) = (one.start, other.start) else { return };
+    if a == b || is_fixed(&work.model.exprs, one) || is_fixed(&work.model.exprs, other) {
+        return;
+    }
+    for start in [a, b] {
+        let mut value = start;
+        while let Node::Var(parameter) = work.model.exprs.node(value) {
+            work.note_values(&[value], Subject::Start, None);
+            let Some(binding) = work.model.variables[parameter].binding else { break };
+            value = binding;
+        }
+    }
 }
 
 pub fn is_fixed(exprs: &Exprs, attributes: &Attributes) -> bool {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::decisions::{Row, Subject};
 use crate::derivatives::at_order;
 use crate::structure::elimination::{Terms, dependencies};
 use crate::structure::offsets::Offsets;
@@ -38,13 +39,21 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
         }
         let mut rows = Vec::new();
         let mut factors = Vec::new();
+        let mut expressions: Vec<Row> = Vec::new();
         for &row in group {
-            if let Some(terms) = leading.row(work, &offsets.tight, row) {
+            if let Some((terms, entries)) = leading.row(work, &offsets.tight, row) {
                 rows.push(row);
                 factors.push(terms);
+                expressions.push(entries);
             }
         }
         let combinations = dependencies(&factors);
+        if combinations.is_empty() {
+            work.note_independent(expressions, Subject::Constraints);
+        } else {
+            let entries: Vec<ExprId> = expressions.iter().flatten().map(|&(_, entry)| entry).collect();
+            work.note_values(&entries, Subject::Constraints, None);
+        }
         if let (Some(recall), Some(key), true) = (&mut work.recall, key, combinations.is_empty()) {
             recall.frank.insert(key);
         }
@@ -117,20 +126,21 @@ impl Leading<'_> {
         Some(work.model.exprs.var(variable))
     }
 
-    /// The factors of the leading unknowns; `None` unless all are constant.
-    fn row(&self, work: &mut Work, tight: &Incidence, row: u32) -> Option<Terms> {
+    /// The factors of the leading unknowns, as numbers and as they are written; `None` unless all are constant.
+    fn row(&self, work: &mut Work, tight: &Incidence, row: u32) -> Option<(Terms, Row)> {
         let (left, right) = self.system.sides[row as usize];
         let mut residual = work.model.exprs.sub(left, right);
-        let mut terms = Terms::new();
+        let (mut terms, mut entries) = (Terms::new(), Row::new());
         for &column in tight.row(row as usize).iter().filter(|&&column| self.has(column)) {
             let leaf = self.leaf(work, column, self.offsets.equations[row as usize])?;
             let (factor, rest) = work.linear_coefficient(residual, leaf)?;
-            // The values of parameters are final, so what depends for them does depend.
+            entries.push((column, factor));
+            // What depends for the values of parameters does depend, as long as they are not changed.
             let factor = work.evaluate(factor).filter(|factor| factor.is_finite())?;
             terms.extend((factor != 0.0).then_some((column, factor)));
             residual = rest;
         }
-        Some(terms)
+        Some((terms, entries))
     }
 
     /// The equation of the combination that is differentiated least becomes the combination, in which the leading unknowns
@@ -203,7 +213,9 @@ fn cancelled(work: &mut Work, members: &[Member], residuals: &[ExprId]) -> FxHas
             if work.is_parameter(variable) || member.leaves.contains(&leaf) {
                 continue;
             }
-            let factor = work.linear_coefficient(residual, leaf).and_then(|(factor, _)| work.evaluate(factor));
+            let factor = work.linear_coefficient(residual, leaf).map(|(factor, _)| factor);
+            work.note_values(factor.as_slice(), Subject::Constraints, None);
+            let factor = factor.and_then(|factor| work.evaluate(factor));
             let sum = sums.entry(variable).or_insert(Some((0.0, 0.0)));
             *sum = sum.zip(factor).map(|((sum, size), factor)| {
                 let term = member.factor * factor;

@@ -14,6 +14,7 @@ use dae::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::blocks;
+use crate::decisions::Subject;
 use crate::linearity::Level;
 use crate::output;
 use crate::parameters::{self, start_value};
@@ -276,7 +277,12 @@ fn is_fixed(work: &mut Work, variable: VarId) -> bool {
     }
     let values = &work.values;
     let value = work.model.exprs.substitute(&[fixed], &mut work.value_memo, |v| values[v])[0];
-    work.model.exprs.as_boolean(value).unwrap_or(false)
+    let truth = work.model.exprs.as_boolean(value);
+    if let Some(truth) = truth {
+        let span = work.model.variables[variable].span;
+        work.note_truth(fixed, truth, Subject::Start, span);
+    }
+    truth.unwrap_or(false)
 }
 
 /// Adds `variable = value` to the model.

@@ -17,6 +17,7 @@ mod cancellation;
 mod clocks;
 mod constants;
 mod constrained;
+mod decisions;
 mod derivatives;
 mod discrete;
 pub mod families;
@@ -42,6 +43,7 @@ mod wishes;
 mod work;
 mod written;
 
+pub use decisions::{Decision, Decisions, Question, Subject};
 pub use inline_integration::InlineIntegration;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
@@ -84,12 +86,13 @@ fn with_difference_formulas(
 }
 
 fn with_modes(mut model: Model, options: &Options, notices: Vec<Diagnostic>) -> Result<Schedule, Vec<Diagnostic>> {
-    let conditions = modes::find(&mut model);
+    let (conditions, decisions) = modes::find(&mut model);
     let differentiated = constrained::differentiated(&model);
     if conditions.is_empty() {
         let before = (!differentiated.is_empty()).then(|| model.clone());
         let mut schedule = transform_single(model, options, notices)?;
         schedule.constrained = constrained::computed(&schedule, &differentiated);
+        schedule.decisions.extend(&decisions);
         // A signal inside a constraint may jump: the restart of the only mode knows what follows.
         if let Some(before) = before.filter(|_| schedule.has_constraints()) {
             schedule.modes = Some(Arc::new(modes::Modes::new(before, conditions, options.strict)));
@@ -101,11 +104,16 @@ fn with_modes(mut model: Model, options: &Options, notices: Vec<Diagnostic>) -> 
         // One structure may serve all modes. Where it becomes singular, the run goes on with modes.
         Ok(mut schedule) => {
             schedule.constrained = constrained::computed(&schedule, &differentiated);
+            schedule.decisions.extend(&decisions);
             schedule.modes = Some(modes);
             Ok(schedule)
         }
         // The model as it is speaks more clearly than a mode that cannot be sorted either.
-        Err(problems) => modes.any_schedule().ok_or(problems),
+        Err(problems) => {
+            let mut schedule = modes.any_schedule().ok_or(problems)?;
+            schedule.decisions.extend(&decisions);
+            Ok(schedule)
+        }
     }
 }
 
@@ -169,7 +177,7 @@ struct Plan {
 
 impl Plan {
     fn schedule(self, work: Work, written: Written) -> Schedule {
-        let Work { model, roles, parameters, summary, .. } = work;
+        let Work { model, roles, parameters, free, decisions, summary, .. } = work;
         let Plan {
             states,
             state_sets,
@@ -195,6 +203,8 @@ impl Plan {
             initial_families,
             inline,
             written: written.sides,
+            free,
+            decisions,
             summary,
             constrained: Vec::new(),
             mode: None,

@@ -5,6 +5,7 @@ use base::{Diagnostic, Id};
 use dae::{ActionKind, ExprId, Memo, Model, Node, VarId, Variability, VariableType};
 use rustc_hash::FxHashSet;
 
+use crate::decisions::Subject;
 use crate::schedule::{Assignment, Role};
 use crate::work::Work;
 
@@ -40,6 +41,7 @@ pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
         }
     }
     work.value_memo = valuing;
+    work.note_translation();
     Ok(())
 }
 
@@ -53,7 +55,12 @@ fn give_bindings(work: &mut Work) {
         // Whether a parameter is fixed may itself depend on parameters.
         let not_fixed = work.model.variables[variable].attributes.fixed.is_some_and(|fixed| {
             let value = value_of(work, fixed).unwrap_or(fixed);
-            work.model.exprs.as_boolean(value) == Some(false)
+            let truth = work.model.exprs.as_boolean(value);
+            if let Some(truth) = truth {
+                let span = work.model.variables[variable].span;
+                work.note_truth(fixed, truth, Subject::Start, span);
+            }
+            truth == Some(false)
         });
         let declared = &work.model.variables[variable];
         if not_fixed {
@@ -199,6 +206,10 @@ fn decide_alternatives(work: &mut Work, variable: VarId) -> bool {
     let mut known = Memo::default();
     for condition in conditions {
         if let Some(value) = value_of(work, condition) {
+            if let Some(truth) = work.model.exprs.as_boolean(value) {
+                let span = work.model.variables[variable].span;
+                work.note_truth(condition, truth, Subject::Branch, span);
+            }
             known.insert(condition, value);
         }
     }

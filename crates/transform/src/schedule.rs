@@ -372,6 +372,10 @@ pub struct Schedule {
     pub inline: Option<crate::InlineIntegration>,
     /// The sides of the equations as they were written, before anything was replaced in them.
     pub written: Vec<(ExprId, ExprId)>,
+    /// Parameters that the initial problem determines, and what depends on such.
+    pub free: base::IdVec<VarId, bool>,
+    /// What the values of parameters decided.
+    pub decisions: crate::Decisions,
     pub summary: Summary,
     /// Of a model in one structure: the differentiated variables that constraints determine. They must not jump at an event
     /// without a reason.

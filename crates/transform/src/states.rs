@@ -19,6 +19,7 @@ use dae::{
 };
 use rustc_hash::FxHashSet;
 
+use crate::decisions::Subject;
 use crate::derivatives::{Reduced, residual};
 use crate::modes::numbers::numbers;
 use crate::schedule::{Role, State, StateSet};
@@ -154,7 +155,9 @@ impl Choice {
             };
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
-            columns = match stage.select(told, work.states_stay) {
+            let selection = stage.select(told, work.states_stay);
+            stage.note(work, &selection);
+            columns = match selection {
                 Selection::Static(chosen) => chosen,
                 Selection::Open { dependent, told } => {
                     let mut left = stage.open(work, reduced, &rows, &dependent, level);
@@ -316,6 +319,8 @@ struct Stage {
 #[derive(Clone, Copy)]
 struct Entry {
     row: u32,
+    /// None where it cannot be made.
+    expression: Option<ExprId>,
     /// Its value, or one at an arbitrary point.
     value: f64,
     is_number: bool,
@@ -375,6 +380,23 @@ impl Stage {
         }
         let dependent = if is_small { self.independent(safe.into_iter()) } else { safe };
         Selection::Open { dependent, told: Told::Nothing }
+    }
+
+    /// Records what the values of parameters decided: where the first columns were taken, that these are independent.
+    fn note(&self, work: &mut Work, selection: &Selection) {
+        if self.columns.len() <= self.rows {
+            return;
+        }
+        let is_first = matches!(selection, Selection::Static(chosen) if *chosen == self.columns[..self.rows]);
+        let expressions = |entry: &Entry| Some((entry.row, entry.expression?));
+        if is_first && self.entries.iter().flatten().all(|entry| entry.is_number) {
+            let chosen = self.entries[..self.rows].iter();
+            let columns = chosen.map(|entries| entries.iter().filter_map(expressions).collect()).collect();
+            work.note_independent(columns, Subject::Constraints);
+        } else {
+            let all: Vec<ExprId> = self.entries.iter().flatten().filter_map(|entry| entry.expression).collect();
+            work.note_values(&all, Subject::Constraints, None);
+        }
     }
 
     /// Whether the first columns can be matched with all rows, over entries that may vanish at some points too.
@@ -488,15 +510,16 @@ pub fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u
 /// The slope with its value.
 fn entry(work: &mut Work, reduced: &Reduced, (row, place): (u32, u32), column: u32, level: u32) -> Entry {
     let Some(factor) = slope(work, reduced, row, column, level) else {
-        return Entry { row: place, value: 1.0, is_number: false, safe: work.states_stay };
+        return Entry { row: place, expression: None, value: 1.0, is_number: false, safe: work.states_stay };
     };
+    let expression = Some(factor);
     if let Some(value) = work.evaluate(factor) {
-        return Entry { row: place, value, is_number: true, safe: value != 0.0 };
+        return Entry { row: place, expression, value, is_number: true, safe: value != 0.0 };
     }
     let safe = work.model.exprs.pivot(factor, |v| work.is_parameter(v) && !work.free[v]) == Pivot::NonZero;
     let order = work.model.exprs.postorder(&[factor]);
     let value = numbers(work, &order).get(&factor).copied().unwrap_or(1.0);
-    Entry { row: place, value, is_number: false, safe: safe || work.states_stay }
+    Entry { row: place, expression, value, is_number: false, safe: safe || work.states_stay }
 }
 
 /// Columns that are independent of each other, eliminated. Each number carries the size of what it was computed from, so that

@@ -1,6 +1,6 @@
 //! Coefficients that vanish for the given parameters, found before anything is matched: with R = 0 the equation
-//! `R*i = u - v` is an alias and not one for `i`, with C = 0 the equation `i = C*der(u)` leaves `u` without a derivative. The
-//! values of parameters are final when a model is translated, so a structure that holds for them is the right one.
+//! `R*i = u - v` is an alias and not one for `i`, with C = 0 the equation `i = C*der(u)` leaves `u` without a derivative. A
+//! structure that holds for the values of parameters is the right one; which of them are zero is recorded (`decisions`).
 //!
 //! What multiplies a derivative may also be computed during the run by a function that returns zero whatever the state is,
 //! because a parameter is zero: such a call is written out with the values of the parameters in place.
@@ -12,12 +12,21 @@ use dae::inline::Inliner;
 use dae::{EqId, ExprId, Exprs, Memo, Node, Value, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
+use crate::decisions::Subject;
 use crate::work::Work;
 
 pub fn fold(work: &mut Work) {
     let (parameters, computed) = coefficients(work);
     let definitions = definitions(work, &computed);
     evaluate(work, &parameters, &definitions);
+    for &parameter in &parameters {
+        if let Some(is_zero) = work.values[parameter].map(|value| work.model.exprs.is_zero(value)) {
+            let factor = work.model.exprs.var(parameter);
+            work.note_zero(factor, is_zero, Subject::Unknowns, None);
+        }
+    }
+    let calls: Vec<ExprId> = definitions.values().copied().collect();
+    work.note_values(&calls, Subject::Unknowns, None);
     let vanishing = vanishing_variables(work, &definitions);
     let zeros = Zeros::find(work, &vanishing);
     if zeros.any_product {
@@ -183,7 +192,11 @@ impl Zeros {
                 // Zero by zero is an error, not zero.
                 Node::Div(a, b) if of(a) => {
                     let is_literal = exprs.is_zero(a);
-                    work.evaluate(b).map_or(!is_literal, |divisor| divisor != 0.0)
+                    let divisor = work.evaluate(b);
+                    if let Some(divisor) = divisor {
+                        work.note_zero(b, divisor == 0.0, Subject::Divisor, None);
+                    }
+                    divisor.map_or(!is_literal, |divisor| divisor != 0.0)
                 }
                 Node::If { then, otherwise, .. } => of(then) && of(otherwise),
                 _ => false,
@@ -195,6 +208,17 @@ impl Zeros {
     }
 }
 
+/// Records the parameters that are zero and so make terms of an equation vanish.
+fn note_zeros(work: &mut Work, eq: EqId, sides: &[ExprId], zeros: &Zeros) {
+    let vanishes = |id: ExprId| zeros.zero.get(id.index()).copied().unwrap_or(false);
+    let span = work.model.equations[eq].origin.span;
+    for id in work.model.exprs.postorder(sides) {
+        if matches!(work.model.exprs.node(id), Node::Var(v) if work.is_parameter(v)) && vanishes(id) {
+            work.note_zero(id, true, Subject::Unknowns, span);
+        }
+    }
+}
+
 /// Writes zero for the products that vanish, in all equations.
 fn replace(work: &mut Work, zeros: &Zeros) {
     let mut memo = Memo::default();
@@ -202,6 +226,7 @@ fn replace(work: &mut Work, zeros: &Zeros) {
     let equations: Vec<EqId> = work.active.clone();
     for eq in equations {
         let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
+        note_zeros(work, eq, &[left, right], zeros);
         let new = work.model.exprs.rewrite(&[left, right], &mut memo, |exprs, id, node| match node {
             Node::Mul(..) | Node::Div(..) if vanishes(id) => exprs.real(0.0),
             node => exprs.make(node),

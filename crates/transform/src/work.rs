@@ -10,6 +10,7 @@ use dae::{
 
 use rustc_hash::FxHashSet;
 
+use crate::decisions::{Decisions, Subject};
 use crate::occurrences::Scanner;
 use crate::recall::Recall;
 use crate::schedule::{Assignment, Role, Summary};
@@ -36,6 +37,8 @@ pub struct Work {
     /// The values of all parameters as far as they are literals, to judge pivots.
     pub values: IdVec<VarId, Option<ExprId>>,
     pub value_memo: Memo,
+    /// What these values decided.
+    pub decisions: Decisions,
     /// The derivative variable of a variable.
     pub derivative: IdVec<VarId, Option<VarId>>,
     /// Derivatives that the equations themselves name, in this mode.
@@ -84,6 +87,7 @@ impl Work {
             folded: IdVec::filled(None, count),
             values: IdVec::filled(None, count),
             value_memo: Memo::default(),
+            decisions: Decisions::default(),
             derivative: IdVec::filled(None, count),
             named: IdVec::filled(false, count),
             differentiator: Differentiator::new(),
@@ -139,12 +143,18 @@ impl Work {
                 return false;
             }
         }
-        self.evaluate(divisor).is_some_and(|value| value != 0.0)
+        let is_safe = self.evaluate(divisor).is_some_and(|value| value != 0.0);
+        if is_safe {
+            self.note_zero(divisor, false, Subject::Divisor, None);
+        }
+        is_safe
     }
 
-    /// The value of an expression with start values for all variables, as far as it can be computed here.
+    /// The value of an expression with start values for all variables, as far as it can be computed here. Parameters in it
+    /// decide what is a state at the start.
     pub fn evaluate_at_start(&mut self, expr: ExprId, memo: &mut Memo) -> Option<f64> {
         let starts = self.at_start(expr, memo);
+        self.note_values(&[expr, starts], Subject::Start, None);
         self.evaluate(starts)
     }
 
@@ -313,6 +323,8 @@ impl Work {
         }
         self.differentiator.clone_from(&branch.differentiator);
         self.recall = branch.recall.take();
+        // What is recalled later was decided here.
+        self.decisions = branch.decisions.clone();
         self.value_memo = std::mem::take(&mut branch.value_memo);
         self.inliner = std::mem::take(&mut branch.inliner);
         for index in self.model.variables.len()..branch.model.variables.len() {

@@ -313,7 +313,7 @@ impl Expander<'_> {
                     let own = ty.rank;
                     let (above, own) = indices.split_at(indices.len().saturating_sub(own));
                     if let Ok(value) = self.elaborator.value(component, above) {
-                        self.note_structural(component);
+                        self.note_structural(component, expr.span);
                         let positions: Vec<Positions> = own.iter().map(|&at| Positions::One(at as usize - 1)).collect();
                         if let Some(value) = value.index(&positions) {
                             return Ok(value);
@@ -337,9 +337,10 @@ impl Expander<'_> {
         }
     }
 
-    fn note_structural(&mut self, component: CompId) {
+    /// The value of a component is used here, whatever it will be used for.
+    fn note_structural(&mut self, component: CompId, span: Span) {
         if self.mode == Mode::Evaluate {
-            self.elaborator.structural.insert(component);
+            self.elaborator.structural.entry(component).or_insert(span);
         }
     }
 
@@ -386,7 +387,7 @@ impl Expander<'_> {
                 return Err(diagnostic);
             }
         };
-        self.note_structural(component);
+        self.note_structural(component, span);
         let positions: Vec<Positions> = own.iter().map(|&at| Positions::One(at as usize - 1)).collect();
         match value.index(&positions) {
             Some(value) => Ok(value),

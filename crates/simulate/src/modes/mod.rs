@@ -16,8 +16,8 @@ mod station;
 use std::sync::Arc;
 
 use base::{Diagnostic, Id};
-use compile::{Commons, Program};
-use dae::VarId;
+use compile::Program;
+use dae::{Model, VarId};
 use rustc_hash::FxHashMap;
 use solve::roots::Crossing;
 use transform::modes::{Entry as ModeEntry, Key, MISSING_LAW, Modes};
@@ -49,7 +49,8 @@ const MOST_ROUNDS: usize = 8;
 #[derive(Clone)]
 pub struct Switching {
     modes: Arc<Modes>,
-    commons: Arc<Commons>,
+    /// Of the model in one structure; it keeps the programs of the modes.
+    whole: Arc<Program>,
     options: Options,
     /// The place of the station in use is empty.
     stations: Vec<Option<Box<Station>>>,
@@ -78,6 +79,8 @@ pub struct Switching {
     /// The stations in the order in which they were first entered.
     visited: Vec<usize>,
     warnings: Vec<Diagnostic>,
+    /// What other values of parameters than at translation change in a mode.
+    violation: Option<Diagnostic>,
     /// A mode leaves open how something moves.
     lawless: bool,
     /// Start values that contradict each other in every mode.
@@ -125,11 +128,11 @@ pub enum Start {
 
 impl Switching {
     /// The station in use is none of the modes yet.
-    pub fn new(modes: Arc<Modes>, options: &Options) -> Self {
+    pub fn new(modes: Arc<Modes>, whole: Arc<Program>, options: &Options) -> Self {
         let variables = modes.model().variables.len();
         Self {
             modes,
-            commons: Arc::default(),
+            whole,
             options: options.clone(),
             stations: Vec::new(),
             active: usize::MAX,
@@ -148,6 +151,7 @@ impl Switching {
             trials: 0,
             visited: Vec::new(),
             warnings: Vec::new(),
+            violation: None,
             lawless: false,
             contradiction: None,
             discrete_loop: None,
@@ -325,6 +329,21 @@ impl Switching {
         passage.resting.clone_from(&self.last[self.active].open);
     }
 
+    /// Gives parameters other values in all modes but the one in use.
+    pub fn change_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) -> Result<(), Trouble> {
+        self.options.parameters = parameters.clone();
+        let programs: Vec<_> = self.stations.iter().flatten().map(|station| station.machine.program.clone()).collect();
+        if let Some(violated) = programs.iter().find_map(|program| self.violated(Some(program))) {
+            return Err(Trouble::Model(Box::new(violated)));
+        }
+        self.stations.iter_mut().flatten().try_for_each(|station| station.machine.change_parameters(parameters))
+    }
+
+    /// What the values of parameters change about a mode that was asked for: nothing that was found without it counts.
+    pub fn violation(&self) -> Option<&Diagnostic> {
+        self.violation.as_ref()
+    }
+
     /// The place of the station in use.
     pub fn place(&self) -> usize {
         self.active
@@ -386,7 +405,7 @@ impl Switching {
     /// The mode to try first at the start.
     pub fn first(&self, station: &Station) -> Key {
         match station.key() {
-            key if key.is_empty() => self.modes.first(),
+            key if key.is_empty() => self.modes.first(&self.options.parameters),
             key => key,
         }
     }
@@ -684,25 +703,53 @@ impl Switching {
     }
 
     fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<Station>, String> {
-        let mut schedule = self.modes.schedule(key, entry);
-        if entry == ModeEntry::Start && schedule.is_err() {
-            schedule = self.modes.schedule(key, ModeEntry::Running);
-        }
-        let messages = |problems: Vec<Diagnostic>| {
-            problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
-        };
-        let schedule = schedule.map_err(|problems| {
-            self.lawless |= problems.iter().any(|problem| problem.code == MISSING_LAW);
-            messages(problems)
-        })?;
-        let program = Program::of_mode(schedule, &self.commons).map_err(|diagnostic| diagnostic.message)?;
-        let program = Arc::new(program);
+        let program = self.program(key, entry)?;
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
         let mut station = Station::new(Machine::new(program.clone()), &self.options);
         prepare(&mut station.machine, self.options.start_time).map_err(told)?;
         station.switch =
             Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
         Ok(Box::new(station))
+    }
+
+    fn program(&mut self, key: &Key, entry: ModeEntry) -> Result<Arc<Program>, String> {
+        let mut program = self.whole.modes.get(&self.modes, key, entry);
+        if entry == ModeEntry::Start && program.is_err() {
+            program = self.whole.modes.get(&self.modes, key, ModeEntry::Running);
+        }
+        if let Some(violated) = self.violated(program.as_ref().ok()) {
+            self.violation.get_or_insert(violated);
+            return Err("parameters decide about the mode".to_owned());
+        }
+        program.map_err(|problems| {
+            self.lawless |= problems.iter().any(|problem| problem.code == MISSING_LAW);
+            problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+        })
+    }
+
+    /// What the values of parameters change that was decided when the program of a mode was made, or when it was found that there
+    /// is none.
+    fn violated(&self, program: Option<&Arc<Program>>) -> Option<Diagnostic> {
+        let &(first, _) = self.options.parameters.first()?;
+        match program {
+            Some(program) => {
+                let mut memory = program.memory();
+                // Where it fails, initialisation says why.
+                program.run_parameters(&self.options.parameters, &mut memory).ok()?;
+                let schedule = &program.schedule;
+                let decision = program.violated(&schedule.decisions, &schedule.model, &memory)?;
+                Some(decision.diagnostic(&schedule.model, first))
+            }
+            None => {
+                let mut memory = self.whole.memory();
+                self.whole.run_parameters(&self.options.parameters, &mut memory).ok()?;
+                let violated = |decisions: &transform::Decisions, model: &Model| {
+                    let decision = self.whole.violated(decisions, model, &memory)?;
+                    Some(decision.diagnostic(model, first))
+                };
+                self.modes.with_decisions(violated).flatten()
+            }
+        }
     }
 
     /// How far residues at zero are followed.
@@ -899,7 +946,7 @@ fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
     let fresh = program.memory();
     (machine.memory.values, machine.memory.delays) = (fresh.values, fresh.delays);
     machine.memory.set_time(time);
-    machine.run(|sections| &sections.parameters, Phase::Live)?;
+    machine.run_parameters()?;
     machine.run(|sections| &sections.starts, Phase::Live)?;
     machine.memory.write_inputs();
     machine.systems.reset();

@@ -74,6 +74,40 @@ impl Simulation {
         }
     }
 
+    /// Sets parameters to values that they have from now on. What depends on them is computed in an event with which the next
+    /// step begins; states keep their values. The error says what a parameter decides that cannot be set during the run.
+    pub fn set_parameters(&mut self, set: &[(VarId, f64)]) -> Result<(), Box<Diagnostic>> {
+        let mut parameters = self.parameters.as_ref().unwrap_or(&self.options.parameters).to_vec();
+        parameters.retain(|(known, _)| !set.iter().any(|(own, _)| own == known));
+        parameters.extend_from_slice(set);
+        let Some(&(cause, _)) = set.first() else { return Ok(()) };
+        self.whole.check_parameters(&parameters)?;
+        for program in [&self.whole, &self.program] {
+            let [mut before, mut after] = [program.memory(), program.memory()];
+            let told = |failure: compile::Failure| Box::new(failure.diagnostic(program.model()));
+            program.run_parameters(&self.options.parameters, &mut before).map_err(told)?;
+            program.run_parameters(&parameters, &mut after).map_err(told)?;
+            program.check_change(&before, &after, cause)?;
+            let schedule = &program.schedule;
+            if let Some(decision) = program.violated(&schedule.decisions, &schedule.model, &after) {
+                return Err(Box::new(decision.diagnostic(&schedule.model, cause)));
+            }
+        }
+        self.parameters = Some(parameters.into());
+        Ok(())
+    }
+
+    /// Lets the parameters that were set take their values.
+    pub(super) fn take_parameters(&mut self) -> Result<(), Stop> {
+        let Some(parameters) = self.parameters.take() else { return Ok(()) };
+        self.options.parameters = parameters.clone();
+        self.station.machine.change_parameters(&parameters)?;
+        for modes in [&mut self.modes, &mut self.fallback.modes].into_iter().flatten() {
+            modes.change_parameters(&parameters)?;
+        }
+        Ok(())
+    }
+
     /// Whether a variable is determined from outside.
     pub fn is_input(&self, variable: VarId) -> bool {
         self.program.model().variables[variable].causality == Causality::Input
@@ -88,7 +122,7 @@ impl Simulation {
     fn pass_inputs(&mut self, rows: &mut Rows) -> Result<Option<Reached>, Stop> {
         let (program, machine) = (&self.program, &self.station.machine);
         self.inputs.retain(|&(input, value)| program.value(&machine.memory, input) != value);
-        if self.inputs.is_empty() {
+        if self.inputs.is_empty() && self.parameters.is_none() {
             return Ok(None);
         }
         let terminated = self.event(self.time, Trigger { crossed: false, relation: false, before: None }, rows)?;

@@ -25,7 +25,7 @@ impl Simulation {
             && needs_modes(&outcome, &self.station)
         {
             let strict = modes.strict;
-            let modes = Box::new(Switching::new(modes.clone(), &self.options));
+            let modes = Box::new(Switching::new(modes.clone(), self.program.clone(), &self.options));
             let program = &self.program.clone();
             let begun = match &self.options.start_point.clone() {
                 Some(point) => self.resume_in_modes(modes, point),
@@ -167,6 +167,7 @@ impl Simulation {
         if outcome.is_err() && entered.is_err() {
             entered = modes.enter(&mut self.station, &left, &self.crossings);
         }
+        self.violation = self.violation.take().or_else(|| modes.violation().cloned());
         match entered {
             Ok((crossings, before)) => {
                 let found = std::mem::replace(&mut self.crossings, crossings);
@@ -197,15 +198,31 @@ impl Simulation {
     /// The modes that stand by, made when they are first needed.
     pub(super) fn take_modes(&mut self) -> Option<Box<Switching>> {
         let modes = self.spare.as_ref()?;
-        let new = || Box::new(Switching::new(modes.clone(), &self.options));
+        let new = || Box::new(Switching::new(modes.clone(), self.program.clone(), &self.options));
         Some(self.fallback.modes.take().unwrap_or_else(new))
     }
 
     /// Goes on with the structure for all modes, for good.
     pub(super) fn go_back_to(&mut self, station: Box<Station>) {
+        self.violation = self.take_violation();
         (self.station, self.modes, self.spare) = (station, None, None);
         self.take_program();
         self.projector = Projector::new(&self.station.machine, self.options.tolerance);
+    }
+
+    /// What the values of parameters change about a mode that was asked for.
+    fn take_violation(&mut self) -> Option<Diagnostic> {
+        let modes = [&self.modes, &self.fallback.modes].into_iter().flatten();
+        let found = modes.filter_map(|modes| modes.violation()).next().cloned();
+        self.violation.take().or(found)
+    }
+
+    /// Fails where something was found without a mode that other values of parameters change.
+    pub(super) fn check_violation(&mut self) -> Result<(), Stop> {
+        match self.take_violation() {
+            Some(violation) => Err(Trouble::Model(Box::new(violation)).into()),
+            None => Ok(()),
+        }
     }
 
     /// Goes through an event at which the mode may change.

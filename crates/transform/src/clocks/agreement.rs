@@ -50,6 +50,13 @@ fn followed(model: &mut Model, mut expression: ExprId) -> ExprId {
         if next == expression {
             break;
         }
+        // Where such a parameter is set, what it was bound to says nothing about it.
+        for variable in model.exprs.dependencies(&[expression]).variables {
+            let declared = &model.variables[variable];
+            if declared.binding.is_some_and(|binding| !model.exprs.is_literal(binding)) {
+                model.decided.push(dae::Decided { variable, span: declared.span });
+            }
+        }
         expression = next;
     }
     expression

@@ -35,7 +35,9 @@ impl Translation<'_> {
         let outcome = parameters::order(&mut work).and_then(|()| derivatives::reduce(&mut work));
         let outcome = outcome.map(|reduced| states::choose(&mut work, &reduced));
 
-        let Work { model, roles, active, dynamic, derivative, .. } = work;
+        let Work { mut model, roles, active, dynamic, derivative, decisions, .. } = work;
+        let decided = decisions.parameters(&model.exprs).into_iter();
+        model.decided.extend(decided.map(|variable| dae::Decided { variable, span: None }));
         self.slopes.extend(derivative.iter().filter_map(|(variable, slope)| Some((variable, (*slope)?))));
         *self.model = model;
         let made = std::mem::replace(&mut self.model.equations, others);

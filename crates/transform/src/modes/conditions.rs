@@ -6,6 +6,7 @@
 use dae::{EquationRole, ExprId, Exprs, Memo, Node, VarId, VariableType};
 use rustc_hash::FxHashSet;
 
+use crate::decisions::Subject;
 use crate::occurrences::{Leaf, Place, Scanner};
 use crate::system::is_discrete_equation;
 use crate::work::Work;
@@ -113,7 +114,11 @@ fn makes_events(work: &Work, scanner: &mut Scanner, condition: ExprId) -> bool {
 fn is_settled(work: &mut Work, condition: ExprId) -> bool {
     let values = &work.values;
     let value = work.model.exprs.substitute(&[condition], &mut work.value_memo, |v| values[v])[0];
-    work.model.exprs.as_boolean(value).is_some()
+    let truth = work.model.exprs.as_boolean(value);
+    if let Some(truth) = truth {
+        work.note_truth(condition, truth, Subject::Branch, None);
+    }
+    truth.is_some()
 }
 
 /// The unknowns, and whether their derivatives are meant, that a residual holds where the conditions are as given.
@@ -157,6 +162,12 @@ pub fn replaced(
 ) -> Vec<ExprId> {
     let mut memo = Memo::default();
     conditions.into_iter().for_each(|(condition, new)| memo.insert(condition, new));
+    for variable in work.model.exprs.dependencies(roots).variables {
+        if let Some(is_zero) = work.values[variable].map(|value| work.model.exprs.is_zero(value)) {
+            let parameter = work.model.exprs.var(variable);
+            work.note_zero(parameter, is_zero, Subject::Unknowns, None);
+        }
+    }
     let values = &work.values;
     let exprs = &mut work.model.exprs;
     exprs.rewrite(roots, &mut memo, |exprs, id, node| match node {

@@ -21,6 +21,7 @@ use dae::{
 };
 use rustc_hash::FxHashSet;
 
+use crate::decisions::Decisions;
 use crate::schedule::Schedule;
 use crate::system::is_discrete_equation;
 use crate::work::{Work, hidden};
@@ -69,23 +70,26 @@ pub struct Mode {
 }
 
 /// Whether a schedule is made for the start of a run, with an initial problem, or for a mode entered during it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Entry {
     Start,
     Running,
 }
 
-/// The structural conditions of a model; factors that switch are written out in it first.
-pub(crate) fn find(model: &mut Model) -> Vec<ExprId> {
+/// The structural conditions of a model, and what parameters decided about them; factors that switch are written out in it first.
+pub(crate) fn find(model: &mut Model) -> (Vec<ExprId>, Decisions) {
     let has_alternative = |id| matches!(model.exprs.node(id), Node::If { .. });
     if !model.exprs.ids().any(has_alternative) {
-        return Vec::new();
+        return (Vec::new(), Decisions::default());
     }
     factors::write_out(model);
     let mut work = Work::new(model.clone());
     match crate::parameters::order(&mut work) {
-        Ok(()) => conditions::structural(&mut work),
-        Err(_) => Vec::new(),
+        Ok(()) => {
+            let conditions = conditions::structural(&mut work);
+            (conditions, work.decisions_in(&mut model.exprs))
+        }
+        Err(_) => (Vec::new(), Decisions::default()),
     }
 }
 
@@ -166,9 +170,13 @@ impl Modes {
         key.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// The conditions as far as start values decide them; others count as false.
-    pub fn first(&self) -> Key {
+    /// The conditions as far as start values decide them; others count as false. Some parameters may have other values.
+    pub fn first(&self, parameters: &[(VarId, f64)]) -> Key {
         let mut work = Work::new(self.model.clone());
+        for &(parameter, value) in parameters {
+            let literal = literal(&mut work.model, parameter, value);
+            work.model.variables[parameter].binding = Some(literal);
+        }
         if crate::parameters::order(&mut work).is_err() {
             return vec![false; self.conditions.len()];
         }
@@ -180,12 +188,19 @@ impl Modes {
 
     /// The schedule of the mode that start values ask for, or of one near it that can be sorted.
     pub fn any_schedule(self: &Arc<Self>) -> Option<Schedule> {
-        let first = self.first();
+        let first = self.first(&[]);
         let flipped = |k: usize| first.iter().enumerate().map(|(other, &truth)| truth ^ (other == k)).collect();
         let uniform = [true, false].map(|truth| vec![truth; first.len()]);
         let keys = std::iter::once(first.clone()).chain((0..first.len()).map(flipped)).chain(uniform);
         keys.flat_map(|key: Key| [Entry::Start, Entry::Running].map(|entry| (key.clone(), entry)))
             .find_map(|(key, entry)| self.schedule(&key, entry).ok())
+    }
+
+    /// What parameters decided about the modes that were made so far, and the model in whose terms.
+    pub fn with_decisions<T>(&self, look: impl FnOnce(&Decisions, &Model) -> T) -> Option<T> {
+        let stem = self.stem.get()?.as_ref().ok()?;
+        let stem = stem.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Some(stem.with_decisions(look))
     }
 
     /// The schedule of a mode.
@@ -204,6 +219,15 @@ impl Modes {
         let (modes, key) = (self.clone(), key.to_vec());
         schedule.mode = Some(Box::new(Mode { modes, key, entry, chains, notices: of_mode }));
         Ok(schedule)
+    }
+}
+
+/// A number as a literal of the type of a variable.
+fn literal(model: &mut Model, variable: VarId, value: f64) -> ExprId {
+    match model.variables[variable].ty {
+        VariableType::Boolean => model.exprs.boolean(value != 0.0),
+        VariableType::Integer | VariableType::Enumeration(_) => model.exprs.int(value as i64),
+        _ => model.exprs.real(value),
     }
 }
 

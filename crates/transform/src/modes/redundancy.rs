@@ -11,6 +11,7 @@ use dae::{EqId, ExprId, Origin, VarId, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::numbers::numbers;
+use crate::decisions::Subject;
 use crate::derivatives::{at_order, offsets_of_rows, residual};
 use crate::schedule::Role;
 use crate::structure::Matching;
@@ -96,6 +97,7 @@ fn redundant(work: &mut Work, system: &System, matching: &Matching, row: u32) ->
         return None;
     }
     let residuals = residuals(work, system, &rows);
+    work.note_values(&residuals, Subject::Sharing, None);
     let mut columns: Vec<VarId> = work.model.exprs.dependencies(&residuals).variables;
     columns.retain(|&v| work.is_unknown(v) || work.model.variables[v].derivative_of.is_some());
     let matrix = slopes(work, &residuals, &columns)?;
@@ -314,6 +316,7 @@ fn slopes(work: &mut Work, residuals: &[ExprId], variables: &[VarId]) -> Option<
         }
     }
     let roots: Vec<ExprId> = entries.iter().map(|&(.., entry)| entry).collect();
+    work.note_values(&roots, Subject::Sharing, None);
     let values = numbers(work, &work.model.exprs.postorder(&roots));
     let mut matrix = vec![vec![0.0; variables.len()]; residuals.len()];
     for (row, column, entry) in entries {

@@ -7,11 +7,12 @@
 //! the next (`Recall`), and only equations that read differently are looked at anew.
 
 use base::{Diagnostic, Id, Name};
-use dae::{Builtin, EqId, Equation, ExprId, Memo, Node, VarId, VariableType};
+use dae::{Builtin, EqId, Equation, ExprId, Memo, Model, Node, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
 use super::chains::Chains;
 use super::{Decided, Entry, Modes, conditions, decided, switched};
+use crate::decisions::Decisions;
 use crate::schedule::{Role, Schedule};
 use crate::work::{Sides, Work};
 use crate::written::Written;
@@ -87,6 +88,10 @@ impl Stem {
         self.add_residues(&mut work);
         self.work.rejoin(&mut work);
         outcome.map(|(plan, chains)| (plan.schedule(work, written), chains))
+    }
+
+    pub fn with_decisions<T>(&self, look: impl FnOnce(&Decisions, &Model) -> T) -> T {
+        look(&self.work.decisions, &self.work.model)
     }
 
     /// Adds what programs ask for beside the expressions of a schedule, so that all know it by one number: the residues of

@@ -1,0 +1,37 @@
+//! The programs of a model's modes, made when a mode is first tried, for all runs of the model.
+
+use std::sync::{Arc, Mutex};
+
+use base::Diagnostic;
+use rustc_hash::FxHashMap;
+use transform::modes::{Entry, Key, Modes};
+
+use crate::commons::Commons;
+use crate::program::Program;
+
+/// A program, or why the mode has none.
+pub type ModeProgram = Result<Arc<Program>, Arc<[Diagnostic]>>;
+
+/// Shared by all runs of a model. The lock is taken only where a mode is new to a run.
+#[derive(Default)]
+pub struct ModePrograms {
+    commons: Commons,
+    made: Mutex<FxHashMap<(Key, Entry), ModeProgram>>,
+}
+
+impl ModePrograms {
+    /// The program of a mode. Modes are made one after the other: they share what is known about equations.
+    pub fn get(&self, modes: &Arc<Modes>, key: &Key, entry: Entry) -> ModeProgram {
+        let mut made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = made.get(&(key.clone(), entry)) {
+            return known.clone();
+        }
+        let program = modes
+            .schedule(key, entry)
+            .and_then(|schedule| Program::of_mode(schedule, &self.commons).map_err(|problem| vec![problem]))
+            .map(Arc::new)
+            .map_err(Arc::from);
+        made.insert((key.clone(), entry), program.clone());
+        program
+    }
+}
