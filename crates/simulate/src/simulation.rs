@@ -517,21 +517,36 @@ impl Simulation {
         Ok(())
     }
 
-    /// Evaluates the left limits of an event. A branch that ends there may be undefined behind it, and the event is located
-    /// within an accuracy: then the values are those of the last time before it.
+    /// Evaluates the left limits of an event. A branch that ends there may be undefined behind it, or have another solution far
+    /// away, and the event is located within an accuracy: then the values are those of the last time before it.
     fn evaluate_left_of(&mut self, time: f64, before: Option<f64>) -> Result<(), Stop> {
-        match (self.evaluate_at(time), before) {
-            (Err(Stop::Trouble(Trouble::Evaluation(_) | Trouble::System(_))), Some(before)) => {
-                self.evaluate_at(before)?;
-                let Station { machine, integrator, .. } = &mut *self.station;
-                integrator.interpolate(time, &mut self.x);
-                machine.memory.set_time(time);
-                self.program.write_states(&mut machine.memory, &self.x);
-                machine.unsettle();
-                Ok(())
-            }
-            (outcome, _) => outcome,
+        let outcome = self.evaluate_at(time);
+        let Some(before) = before else { return outcome };
+        match outcome {
+            Ok(()) if !self.lies_far_behind() => return Ok(()),
+            Ok(()) | Err(Stop::Trouble(Trouble::Evaluation(_) | Trouble::System(_))) => {}
+            Err(_) => return outcome,
         }
+        self.evaluate_at(before)?;
+        let Station { machine, integrator, .. } = &mut *self.station;
+        integrator.interpolate(time, &mut self.x);
+        machine.memory.set_time(time);
+        self.program.write_states(&mut machine.memory, &self.x);
+        machine.unsettle();
+        Ok(())
+    }
+
+    /// Whether a relation that made the event is not next to zero at the point in memory.
+    fn lies_far_behind(&mut self) -> bool {
+        /// Relative to the largest residue.
+        const FAR: f64 = 1e-6;
+        let Station { machine, roots, .. } = &mut *self.station;
+        let mut residues = vec![0.0; self.program.roots.len()];
+        self.program.crossings(&mut machine.memory, &mut residues);
+        self.crossings.iter().any(|crossing| {
+            let largest = roots.sizes(crossing.function).0;
+            residues[crossing.function].abs() > FAR * largest
+        })
     }
 
     /// Goes on with other states where those in use become bad.

@@ -7,12 +7,16 @@ use crate::error::Singular;
 use crate::finite_differences::FiniteDifferences;
 use crate::weights::all_finite;
 
+/// How fast corrections shrink, at least, with factors of another point.
+const SHRINKING: f64 = 0.2;
+
 impl NewtonSolver {
     /// Iterates with the factors at hand while the corrections shrink fast. False puts `x` back to its start.
     pub(super) fn simplified(&mut self, system: &mut dyn NonlinearSystem, x: &mut [f64]) -> Result<bool, NewtonError> {
         self.step.copy_from_slice(&self.r);
         self.solver.solve(&mut self.step);
-        if self.has_slopes_of(x) && self.is_settled_at_start(x) {
+        let near = self.has_slopes_of(x);
+        if near && self.is_settled_at_start(x) {
             return Ok(true);
         }
         self.set_relative_weight(x);
@@ -36,12 +40,13 @@ impl NewtonSolver {
             let rate = if round == 0 { contraction.max(moved) } else { contraction };
             let tolerance = (1.0 - rate) * self.options.tolerance;
             if rate < 1.0
+                && (near || self.residuals_shrank())
                 && self.corrections_are_within(x, &self.step, &self.r, tolerance)
                 && self.dependents_are_settled(x, &self.next_step, &self.step)
             {
                 return Ok(true);
             }
-            if contraction > 0.2 || contraction.is_nan() {
+            if contraction > SHRINKING || contraction.is_nan() {
                 break;
             }
             size = next;
@@ -49,6 +54,15 @@ impl NewtonSolver {
         x.copy_from_slice(&self.start);
         self.evaluate_start(system, x)?;
         Ok(false)
+    }
+
+    /// Whether every residual is smaller than at the start. One that stays has unknowns that the factors do not let move.
+    fn residuals_shrank(&self) -> bool {
+        /// Relative to the largest residual at the start.
+        const NOTHING: f64 = 1e-6;
+        let largest = self.first_r.iter().fold(0.0f64, |largest, r| largest.max(r.abs()));
+        let mut residuals = self.r.iter().zip(&self.first_r);
+        residuals.all(|(r, first)| r.abs() <= (SHRINKING * first.abs()).max(NOTHING * largest))
     }
 
     /// Whether the factors are those of a point near by. Slopes of a much steeper place, such as that of a logarithm near zero, make

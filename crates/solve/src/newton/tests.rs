@@ -236,3 +236,26 @@ fn factors_of_a_steeper_place_do_not_settle_anything() {
     solver.solve(&mut system, &mut x).unwrap();
     assert!((x[0] - 1.0).abs() < 1e-9, "{x:?}");
 }
+
+#[test]
+fn an_unknown_that_the_factors_hold_is_not_settled_because_others_are() {
+    // The second unknown follows the first at once; with the slope of a place next to zero the first never moves.
+    let right = std::cell::Cell::new(-40.0);
+    let mut system = System(2, |x, r| {
+        r[0] = 1.0 + x[0].ln() + x[0] - right.get();
+        r[1] = x[1] - 3.0 - x[0] - 0.001 * right.get();
+        if r[0].is_nan() { Err(EvalError::recoverable(0)) } else { Ok(()) }
+    });
+    let mut solver = NewtonSolver::new(&system, NewtonOptions::default()).unwrap();
+    let mut x = [1e-17, 3.0];
+    solver.solve(&mut system, &mut x).unwrap();
+    for (c, guess) in [(2.1, 1.0), (1.9, 1.0), (3.0, 1.5)] {
+        right.set(-40.0);
+        let mut x = [1e-17, 3.0];
+        solver.solve(&mut system, &mut x).unwrap();
+        right.set(c);
+        let mut x = [guess, 4.0];
+        solver.solve(&mut system, &mut x).unwrap();
+        assert!((1.0 + x[0].ln() + x[0] - c).abs() < 1e-9, "{x:?}");
+    }
+}
