@@ -22,11 +22,12 @@ const NO_END: &str = "no end";
 
 pub fn case(rng: &mut Rng) -> Case {
     let others: Vec<_> = FAMILIES.iter().filter(|family| family.name != "tuned").collect();
-    let Case { text, settings, .. } = (others[rng.usize(..others.len())].case)(rng);
+    let Case { text, settings, inputs, .. } = (others[rng.usize(..others.len())].case)(rng);
     let text = with_parameters(&text, rng);
     let seed = rng.u64(..);
     let (own, given) = (text.clone(), settings.clone());
-    Case { text, settings, judge: Box::new(move |_| guarded(&own, &given, seed)) }
+    let judge = Box::new(move |_: &_| guarded(&own, &given, seed));
+    Case { text, settings, inputs, judge }
 }
 
 fn guarded(text: &str, settings: &Settings, seed: u64) -> Verdict {
