@@ -206,11 +206,14 @@ impl Driven {
         if self.stops_at_kinks { jump.min(after(&self.signals.kinks, self.passed)) } else { jump }
     }
 
-    /// Whether an input jumped at this time or later.
+    /// Whether an input jumped within the instant of the event at hand.
     pub fn has_jumped(&self, time: f64) -> bool {
-        let jumps = &self.signals.jumps;
-        let passed = jumps.partition_point(|&jump| jump <= self.passed);
-        passed > 0 && jumps[passed - 1] >= time
+        is_within(&self.signals.jumps, time, self.passed)
+    }
+
+    /// Whether an input jumped there, or changed its slope.
+    pub fn has_bent(&self, time: f64) -> bool {
+        self.has_jumped(time) || is_within(&self.signals.kinks, time, self.passed)
     }
 
     /// The first change of a slope after a time, infinity without one.
@@ -233,6 +236,13 @@ impl Driven {
             };
         }
     }
+}
+
+/// Whether one of the times lies in the instant of `time`, which ends at `end`.
+fn is_within(times: &[f64], time: f64, end: f64) -> bool {
+    let begin = time - (end - time);
+    let count = times.partition_point(|&known| known <= end);
+    count > 0 && times[count - 1] >= begin
 }
 
 fn after(times: &[f64], time: f64) -> f64 {

@@ -332,6 +332,8 @@ impl Clockwork {
         /// With more delays than this the arrivals multiply.
         const FEW_DELAYS: usize = 3;
         let delays = &machine.program.layout.delays;
+        // An input that jumps or bends does so again behind the delay, however short a spike it is.
+        let bends = machine.memory.driven.has_bent(machine.memory.time());
         let again = self.arrived.take().map(|times| times + 1);
         let again = again.filter(|&times| times <= MOST_TIMES && delays.len() <= FEW_DELAYS);
         for (k, delay) in delays.iter().enumerate() {
@@ -339,6 +341,8 @@ impl Clockwork {
             let after = machine.memory.values[delay.value as usize];
             if (after - before).abs() > 1e-9 * (after.abs() + before.abs()) {
                 self.expect(machine, k, true, 0);
+            } else if bends {
+                self.expect(machine, k, false, 0);
             } else if let Some(times) = again {
                 self.expect(machine, k, false, times);
             }
@@ -359,12 +363,16 @@ impl Clockwork {
             return;
         }
         let others = |other: &Arrival| same_instant(other.time, time);
-        if jumps {
-            self.arrivals.retain(|other| other.jumps || !others(other));
-        } else if self.arrivals.iter().any(others) {
+        let mut place = self.arrivals.partition_point(|other| other.time < time);
+        let neighbours = [place.checked_sub(1), Some(place)];
+        let has_others = neighbours.into_iter().flatten().any(|near| self.arrivals.get(near).is_some_and(others));
+        if has_others && !jumps {
             return;
         }
-        let place = self.arrivals.partition_point(|other| other.time < time);
+        if has_others {
+            self.arrivals.retain(|other| other.jumps || !others(other));
+            place = self.arrivals.partition_point(|other| other.time < time);
+        }
         if self.arrivals.get(place).is_none_or(|other| other.time != time) {
             self.arrivals.insert(place, Arrival { time, jumps, times });
         }
