@@ -15,6 +15,8 @@ pub struct Call<'a> {
     pub style: Style,
     /// Known before the model is flattened: what is differenced is what was written.
     pub switching: transform::Switching,
+    /// Inputs that a file gives.
+    pub inputs: Vec<String>,
     /// For the summary, as far as it is known.
     pub flat: Option<Flat>,
     pub structure: Option<Structure>,
@@ -30,6 +32,7 @@ impl<'a> Call<'a> {
             subject,
             style,
             switching: transform::Switching::default(),
+            inputs: Vec::new(),
             flat: None,
             structure: None,
             classes: Vec::new(),
@@ -42,6 +45,7 @@ impl<'a> Call<'a> {
         let target = self.target()?;
         let mut request = request(self.subject, &target);
         request.transform.switching = self.switching;
+        request.inputs = self.inputs.clone();
         let model = self.session.flatten(&request)?;
         self.flat = Some(Flat::of(&model));
         Ok(model)
@@ -170,6 +174,7 @@ fn request(subject: &Subject, target: &str) -> Request {
         more: subject.more.clone(),
         libraries,
         set: subject.set.clone(),
+        inputs: Vec::new(),
         transform: transform::Options {
             index_reduction: match subject.index_reduction {
                 IndexReduction::Dummy => transform::IndexReduction::DummyDerivatives,

@@ -100,3 +100,25 @@ fn a_unit_of_another_dimension_is_refused() {
                 is no way\n";
     assert_eq!(run.stderr, said);
 }
+
+/// The value that an input has in the model counts as long as no column gives another one; a final one always does.
+#[test]
+fn columns_win_over_defaults() {
+    let folder = Folder::new("inputs-defaults");
+    folder.write(
+        "d.mo",
+        "model D
+           input Real u = 3;
+           input Real w[2] = {10, 20};
+           final input Real f = 100;
+           Real y = u + w[1] + w[2] + f;
+         end D;",
+    );
+    folder.write("in.csv", "time,u,w[2],f\n0,1,2,5\n");
+    assert_eq!(gyrator(&folder, &["simulate", "d.mo"]).status, 0);
+    assert_eq!(last(&folder, "D.csv", "y"), 133.0);
+    let run = gyrator(&folder, &["simulate", "d.mo", "--input", "in.csv"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("`f` of `in.csv` is no input of the model and not used"), "{}", run.stderr);
+    assert_eq!(last(&folder, "D.csv", "y"), 113.0);
+}

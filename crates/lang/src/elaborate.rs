@@ -62,6 +62,7 @@ pub struct Elaborator {
     pub(crate) differentiator: dae::Differentiator,
     /// As in `Overrides`.
     pub(crate) name_differentiated: bool,
+    pub(crate) inputs: FxHashSet<String>,
     /// Of components whose sizes are being found.
     pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,
     /// While the sizes of a record class are found, its parameters are not known.
@@ -148,6 +149,7 @@ impl Elaborator {
             record_operations: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),
             name_differentiated: overrides.name_differentiated,
+            inputs: overrides.inputs.iter().cloned().collect(),
             sizes_so_far: FxHashMap::default(),
             constants_only: false,
             record_sizes: FxHashMap::default(),

@@ -18,6 +18,8 @@ pub const SET: &str = "--set ";
 pub struct Overrides {
     /// `motor.R` and the text of an expression.
     pub set: Vec<(String, String)>,
+    /// Top-level inputs that are given from outside, also where they have a value of their own.
+    pub inputs: Vec<String>,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
     /// What is under `der` gets a name unless it is linear, so that what was written is differenced.

@@ -40,13 +40,38 @@ pub fn make_paths(elaborator: &mut Elaborator, parts: &[Part]) -> Vec<Vec<PathId
 pub fn make_variables(elaborator: &mut Elaborator, parts: &[Part], paths: &[Vec<PathId>]) {
     for (part, paths) in parts.iter().zip(paths) {
         let Some(variable) = template(elaborator, part) else { continue };
+        let may_be_given = variable.causality == Causality::Local && has_default(elaborator, part);
         let mut variables = Vec::with_capacity(paths.len());
         for (position, &path) in paths.iter().enumerate() {
             let here = part.present.as_ref().is_none_or(|present| present.get(position).copied().unwrap_or(false));
-            variables.push(here.then(|| elaborator.flat.model.variables.push(Variable { path, ..variable.clone() })));
+            let mut variable = Variable { path, ..variable.clone() };
+            if may_be_given && elaborator.inputs.contains(&elaborator.flat.model.paths.text(path)) {
+                variable.causality = Causality::Input;
+            }
+            variables.push(here.then(|| elaborator.flat.model.variables.push(variable)));
         }
         elaborator.flat.scalars.insert(part.component, Scalars { sizes: part.sizes.clone(), variables });
     }
+}
+
+/// Whether a part is an input of the model with a value that counts as long as nothing else is given.
+fn has_default(elaborator: &mut Elaborator, part: &Part) -> bool {
+    if elaborator.inputs.is_empty() || elaborator.instances.direction(part.component) != ast::Direction::Input {
+        return false;
+    }
+    let chain = elaborator.instances.chain(part.component);
+    let is_fixed = |&id: &CompId| {
+        let prefixes = &elaborator.instances.component(id).prefixes;
+        prefixes.protected || prefixes.is_final
+    };
+    !chain.iter().any(is_fixed) && is_at_top(elaborator, &chain)
+}
+
+/// Whether a component is one of the model itself, or of a connector of it.
+fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
+    let is_connector =
+        |elaborator: &mut Elaborator, first| crate::connect::collect::is_connector(elaborator, first).unwrap_or(false);
+    chain.len() == 1 || chain.first().is_some_and(|&first| is_connector(elaborator, first))
 }
 
 fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
@@ -70,10 +95,7 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
             _ => Variability::Discrete,
         },
     };
-    let is_top = chain.len() == 1
-        || chain.first().is_some_and(|&first| {
-            chain.len() > 1 && crate::connect::collect::is_connector(elaborator, first).unwrap_or(false)
-        });
+    let is_top = is_at_top(elaborator, &chain);
     // What has a value in the model is not asked from outside of it.
     let is_bound = elaborator.instances.binding(part.component).is_some();
     let causality = match elaborator.instances.direction(part.component) {
@@ -210,6 +232,10 @@ fn set_binding(elaborator: &mut Elaborator, part: &Part, variables: &[Option<Var
         let model = &mut elaborator.flat.model;
         if model.variables[variable].variability <= Variability::Parameter {
             model.variables[variable].binding = Some(value);
+            continue;
+        }
+        // What is given from outside takes the place of the default.
+        if model.variables[variable].causality == Causality::Input {
             continue;
         }
         let path = model.variables[variable].path;

@@ -28,6 +28,8 @@ pub struct Request {
     pub libraries: Vec<PathBuf>,
     /// Parameters and the texts of their new values.
     pub set: Vec<(String, String)>,
+    /// Top-level inputs that are given from outside, also where they have a value of their own.
+    pub inputs: Vec<String>,
     pub transform: transform::Options,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
@@ -125,6 +127,7 @@ impl Session {
         ));
         Ok(lang::Overrides {
             set: request.set.clone(),
+            inputs: request.inputs.clone(),
             no_unit_check: request.no_unit_check,
             name_differentiated: request.transform.switching == transform::Switching::Difference,
             outside,

@@ -46,6 +46,11 @@ impl Run<'_> {
         if is_differenced {
             call.switching = transform::Switching::Difference;
         }
+        let input = match &self.arguments.input {
+            Some(path) => Some((path, results::read(path).map_err(|error| Failed::Call(error.to_string()))?)),
+            None => None,
+        };
+        call.inputs = input.iter().flat_map(|(_, table)| table.names().map(str::to_owned)).collect();
         let model = call.flatten()?;
         let start = self.arguments.start_from.as_deref().map(StartFrom::read).transpose()?;
         let mut options = self.options(&model.experiment, start.as_ref())?;
@@ -59,8 +64,10 @@ impl Run<'_> {
         let drawn = self.names_to_draw(&schedule.model)?;
         self.warn_of_empty_selection(call, &schedule.model, keep);
         let program = call.session.compile(schedule)?;
-        if let Some(input) = &self.arguments.input {
-            options.inputs = Arc::new(self.read_inputs(call, &program, input)?);
+        if let Some((path, table)) = &input {
+            let (signals, warnings) = session::signals_of_file(&program, path, table).map_err(Failed::Call)?;
+            call.session.diagnostics.extend(warnings);
+            options.inputs = Arc::new(Signals::new(signals));
         }
         if let Some(start) = start {
             let point = session::start_point(&program, &start.table, &start.file, start.time, options.start_time);
@@ -118,14 +125,6 @@ impl Run<'_> {
         }
         let options = settings.resolve(experiment).map_err(Failed::Call)?;
         Ok(RunOptions { steady_state: self.arguments.steady_state, ..options })
-    }
-
-    /// The inputs that a file gives.
-    fn read_inputs(&self, call: &mut Call, program: &Program, path: &Path) -> Result<Signals, Failed> {
-        let table = results::read(path).map_err(|error| Failed::Call(error.to_string()))?;
-        let (signals, warnings) = session::signals_of_file(program, path, &table).map_err(Failed::Call)?;
-        call.session.diagnostics.extend(warnings);
-        Ok(Signals::new(signals))
     }
 
     fn watched(
