@@ -22,6 +22,9 @@ const MOST_JUMPS: usize = 10;
 /// Columns whose rest is smaller, relative to the largest, depend on others.
 const DEPENDENT: f64 = 1e-11;
 
+/// Matrices are dense here.
+const MOST_STATES: usize = 2000;
+
 /// A point of the search.
 struct Point {
     x: Vec<f64>,
@@ -67,11 +70,11 @@ impl Point {
         let size = self.x.len();
         let mut matrix = DenseMatrix::zeros(size, size);
         let mut right = vec![0.0; size];
-        for row in 0..size {
+        for (row, right) in right.iter_mut().enumerate() {
             let unit = self.negligible(row) / VANISHED;
             // A derivative that depends on no state is none of Newton's business.
             let factor = if unit > 0.0 { 1.0 / unit } else { 0.0 };
-            right[row] = -factor * self.slope[row];
+            *right = -factor * self.slope[row];
             for column in 0..size {
                 matrix.set(row, column, factor * self.jacobian.get(row, column) * self.scale[column]);
             }
@@ -118,10 +121,16 @@ impl Simulation {
             let hint = "leave out `--index-reduction projection`";
             return Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into());
         }
+        let states = self.station.machine.size();
+        if states > MOST_STATES {
+            let message =
+                format!("the search for a stationary state is made for {MOST_STATES} states at most, not {states}");
+            let hint = "simulate until the model is at rest, and go on from there with --start-from";
+            return Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into());
+        }
         // What is stationary is so since ever: delays give what goes into them.
         self.forget_past();
-        let found = self.search_steady_state();
-        let point = found?;
+        let point = self.search_steady_state()?;
         self.begin_past();
         let free: Vec<String> = point.free().into_iter().map(|state| self.state_name(state)).collect();
         if !free.is_empty() {
@@ -288,10 +297,10 @@ impl Simulation {
                 return self.iterate_to_rest(point);
             }
             let is_same = |(now, before): (&f64, &f64)| (now - before).abs() <= 1e-9 * (now.abs() + before.abs());
-            let rests = point.slope.iter().zip(&before.1).enumerate();
-            let rests = rests.map(|(row, pair)| point.has_vanished(row) || is_same(pair)).all(|same| same);
+            let mut pairs = point.slope.iter().zip(&before.1).enumerate();
+            let rests = pairs.all(|(row, pair)| point.has_vanished(row) || is_same(pair));
             unchanged = if rests { unchanged + 1 } else { 0 };
-            if unchanged > 8 || self.has_left_branch(point) {
+            if unchanged > 8 || self.has_left_branch() {
                 break;
             }
             step *= if moved < 1.0 { 2.0 } else { 1.0 };
@@ -300,7 +309,7 @@ impl Simulation {
     }
 
     /// Whether a relation is not what it was at the beginning.
-    fn has_left_branch(&mut self, _: &Point) -> bool {
+    fn has_left_branch(&mut self) -> bool {
         let program = &self.station.machine.program.clone();
         let mut residues = vec![0.0; program.roots.len()];
         program.crossings(&mut self.station.machine.memory, &mut residues);
