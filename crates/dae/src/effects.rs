@@ -75,7 +75,7 @@ pub fn checking(functions: &Functions, id: FunctionId) -> Option<Function> {
     });
     let call = Statement { kind: StatementKind::Call(Expr::Call(id, arguments)), span: function.span };
     Some(Function {
-        name: Name::new(&format!("{}.holds", function.name)),
+        name: Name::new(&format!("{}{HOLDS}", function.name)),
         inputs,
         outputs: vec![holds],
         locals,
@@ -87,6 +87,18 @@ pub fn checking(functions: &Functions, id: FunctionId) -> Option<Function> {
         span: function.span,
     })
 }
+
+/// Whether a function is one that `checking` makes; no message speaks of those.
+pub(crate) fn is_checking(functions: &Functions, function: &Function) -> bool {
+    let Body::Algorithm(statements) = &function.body else { return false };
+    let [Statement { kind: StatementKind::Call(Expr::Call(called, _)), .. }] = &statements[..] else { return false };
+    functions.get(*called).is_some_and(|called| {
+        called.span == function.span && function.name.as_str().strip_suffix(HOLDS) == Some(called.name.as_str())
+    })
+}
+
+/// How the names of functions end that `checking` makes.
+const HOLDS: &str = ".holds";
 
 /// Adds the function that `checking` makes.
 pub fn add_checking(functions: &mut Functions, id: FunctionId) -> Option<FunctionId> {

@@ -36,6 +36,7 @@ mod substitute;
 pub mod symbolic;
 pub mod typed;
 pub mod typing;
+mod unassigned_members;
 mod units;
 mod variables;
 

@@ -105,6 +105,9 @@ impl Elaborator {
             inverses: Vec::new(),
             span,
         };
+        for warning in crate::unassigned_members::complete(&mut function) {
+            self.report(warning);
+        }
         if typed.signature.kind == SignatureKind::Function {
             function.derivatives = self.derivative_annotations(typed);
             function.inverses = self.inverse_annotations(typed);

@@ -4,6 +4,7 @@
 //! with the value the variable has before. What a function cannot compute (`time`, `pre(x)` …) is an input.
 
 use base::{Name, Span};
+use dae::effects::effects;
 use dae::expr::{CallSite, Shape};
 use dae::function::LocalId;
 use dae::{ActionKind, Node};
@@ -37,7 +38,7 @@ impl Expander<'_> {
     /// Executes a statement of a section as a call of a function made from it; `false` where it uses what a function cannot.
     pub(crate) fn outlined(&mut self, statement: &Statement) -> Outcome<bool> {
         let Some(section) = self.section.clone() else { return Ok(false) };
-        if !is_closed(std::slice::from_ref(statement), false) {
+        if !is_closed(std::slice::from_ref(statement), false) || self.changes_something(statement) {
             return Ok(false);
         }
         let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), holds: None, failed: false };
@@ -55,6 +56,18 @@ impl Expander<'_> {
         outline.capture_iterators(&body);
         self.call_outlined(outline, body, std::ptr::from_ref(statement) as usize)?;
         Ok(true)
+    }
+
+    /// Whether a statement calls what is called for more than its assertions: that is not done in a function, which is
+    /// evaluated as often as its value is needed.
+    fn changes_something(&mut self, statement: &Statement) -> bool {
+        let mut calls = Vec::new();
+        called(std::slice::from_ref(statement), &mut calls);
+        calls.into_iter().any(|call| {
+            let Kind::Call(function, _) = call.kind else { return true };
+            let Ok(id) = self.elaborator.flat_function(function) else { return true };
+            effects(&self.elaborator.flat.model.functions, vec![id]).impure
+        })
     }
 
     fn call_outlined(&mut self, mut outline: Outline, body: Statement, written: usize) -> Outcome<()> {
@@ -127,7 +140,7 @@ fn components(reference: &Reference) -> Vec<CompId> {
 
 fn has_assertions(statements: &[Statement]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
-        StatementKind::Assert { .. } => true,
+        StatementKind::Assert { .. } | StatementKind::Call(_) => true,
         StatementKind::If { branches, otherwise } => {
             branches.iter().any(|(_, body)| has_assertions(body)) || has_assertions(otherwise)
         }
@@ -142,15 +155,32 @@ fn is_closed(statements: &[Statement], in_loop: bool) -> bool {
         StatementKind::When { .. }
         | StatementKind::Reinit(..)
         | StatementKind::Terminate(_)
-        | StatementKind::Return
-        | StatementKind::Call(_) => false,
+        | StatementKind::Return => false,
         StatementKind::Break => in_loop,
         StatementKind::If { branches, otherwise } => {
             branches.iter().all(|(_, body)| is_closed(body, in_loop)) && is_closed(otherwise, in_loop)
         }
         StatementKind::For { body, .. } | StatementKind::While { body, .. } => is_closed(body, true),
-        StatementKind::Assign(..) | StatementKind::AssignSeveral(..) | StatementKind::Assert { .. } => true,
+        StatementKind::Assign(..)
+        | StatementKind::AssignSeveral(..)
+        | StatementKind::Assert { .. }
+        | StatementKind::Call(_) => true,
     })
+}
+
+/// The functions that statements call for what they do.
+fn called(statements: &[Statement], found: &mut Vec<Expr>) {
+    for statement in statements {
+        match &statement.kind {
+            StatementKind::Call(call) => found.push(call.clone()),
+            StatementKind::If { branches, otherwise } => {
+                branches.iter().for_each(|(_, body)| called(body, found));
+                called(otherwise, found);
+            }
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => called(body, found),
+            _ => {}
+        }
+    }
 }
 
 impl Outline {

@@ -7,8 +7,9 @@
 //! Level 4 format: MATLAB MAT-File Format, chapter 2.
 //!
 //! So that the file can be read at every moment of the run, also by those who take their time, the whole file is replaced by
-//! a longer one now and then, as long as it is small. A large one grows in place: readers take what follows `data_2` for a
-//! further matrix, and there is one: `spare`, bytes without meaning. New rows are written into it, and at their end the
+//! a longer one now and then: a small one by its content, a large one by a hidden copy that grows. Where there is no room for
+//! a copy, the file grows in place, and what is there when the run is killed can be read: readers take what follows `data_2`
+//! for a further matrix, and there is one: `spare`, bytes without meaning. New rows are written into it, and at their end the
 //! head of the next `spare`; then the number of columns makes them part of `data_2`, and what the old head of `spare` still
 //! covers of them is put in its place. The end of the run cuts `spare` off.
 
@@ -181,6 +182,55 @@ impl MatSink {
         let _ = self.output.patch(places.end_time, time);
     }
 
+    /// From now on the file grows by a copy, or in place where there is none.
+    fn grow(&mut self) -> Result<(), ResultError> {
+        if !self.output.is_replaceable() {
+            return self.grow_in_place();
+        }
+        self.replace(false)?;
+        if !self.output.grow_in_copy() {
+            return self.grow_in_place();
+        }
+        self.content = None;
+        Ok(())
+    }
+
+    /// Adds the rows that were kept back to the copy, which takes the place of the file when that is due.
+    fn extend_copy(&mut self) -> Result<(), ResultError> {
+        let Some(places) = &mut self.places else { return Ok(()) };
+        let appended = self.output.append(&self.pending);
+        self.pending.clear();
+        let rows = std::mem::take(&mut self.pending_rows);
+        if appended.is_ok() {
+            self.rows = self.rows.saturating_add(rows);
+            places.end = self.output.length();
+        } else {
+            // The file gets what did fit; the error that led here is reported.
+            self.is_over = true;
+            let _ = self.publish();
+        }
+        appended
+    }
+
+    /// The file gets all rows of the copy.
+    fn publish(&mut self) -> Result<(), ResultError> {
+        let Some(places) = &self.places else { return Ok(()) };
+        self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
+        self.output.patch(places.end_time, &self.last_time.to_le_bytes())?;
+        self.output.publish_copy()
+    }
+
+    /// The file gets all rows so far, and a new copy goes on to grow.
+    fn checkpoint(&mut self) -> Result<(), ResultError> {
+        self.publish()?;
+        if self.output.grow_in_copy() {
+            return Ok(());
+        }
+        let mut head = Vec::with_capacity(SPARE_HEAD);
+        push_header(&mut head, SPARE, BYTE, 0, 1);
+        self.output.append(&head)
+    }
+
     /// From now on the file grows in place.
     fn grow_in_place(&mut self) -> Result<(), ResultError> {
         self.replace(true)?;
@@ -193,6 +243,10 @@ impl MatSink {
         if self.content.is_some() {
             self.take_pending();
             return if self.output.is_replaceable() { self.replace(false) } else { Ok(()) };
+        }
+        if self.output.grows_in_copy() {
+            self.extend_copy()?;
+            return if self.output.is_copy_due() { self.checkpoint() } else { Ok(()) };
         }
         let Some(places) = self.places.as_mut().filter(|_| self.pending.len() >= SPARE_HEAD) else { return Ok(()) };
         let rows = self.rows.saturating_add(self.pending_rows);
@@ -220,6 +274,11 @@ impl MatSink {
                 self.is_over = true;
             }
             return Ok(());
+        }
+        if self.output.grows_in_copy() {
+            self.extend_copy()?;
+            self.is_over = true;
+            return self.publish();
         }
         self.flush()?;
         let Some(places) = &mut self.places else { return Ok(()) };
@@ -259,7 +318,7 @@ impl ResultSink for MatSink {
         }
         self.pending_rows += 1;
         match &self.content {
-            Some(content) if content.len() + self.pending.len() > SMALL => self.grow_in_place(),
+            Some(content) if content.len() + self.pending.len() > SMALL => self.grow(),
             Some(_) if self.output.is_stale() => self.flush(),
             None if self.pending.len() >= PIECE || self.output.is_stale() => self.flush(),
             _ => Ok(()),
@@ -628,6 +687,39 @@ mod tests {
         }
         sink.finish().unwrap();
         assert_eq!(crate::read(&path.0).unwrap().time.len(), 100);
+    }
+
+    /// A large file, too, is one thing for those who opened it.
+    #[cfg(unix)]
+    #[test]
+    fn a_large_file_can_be_read_slowly() {
+        use std::io::Read;
+        let path = TemporaryPath::new("slow-large.mat");
+        let mut sink = MatSink::create(&path.0).unwrap();
+        sink.begin(&[Column::new("x")]).unwrap();
+        sink.row(0.0, &[0.0]).unwrap();
+        sink.grow().unwrap();
+        assert!(sink.output.grows_in_copy());
+        for row in 1..50 {
+            let before = crate::read(&path.0).unwrap().time.len();
+            let mut file = std::fs::File::open(&path.0).unwrap();
+            let mut bytes = vec![0; 20];
+            file.read_exact(&mut bytes).unwrap();
+            sink.row(f64::from(row), &[f64::from(-row)]).unwrap();
+            sink.flush().unwrap();
+            assert_eq!(crate::read(&path.0).unwrap().time.len(), before);
+            sink.checkpoint().unwrap();
+            file.read_to_end(&mut bytes).unwrap();
+            assert_eq!(read(&path.0, &bytes, &|_| true).unwrap().time.len(), before);
+            let result = crate::read(&path.0).unwrap();
+            assert_eq!((result.time.len(), result.last("x")), (before + 1, Some(f64::from(-row))));
+        }
+        sink.row(50.0, &[-50.0]).unwrap();
+        sink.finish().unwrap();
+        drop(sink);
+        assert_eq!(crate::read(&path.0).unwrap().time.len(), 51);
+        let left = std::fs::read_dir(path.0.parent().unwrap()).unwrap().flatten();
+        assert_eq!(left.filter(|e| e.file_name().to_string_lossy().contains("slow-large.mat.")).count(), 0);
     }
 
     #[test]

@@ -4,10 +4,13 @@
 //! until there is a new one. What is appended is always a number of complete rows. When the disk fills up in the middle of
 //! an append, the file is cut back to what it held before, so that no half row stays.
 //!
+//! A file of a format that cannot grow while it is read grows in a copy under a hidden name, which takes the name of the file
+//! now and then; the copy that goes on to grow is made anew each time.
+//!
 //! A lock on the file, which ends with the process, keeps a second run from writing it.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -23,7 +26,21 @@ pub(crate) struct OutputFile {
     path: PathBuf,
     length: u64,
     last_append: Instant,
+    copy: Option<Copy>,
 }
+
+/// The copy that grows, from which the file is replaced.
+#[derive(Debug)]
+struct Copy {
+    file: File,
+    path: PathBuf,
+    since: Instant,
+    /// What it took to make it.
+    cost: Duration,
+}
+
+/// Copies are made at most this part of the time.
+const COPYING: u32 = 20;
 
 #[derive(Debug)]
 enum State {
@@ -37,11 +54,14 @@ enum State {
 impl OutputFile {
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         let state = claim(path).map_err(|error| ResultError::io(path, "create", error))?;
-        Ok(Self { state, path: path.to_owned(), length: 0, last_append: Instant::now() })
+        Ok(Self { state, path: path.to_owned(), length: 0, last_append: Instant::now(), copy: None })
     }
 
-    /// The file, once it has content.
+    /// The file, once it has content, or the copy of it that grows.
     fn file(&mut self) -> io::Result<&mut File> {
+        if let Some(copy) = &mut self.copy {
+            return Ok(&mut copy.file);
+        }
         match &mut self.state {
             State::Open { file, .. } => Ok(file),
             State::Waiting { .. } => Err(io::Error::other("nothing was written yet")),
@@ -61,12 +81,15 @@ impl OutputFile {
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), ResultError> {
         self.last_append = Instant::now();
         let length = self.length;
-        let written = match &mut self.state {
-            State::Open { file, .. } => file.write_all(bytes).inspect_err(|_| {
+        let add = |file: &mut File| {
+            file.write_all(bytes).inspect_err(|_| {
                 // A pipe cannot be cut, and then there is nothing left to save.
                 let _ = file.set_len(length);
                 let _ = file.seek(SeekFrom::Start(length));
-            }),
+            })
+        };
+        let written = match &mut self.state {
+            State::Open { file, .. } => add(self.copy.as_mut().map_or(file, |copy| &mut copy.file)),
             State::Waiting { target, old } => match publish(target, old, bytes) {
                 Ok(file) => {
                     self.state = State::Open { file, target: Some(target.clone()), old: old.take() };
@@ -97,6 +120,45 @@ impl OutputFile {
         });
         replaced.map_err(|error| ResultError::io(&self.path, "write", error))?;
         self.length = bytes.len() as u64;
+        Ok(())
+    }
+
+    /// From now on a copy of the file grows. Where none can be made, that is no failure: the caller then does without.
+    pub fn grow_in_copy(&mut self) -> bool {
+        let State::Open { file, target: Some(target), .. } = &self.state else { return false };
+        let path = beside(target);
+        let begin = Instant::now();
+        match copied(target, &path, file, self.length) {
+            Ok(file) => {
+                self.copy = Some(Copy { file, path, since: begin, cost: begin.elapsed() });
+                true
+            }
+            Err(_) => {
+                let _ = std::fs::remove_file(&path);
+                false
+            }
+        }
+    }
+
+    pub fn grows_in_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// Whether the copy should take the name of the file and be made anew.
+    pub fn is_copy_due(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| copy.since.elapsed() > PATIENCE.max(copy.cost * COPYING))
+    }
+
+    /// The copy takes the name of the file. Who has opened that goes on to read the old content.
+    pub fn publish_copy(&mut self) -> Result<(), ResultError> {
+        let (Some(copy), State::Open { file, target: Some(target), old }) = (self.copy.take(), &mut self.state) else {
+            return Ok(());
+        };
+        let moved = std::fs::rename(&copy.path, target).inspect_err(|_| {
+            let _ = std::fs::remove_file(&copy.path);
+        });
+        moved.map_err(|error| ResultError::io(&self.path, "write", error))?;
+        *old = Some(std::mem::replace(file, copy.file));
         Ok(())
     }
 
@@ -156,6 +218,50 @@ impl OutputFile {
     }
 }
 
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some(copy) = &self.copy {
+            let _ = std::fs::remove_file(&copy.path);
+        }
+    }
+}
+
+/// A new file with the first bytes of another one, at their end and locked.
+fn copied(from: &Path, path: &Path, opened: &File, length: u64) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    fill(&mut file, &[], Some(opened))?;
+    let count = io::copy(&mut File::open(from)?.take(length), &mut file)?;
+    if count < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(file)
+}
+
+/// Removes what runs that were killed left beside the file.
+#[cfg(unix)]
+fn remove_abandoned(target: &Path) {
+    let Some(name) = target.file_name() else { return };
+    let begin = format!(".{}.", name.to_string_lossy());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(&begin)?.strip_suffix(".part"));
+        let is_part = number.is_some_and(|number| number.parse::<u32>().is_ok_and(|id| id != std::process::id()));
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_part
+            && is_file
+            && let Ok(file) = OpenOptions::new().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn remove_abandoned(_target: &Path) {}
+
 /// Makes sure that the file can be written, by this run alone.
 fn claim(path: &Path) -> io::Result<State> {
     // A link stays, and the file that it leads to is written.
@@ -164,6 +270,7 @@ fn claim(path: &Path) -> io::Result<State> {
         Ok(file) if !file.metadata()?.is_file() => Ok(State::Open { file, target: None, old: None }),
         Ok(file) => {
             lock(&file)?;
+            remove_abandoned(&target);
             Ok(State::Waiting { target, old: Some(file) })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -171,6 +278,7 @@ fn claim(path: &Path) -> io::Result<State> {
             let beside = beside(&target);
             OpenOptions::new().write(true).create_new(true).open(&beside)?;
             std::fs::remove_file(&beside)?;
+            remove_abandoned(&target);
             Ok(State::Waiting { target, old: None })
         }
         Err(error) => Err(error),

@@ -81,7 +81,8 @@ fn assertions_of_calls_count_whatever_becomes_of_the_results() {
           end part;";
     let model = |section: &str| {
         format!(
-            "{FUNCTIONS} model M parameter Real p = 3; Real y(start = 0, fixed = true); Real z; Integer n(start = 1, fixed = true);
+            "{FUNCTIONS} model M parameter Real p = 3; final parameter Real q = 0; final parameter Real r = 2*q;
+               Real y(start = 0, fixed = true); Real z; Integer n(start = 1, fixed = true);
                equation der(y) = 1; when time > 2 then n = 2; end when; {section} end M;"
         )
     };
@@ -97,7 +98,12 @@ fn assertions_of_calls_count_whatever_becomes_of_the_results() {
         "z = if f(y) > 10 then 1 else 1;",
         "z = if y < 0.6 then 1 else 2 + 0*f(y);",
         "z = 0*g(y);",
+        "z = q*f(y);",
+        "z = f(y)^(q - r);",
+        "z = 1 + (q*r)/f(y);",
         "algorithm z := y; check(z);",
+        "algorithm z := 0; for i in 1:n loop z := z + y; check(z); end for;",
+        "algorithm z := 0; for i in 1:n loop check(y); end for;",
         "algorithm z := f(y); z := 2;",
         "algorithm z := 0; for i in 1:n loop z := z + y; assert(noEvent(z < 0.5), \"late\"); end for;",
     ];
@@ -120,4 +126,14 @@ fn assertions_of_calls_count_whatever_becomes_of_the_results() {
     }
     let parameter = format!("{FUNCTIONS} model M parameter Real p = 3; parameter Real q = 0*f(p); Real x = q; end M;");
     assert!(matches!(ending(&parameter), Ending::NotInitialised(_)));
+}
+
+/// A message speaks of the functions of the model only.
+#[test]
+fn functions_that_were_made_are_not_named() {
+    let said = common::run_messages(
+        "model M function f input Real x; output Real y; algorithm assert(x < 0.5, \"late\"); y := 1; end f;
+         Real x(start = 0, fixed = true); Real z = 0*f(x); equation der(x) = 1; end M;",
+    );
+    assert!(said.contains("late") && !said.contains("holds"), "{said}");
 }

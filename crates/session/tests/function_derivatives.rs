@@ -432,3 +432,16 @@ fn what_iterates_over_constants_is_differentiated() {
       end scaled;";
     check(functions, "scaled(time, 4, n)", "6");
 }
+
+/// What does not change has no derivative, also where that of what is done with it is not defined.
+#[test]
+fn inputs_that_do_not_change() {
+    for inline in ["true", "false"] {
+        let functions = format!(
+            "function f input Real x; input Real k; output Real y; algorithm y := x + sqrt(k); annotation(Inline = {inline}); end f;
+            function g input Real x; input Real k; output Real y; algorithm y := 2*f(x, k) + k^0.5; annotation(Inline = {inline}); end g;"
+        );
+        check(&functions, "f(time, 0*n)", "1");
+        check(&functions, "g(time, 0*n)", "2");
+    }
+}

@@ -394,3 +394,84 @@ fn what_must_not_change_is_not_assigned() {
         assert!(said.contains(expected), "{text}: {said}");
     }
 }
+
+/// What has no value is an error where it is read (12.4.4), also as an element of an array or a member of a record of which
+/// other parts have one. Members that a function leaves out of a record that it returns are zero, unless it reads them.
+#[test]
+fn parts_without_value_are_not_read() {
+    let model = |function: &str, declaration: &str| {
+        format!("model M record R Real a; Real b; Real v[2]; end R; {function} {declaration} end M;")
+    };
+    let part =
+        "function f input Real x; output Real s; protected Real y[3]; algorithm for i in 1:2 loop y[i] := x; end for;";
+    let failing = [
+        (format!("{part} s := sum(y); end f;"), "Real y = f(time);"),
+        (format!("{part} s := y[3]; end f;"), "parameter Real y = f(2);"),
+        (format!("{part} s := y[3]; end f;"), "discrete Real y; algorithm when time > 0.3 then y := f(time); end when;"),
+        ("function f input Real x; output Real y[2]; algorithm y[1] := x; end f;".into(), "Real y[2] = f(time);"),
+        ("function f input Real x; output Real y[2]; algorithm y[1] := x; end f;".into(), "parameter Real y[2] = f(2);"),
+        (
+            "function f input Real x; output Real y; protected R r; algorithm r.a := x; y := r.a + r.b; end f;".into(),
+            "Real y = f(time);",
+        ),
+        (
+            "function f input Real x; input Integer n; output Real y; protected Real v[3]; algorithm v[n] := x; y := v[2]; end f;"
+                .into(),
+            "Real y = f(time, if time > 0.5 then 1 else 2);",
+        ),
+        (
+            "function f input Real x; output R r; algorithm r.a := x; r.v[1] := x; r.b := 1; end f;".into(),
+            "R r = f(time); Real y = r.v[1];",
+        ),
+        (
+            "function f input Real x; output R r; algorithm r.a := x; r.v := {1, 2}; if x > 2 then r.b := 1; end if;
+               r.a := r.a + r.b; end f;"
+                .into(),
+            "R r = f(time); Real y = r.a;",
+        ),
+        (
+            "function f input Integer n; output Integer y = 0; protected Integer v[9]; algorithm
+               for i in 1:n loop v[i] := i; end for; for i in 1:9 loop y := if v[i] > 0 then y + 1 else y; end for; end f;"
+                .into(),
+            "Integer y = f(if time > 0.5 then 9 else 8);",
+        ),
+    ];
+    for (function, declaration) in &failing {
+        let said = common::run_messages(&model(function, declaration));
+        assert!(said.contains("value"), "{function} {declaration}: {said}");
+    }
+    let passing = [
+        (format!("{part} s := y[2]; end f;"), "Real y = f(time);", 1.0),
+        (
+            "function f input Real x; output R r; algorithm r.a := x; r.v[1] := x; r.v[2] := 3; end f;".into(),
+            "R r = f(time); Real y = r.a + r.b + r.v[2];",
+            4.0,
+        ),
+        (
+            "function f input Real x; output R r; algorithm r.a := x; if x > 2 then r.b := 1; end if; r.v := {1, 3}; end f;"
+                .into(),
+            "R r = f(time); Real y = r.a + r.b + r.v[2];",
+            4.0,
+        ),
+        (
+            "function f input Real x; input Integer n; output Real y; protected Real v[3]; algorithm v[n] := x; y := v[n]; end f;"
+                .into(),
+            "Real y = f(time, if time > 0.5 then 1 else 2);",
+            1.0,
+        ),
+    ];
+    for (function, declaration, expected) in &passing {
+        assert_eq!(common::run(&model(function, declaration), 1.0).end("y"), *expected, "{function}");
+    }
+}
+
+/// It says so where nothing ever assigns such a member.
+#[test]
+fn members_that_are_never_assigned_are_named() {
+    let text = "model M record R Real a; Real b; Real c; end R;
+        function f input Real x; output R r; algorithm r.a := x; if x > 2 then r.c := 1; end if; end f;
+        R r = f(time); end M;";
+    let said = common::messages(text);
+    assert!(said.contains("`M.f` returns `r` without a value of `b`"), "{said}");
+    assert!(!said.contains("`c`"), "{said}");
+}

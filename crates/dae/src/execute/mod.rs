@@ -109,7 +109,10 @@ impl<'a, D: Domain> Executor<'a, D> {
                 return Ok(outputs);
             }
         }
-        result.map_err(|error| error.inside(function.name))
+        result.map_err(|error| match crate::effects::is_checking(self.functions, function) {
+            true => error,
+            false => error.inside(function.name),
+        })
     }
 
     /// Executes the body of a function, whatever the domain does with calls.

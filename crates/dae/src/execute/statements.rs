@@ -257,9 +257,7 @@ impl<'a, D: Domain> Executor<'a, D> {
         let value = value.coerce(super::access::part_type(&local.ty, &target.steps));
         if !target.steps.is_empty() {
             let steps = self.resolve_steps(frame, &target.steps)?;
-            let place = std::mem::replace(local_mut(frame, target.local)?, Value::Unset(Kind::Real));
-            // Libraries assign records and arrays in part and read the rest: it counts as zero.
-            let mut place = super::blank(&place);
+            let mut place = std::mem::replace(local_mut(frame, target.local)?, Value::Unset(Kind::Real));
             let stored = self.store(&mut place, &steps, value);
             *local_mut(frame, target.local)? = place;
             return stored;

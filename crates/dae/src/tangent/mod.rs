@@ -65,10 +65,22 @@ impl Differentiator {
     }
 
     /// The same where the inputs at some positions do not change. Their derivatives are inputs of the tangent nevertheless.
+    /// A function as an input does not count: what it gives changes with what it is called with.
     pub fn tangent_with(&mut self, functions: &mut Functions, id: FunctionId, constant: &[usize]) -> Made<FunctionId> {
+        let ty_of = |position: usize| {
+            let function = functions.get(id)?;
+            Some(&function.locals.get(*function.inputs.get(position)?)?.ty)
+        };
+        let is_function = |position: &usize| matches!(ty_of(*position), Some(Type::Function(_)));
+        let constant: Vec<usize> = constant.iter().copied().filter(|position| !is_function(position)).collect();
+        // What does not change has no derivative, also where that of what is done with it would not be defined.
+        let narrows = constant.iter().any(|&position| ty_of(position).is_some_and(contains_reals));
+        if narrows && let Ok(made) = self.tangent_of(functions, id, &constant) {
+            return Ok(made);
+        }
         match self.tangent_of(functions, id, &[]) {
             Err(NotDifferentiable { iteration: Some(_), .. }) if !constant.is_empty() => {
-                self.tangent_of(functions, id, constant)
+                self.tangent_of(functions, id, &constant)
             }
             made => made,
         }

@@ -108,14 +108,19 @@ pub fn keep_lost(elaborator: &mut Elaborator) {
     }
 }
 
-/// The calls in the expressions of the model, except those that an equation may lose when it is solved because both of its
-/// sides have them.
-fn made_calls(model: &Model) -> FxHashSet<(CallSiteId, ArgsId)> {
+/// The calls in the expressions of the model, except those that an equation may lose: when it is solved because both of its
+/// sides have them, or when parameters that stay as they are have their values because one of them is zero.
+fn made_calls(model: &mut Model) -> FxHashSet<(CallSiteId, ArgsId)> {
+    let vanishing = vanishing_operands(model);
+    let model = &*model;
     let key = |id: ExprId| match model.exprs.node(id) {
         Node::Call { site, args, .. } => Some((site, args)),
         _ => None,
     };
     let mut made: FxHashSet<_> = dae::calls(model).into_iter().filter_map(key).collect();
+    for call in model.exprs.postorder(&vanishing).into_iter().filter_map(key) {
+        made.remove(&call);
+    }
     let mut holds_call: Option<Vec<bool>> = None;
     for equation in model.equations.values() {
         let sides = [equation.left, equation.right];
@@ -133,6 +138,56 @@ fn made_calls(model: &Model) -> FxHashSet<(CallSiteId, ArgsId)> {
         });
     }
     made
+}
+
+/// Operands with calls in them that are multiplied by zero, or whose exponent is zero, as soon as parameters have their values.
+fn vanishing_operands(model: &mut Model) -> Vec<ExprId> {
+    let flags = containing_calls(model);
+    let mut factors: Vec<(ExprId, ExprId)> = Vec::new();
+    for id in model.exprs.ids() {
+        let pairs = match model.exprs.node(id) {
+            Node::Mul(a, b) => [Some((a, b)), Some((b, a))],
+            Node::Div(a, b) | Node::Pow(b, a) => [Some((a, b)), None],
+            _ => continue,
+        };
+        let is_candidate = |&(factor, operand): &(ExprId, ExprId)| flags[operand.index()] && !flags[factor.index()];
+        factors.extend(pairs.into_iter().flatten().filter(is_candidate));
+    }
+    let mut values = FxHashMap::default();
+    factors.retain(|&(factor, _)| {
+        let value = settled(model, factor, &mut values, 0);
+        value.is_some_and(|value| model.exprs.is_zero(value))
+    });
+    factors.into_iter().map(|(_, operand)| operand).collect()
+}
+
+/// The literal that an expression of constants and parameters becomes that keep their values.
+fn settled(
+    model: &mut Model,
+    expr: ExprId,
+    values: &mut FxHashMap<VarId, Option<ExprId>>,
+    depth: usize,
+) -> Option<ExprId> {
+    if model.exprs.is_literal(expr) {
+        return Some(expr);
+    }
+    if depth > 100 || !is_parametric(model, &[expr]) {
+        return None;
+    }
+    for variable in model.exprs.dependencies(&[expr]).variables {
+        if !values.contains_key(&variable) {
+            values.insert(variable, None);
+            let declared = &model.variables[variable];
+            let is_kept = declared.variability == Variability::Constant || declared.structural;
+            let binding = declared.binding.filter(|_| is_kept);
+            let value = binding.and_then(|binding| settled(model, binding, values, depth + 1));
+            values.insert(variable, value);
+        }
+        values[&variable]?;
+    }
+    let value =
+        model.exprs.substitute(&[expr], &mut dae::Memo::default(), |variable| values.get(&variable).copied()?);
+    value.first().copied().filter(|&value| model.exprs.is_literal(value))
 }
 
 /// For each expression whether there is a call in it.
