@@ -609,6 +609,48 @@ fn a_state_that_is_set() {
     );
 }
 
+const ELEMENTS: &str = "model M
+  type E = enumeration(one, two, three);
+  record R Real a = 1; Integer b[2] = {1, 2}; end R;
+  model A parameter Real k = 1; parameter Real l(unit = \"m\") = 1; Real x = k*l; end A;
+  parameter E e = E.one; parameter R r[2]; parameter Real m[2,2] = {{1, 2}, {3, 4}}; A a[2]; parameter Integer n[2] = {1, 2};
+  parameter E f[2] = {E.one, E.two}; Real w[n[2]] = fill(time, n[2]); constant Real c[2] = {1, 2};
+  Real z[2](start = {1, 2}, each fixed = true);
+  Real y = 1000*Integer(e) + 100*m[1,2] + 10*r[2].a + r[2].b[1]; Real v = sum(m) + 10*Integer(f[1]);
+equation der(z) = {0, 0}; end M;";
+
+/// Single elements of arrays, and literals of enumerations by any of their names.
+#[test]
+fn elements_and_literals_are_set() {
+    let folder = Folder::new("set-elements");
+    folder.write("model.mo", ELEMENTS);
+    let last = |set: &[&str]| -> String {
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        let call = ["simulate", "-q", "model.mo", "--variables", "y|v|a.*x|z.*", "--intervals", "1"];
+        let run = gyrator(&folder, &[&call[..], &set[..]].concat());
+        assert_eq!(run.status, 0, "{set:?}: {}", run.stderr);
+        folder.read("M.csv").lines().last().unwrap().to_owned()
+    };
+    assert_eq!(last(&[]), "1,1,1,1,2,1211,20");
+    assert_eq!(last(&["e=two", "f[1]=three"]), "1,1,1,1,2,2211,40");
+    assert_eq!(last(&["e=E.two", "m[1,2]=5"]), "1,1,1,1,2,2511,23");
+    assert_eq!(last(&["e=M.E.three", "m[1, 2] = 5", "r[2].a=4", "r[2].b[1]=7"]), "1,1,1,1,2,3547,23");
+    assert_eq!(last(&["a[2].k=3", "a[2].l=20 cm", "z[1].start=7"]), "1,1,0.6000000000000001,7,2,1211,20");
+    let refused = |set: &str| gyrator(&folder, &["check", "-q", "model.mo", "--set", set]).stderr;
+    for (set, reason) in [
+        ("n[2]=3", "part of the structure"),
+        ("c[1]=3", "is a constant"),
+        ("z[1]=3", "set `z[1].start`"),
+        ("m[1,3]=3", "no scalar variable `m[1,3]`"),
+        ("r[2].b={1,2}", "no scalar variable"),
+        ("n[1]=1.5", "an Integer is needed"),
+        ("f[2]=four", "`one` or `two` or `three` is needed"),
+        ("e=four", "no name `four`"),
+    ] {
+        assert!(refused(set).contains(reason), "{set}: {}", refused(set));
+    }
+}
+
 #[test]
 fn a_name_that_is_set_twice() {
     let call = ["check", "-q", "--set", "T.start=310", "--set", "T.start=320"];

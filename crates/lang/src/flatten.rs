@@ -19,6 +19,7 @@ use crate::library::{DefId, Libraries, name_parts};
 use crate::overrides::{Overrides, Purpose};
 use crate::parts::{self, Part};
 use crate::restrictions;
+use crate::set_elements::set_elements;
 use crate::state_machines;
 use crate::symbolic::keep_lost_checks;
 use crate::units;
@@ -165,6 +166,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
     elaborator.finish();
+    set_elements(elaborator, top, overrides);
     discrete_equations::follow(elaborator);
     if !failed(&elaborator.instances) {
         class_balance::check(elaborator, &parts, &paths);

@@ -30,6 +30,7 @@ mod predefined;
 mod record_arithmetic;
 mod record_defaults;
 pub mod restrictions;
+mod set_elements;
 mod spread;
 mod state_machines;
 mod substitute;

@@ -7,7 +7,7 @@ use base::{Diagnostic, Name};
 use syntax::ast;
 use units::Conversion;
 
-use crate::instance::{ClassId, ComponentType, Instances, Member, Outcome};
+use crate::instance::{Builtin, ClassId, ComponentType, Instances, Member, Outcome};
 use crate::library::name_parts;
 use crate::modifier::{Binding, Modifier, Spread};
 
@@ -51,6 +51,10 @@ impl Overrides {
                 instances.report(Box::new(Diagnostic::warning("set-twice", message)));
                 continue;
             }
+            // Modifiers reach arrays as a whole (7.2.5); elements are set in the flat model.
+            if is_element(path) {
+                continue;
+            }
             let top = *unchanged.get_or_insert_with(|| instances.top_instance(class, Arc::default()));
             check_path(instances, top, path)?;
             match with_unit(text) {
@@ -66,7 +70,7 @@ impl Overrides {
 }
 
 /// A number and a unit behind it.
-fn with_unit(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn with_unit(text: &str) -> Option<(f64, &str)> {
     let (value, unit) = text.trim().split_once(char::is_whitespace)?;
     let unit = unit.trim();
     unit.starts_with(|c: char| c.is_alphabetic() || c == '%').then_some(())?;
@@ -74,7 +78,13 @@ fn with_unit(text: &str) -> Option<(f64, &str)> {
 }
 
 /// The value in the unit of the parameter, as text.
-fn converted(instances: &mut Instances, class: ClassId, path: &str, value: f64, unit: &str) -> Outcome<String> {
+pub(crate) fn converted(
+    instances: &mut Instances,
+    class: ClassId,
+    path: &str,
+    value: f64,
+    unit: &str,
+) -> Outcome<String> {
     let (declared, is_difference) = declared_unit(instances, class, path)?;
     let conversion = declared.and_then(|declared| Conversion::between(unit, declared.as_str()));
     match conversion {
@@ -127,15 +137,14 @@ fn declared_unit(instances: &mut Instances, mut class: ClassId, path: &str) -> O
     Ok((None, false))
 }
 
-/// Elements of arrays cannot be modified one by one (7.2.5), and constants not at all from outside.
+/// Whether a path leads to elements of arrays.
+pub(crate) fn is_element(path: &str) -> bool {
+    name_parts(path).iter().any(|part| part.trim_end().ends_with(']'))
+}
+
+/// Constants are not set from outside.
 fn check_path(instances: &mut Instances, class: ClassId, path: &str) -> Outcome<()> {
     let parts = name_parts(path);
-    if parts.iter().any(|part| part.ends_with(']')) {
-        let names: Vec<&str> = parts.iter().map(|part| part.split('[').next().unwrap_or(part)).collect();
-        let message = format!("`{path}` is one element of an array, which cannot be set by itself");
-        let hint = format!("set all elements at once: --set '{}={{…}}'", names.join("."));
-        return Err(Box::new(Diagnostic::error("wrong-value", message).hint(hint).specification("7.2.5")));
-    }
     let Ok(component) = instances.component_at(class, &parts) else { return Ok(()) };
     if component.is_some_and(|component| instances.variability(component) == ast::Variability::Constant) {
         let message = format!("`{path}` is a constant, which cannot be set");
@@ -144,15 +153,54 @@ fn check_path(instances: &mut Instances, class: ClassId, path: &str) -> Outcome<
     Ok(())
 }
 
-/// The classes of the model can be named in a value, such as its enumerations.
-fn scope_of(instances: &mut Instances, class: ClassId, expr: &ast::Expr) -> ClassId {
-    if let ast::ExprKind::Ref(reference) = &expr.kind
-        && let [first, _, ..] = reference.parts.as_slice()
-        && matches!(instances.member(class, first.ident.name), Some(Member::Class(_)))
+/// The classes of the model can be named in a value, such as its enumerations: `E.two`, also behind the name of the model.
+/// A literal of the enumeration that is set needs no more than its own name.
+fn scoped(instances: &mut Instances, class: ClassId, path: &str, mut expr: ast::Expr) -> (ClassId, ast::Expr) {
+    let root = instances.root();
+    let ast::ExprKind::Ref(reference) = &mut expr.kind else { return (root, expr) };
+    let own = instances.class_name(class);
+    let own: Vec<&str> = name_parts(own.as_str());
+    let names: Vec<Name> = reference.parts.iter().map(|part| part.ident.name).collect();
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let model = [own.as_slice(), &own[own.len() - 1..]].into_iter().find(|own| names.starts_with(own));
+    if let Some(model) = model.filter(|model| model.len() < names.len())
+        && matches!(instances.member(class, Name::new(names[model.len()])), Some(Member::Class(_)))
     {
-        return class;
+        reference.parts.drain(..model.len());
+        return (class, expr);
     }
-    instances.root()
+    if let [_, _, ..] = names[..]
+        && matches!(instances.member(class, Name::new(names[0])), Some(Member::Class(_)))
+    {
+        return (class, expr);
+    }
+    if let [literal] = names[..]
+        && let Some((scope, mut parts)) = enumeration(instances, class, path, literal)
+    {
+        parts.append(&mut reference.parts);
+        reference.parts = parts;
+        return (scope, expr);
+    }
+    (root, expr)
+}
+
+/// The name of the type of a variable, and where it is written, if that is an enumeration with such a literal.
+fn enumeration(
+    instances: &mut Instances,
+    class: ClassId,
+    path: &str,
+    literal: &str,
+) -> Option<(ClassId, Vec<ast::RefPart>)> {
+    let component = instances.component_at(class, &name_parts(path)).ok()??;
+    let ComponentType::Builtin { builtin: Builtin::Enumeration(definition), .. } =
+        instances.component_type(component).ok()?
+    else {
+        return None;
+    };
+    instances.enumeration_literals(definition).contains(&Name::new(literal)).then_some(())?;
+    let node = instances.component(component);
+    let part = |ident: &ast::Ident| ast::RefPart { ident: *ident, subscripts: Vec::new() };
+    Some((node.type_scope, node.declaration.type_name.parts.iter().map(part).collect()))
 }
 
 fn add(instances: &mut Instances, class: ClassId, modifier: &mut Modifier, path: &str, text: &str) -> Outcome<()> {
@@ -161,7 +209,7 @@ fn add(instances: &mut Instances, class: ClassId, modifier: &mut Modifier, path:
         let fallback = Diagnostic::error("wrong-value", format!("`{text}` is not an expression"));
         Box::new(diagnostics.into_iter().next().unwrap_or(fallback))
     })?;
-    let scope = scope_of(instances, class, &expr);
+    let (scope, expr) = scoped(instances, class, path, expr);
     let span = expr.span;
     let mut names = name_parts(path);
     let levels = u16::try_from(names.len().saturating_sub(1)).unwrap_or(u16::MAX);
