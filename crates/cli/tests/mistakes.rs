@@ -614,7 +614,7 @@ const ELEMENTS: &str = "model M
   record R Real a = 1; Integer b[2] = {1, 2}; end R;
   model A parameter Real k = 1; parameter Real l(unit = \"m\") = 1; Real x = k*l; end A;
   parameter E e = E.one; parameter R r[2]; parameter Real m[2,2] = {{1, 2}, {3, 4}}; A a[2]; parameter Integer n[2] = {1, 2};
-  parameter E f[2] = {E.one, E.two}; Real w[n[2]] = fill(time, n[2]); constant Real c[2] = {1, 2};
+  parameter E f[2] = {E.one, E.two}; Real w[n[2]] = fill(time, n[2]); constant Real c[2] = {1, 2}; parameter Integer i[2] = {1, 2};
   Real z[2](start = {1, 2}, each fixed = true);
   Real y = 1000*Integer(e) + 100*m[1,2] + 10*r[2].a + r[2].b[1]; Real v = sum(m) + 10*Integer(f[1]);
 equation der(z) = {0, 0}; end M;";
@@ -643,7 +643,7 @@ fn elements_and_literals_are_set() {
         ("z[1]=3", "set `z[1].start`"),
         ("m[1,3]=3", "no scalar variable `m[1,3]`"),
         ("r[2].b={1,2}", "no scalar variable"),
-        ("n[1]=1.5", "an Integer is needed"),
+        ("i[1]=1.5", "an Integer is needed"),
         ("f[2]=four", "`one` or `two` or `three` is needed"),
         ("e=four", "no name `four`"),
     ] {

@@ -248,7 +248,8 @@ impl<'f> Text<'f> {
             Subscript::All => ":".to_owned(),
             // Booleans and enumerations count as well; the sizes in this text are numbers.
             Subscript::Expr(expr) => match self.type_of(expr) {
-                Some(Type::Enumeration(_) | Type::Boolean) => format!("Integer({})", self.expr(expr)),
+                Some(Type::Enumeration(_)) => format!("Integer({})", self.expr(expr)),
+                Some(Type::Boolean) => format!("if {} then 2 else 1", self.expr(expr)),
                 _ => self.expr(expr),
             },
         });

@@ -41,7 +41,11 @@ impl Model {
     pub fn equation_in(&self, equation: &Equation, style: Style) -> String {
         let expected = self.common_type(equation.left, equation.right);
         let side = |expression| self.typed_in(expression, expected, style);
-        format!("{} = {}", side(equation.left), side(equation.right))
+        match self.exprs.node(equation.left) {
+            // The left side is no if-expression in the grammar.
+            Node::If { .. } => format!("({}) = {}", side(equation.left), side(equation.right)),
+            _ => format!("{} = {}", side(equation.left), side(equation.right)),
+        }
     }
 
     pub fn expression_in(&self, expression: ExprId, style: Style) -> String {

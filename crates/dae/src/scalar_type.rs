@@ -38,39 +38,46 @@ impl Model {
     }
 
     pub(crate) fn node_type(&self, node: Node) -> ScalarType<'_> {
-        let is_sum = matches!(node, Node::Neg(_) | Node::Add(..) | Node::Sub(..) | Node::Mul(..));
         let mut found = None;
-        let mut stack = Vec::new();
-        let mut next = Some(node);
+        // With each operand, whether it is one of a sum, product or quotient: ordinals are numbers there.
+        let mut stack: Vec<(ExprId, bool)> = Vec::new();
+        let mut next = Some((node, false));
         let mut looked_at = 0;
-        while let Some(current) = next.take().or_else(|| stack.pop().map(|id| self.exprs.node(id))) {
+        while let Some((current, in_sum)) =
+            next.take().or_else(|| stack.pop().map(|(id, in_sum)| (self.exprs.node(id), in_sum)))
+        {
             looked_at += 1;
             let own = match current {
                 Node::Neg(a) => {
-                    stack.push(a);
+                    stack.push((a, true));
                     continue;
                 }
                 Node::Add(a, b) | Node::Sub(a, b) | Node::Mul(a, b) => {
-                    stack.extend([b, a]);
+                    stack.extend([(b, true), (a, true)]);
                     continue;
                 }
                 Node::If { then, otherwise, .. } => {
-                    stack.extend([otherwise, then]);
+                    stack.extend([(otherwise, in_sum), (then, in_sum)]);
                     continue;
                 }
                 Node::Builtin(builtin, arguments) => match self.builtin_type(builtin) {
                     Some(known) => known,
                     None => {
-                        stack.extend(self.exprs.arguments(arguments).iter().take(2).rev());
+                        let in_sum = in_sum || crate::scalar::is_quotient(builtin) || builtin == Builtin::Abs;
+                        let operands = self.exprs.arguments(arguments).iter().take(2).rev();
+                        stack.extend(operands.map(|&operand| (operand, in_sum)));
                         continue;
                     }
                 },
-                node => self.leaf_type(node),
+                node => match self.leaf_type(node) {
+                    ScalarType::Enumeration(_) if in_sum => ScalarType::Integer,
+                    other => other,
+                },
             };
             match (own, found) {
                 (ScalarType::Real, _) => return ScalarType::Real,
                 // A literal may be the ordinal of an enumeration that another operand names.
-                (ScalarType::Enumeration(_), Some(ScalarType::Integer)) if !is_sum => found = Some(own),
+                (ScalarType::Enumeration(_), Some(ScalarType::Integer)) if !in_sum => found = Some(own),
                 (_, None) | (ScalarType::Integer, Some(ScalarType::Rounded)) => found = Some(own),
                 _ => {}
             }

@@ -219,6 +219,12 @@ impl Elaborator {
     /// The sizes that the binding of a component has, for dimensions declared with `:`.
     fn shape_of_binding(&mut self, component: CompId, above: &[u32], span: Span) -> Outcome<Vec<usize>> {
         let Some(source) = self.instances.binding(component) else {
+            // An outer element has the sizes of its inner one.
+            if let Ok(inner) = self.instances.resolve_outer(component)
+                && inner != component
+            {
+                return Ok(self.sizes(inner)?.to_vec());
+            }
             return match self.start_shape(component, above) {
                 Some(sizes) => Ok(sizes),
                 None => Err(self.no_size(component, span)),
