@@ -465,14 +465,14 @@ end Melting;
 ",
         3,
         expect![[r#"
-            error[singular-system]: the 2 nonlinear equations for x, y do not determine x near time 1.062500042010015
+            error[singular-system]: the 2 nonlinear equations for x, y do not determine x near time 1.0625000574372216
               --> model.mo:6:3
                |
              6 |   y = 0.5*x;
                |   ^^^^^^^^^ one of these equations
                = the iteration ended at x = -0.25 (start = 1)
                = help: the solution may end or branch here, such as at the top of a characteristic; other start values may lead to another branch
-            error: the run stopped at time 1.0625000105025038; `Melting.csv` holds what was computed until then
+            error: the run stopped at time 1.0625000143593053; `Melting.csv` holds what was computed until then
         "#]],
     );
 }

@@ -475,3 +475,32 @@ fn members_that_are_never_assigned_are_named() {
     assert!(said.contains("`M.f` returns `r` without a value of `b`"), "{said}");
     assert!(!said.contains("`c`"), "{said}");
 }
+
+/// Products of operator records are chains of `'*'`, and a constructor that takes an array as it is comes before one that would
+/// be applied to its elements.
+#[test]
+fn products_and_constructors_of_operator_records() {
+    const COMPLEX: &str = "operator record C Real re; Real im;
+        encapsulated operator 'constructor'
+          function fromReal import C; input Real re; input Real im = 0; output C r(re = re, im = im); algorithm end fromReal;
+          function fromVector import C; input Real v[2]; output C r(re = v[1], im = v[2]); algorithm end fromVector;
+        end 'constructor';
+        encapsulated operator '*'
+          function times import C; input C a; input C b; output C r;
+            algorithm r := C(a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re); end times;
+        end '*';
+      end C;
+      function power input C c; input Integer n; output C y; algorithm y := product(fill(c, n)); end power;";
+    let run = common::run(
+        &format!(
+            "{COMPLEX} model M C a = C({{5, 6}}); C b = product({{C(1, 2), C(3, 4), C(time)}}); C c = power(C(1, time), 3);
+               C d = product(C(i, time) for i in 1:2); end M;"
+        ),
+        1.0,
+    );
+    let value = |name: &str| (run.end(&format!("{name}.re")), run.end(&format!("{name}.im")));
+    assert_eq!(value("a"), (5.0, 6.0));
+    assert_eq!(value("b"), (-5.0, 10.0));
+    assert_eq!(value("c"), (-2.0, 2.0));
+    assert_eq!(value("d"), (1.0, 3.0));
+}

@@ -201,23 +201,31 @@ impl Typer<'_> {
     /// `Complex(1, 2)`: the constructors first, then the record itself.
     pub(super) fn overloaded_constructor(&mut self, class: ClassId, arguments: Vec<Argument>, span: Span) -> Expr {
         let constructors = self.elaborator.operator_functions(class, Name::new("'constructor'"));
-        let mut matching = constructors.iter().filter(|signature| {
+        // Whether a constructor takes the arguments, and whether it does so without being applied to their elements.
+        let taken = |signature: &Signature| -> Option<bool> {
+            let mut as_they_are = true;
             let mut given = vec![false; signature.inputs.len()];
             for (position, argument) in arguments.iter().enumerate() {
                 let at = match argument.name {
                     Some(ident) => signature.input(ident.name),
                     None => Some(position).filter(|&at| at < given.len()),
                 };
-                let Some(at) = at else { return false };
+                let at = at?;
                 let input = &signature.inputs[at].ty;
                 let rank = argument.value.ty.rank.min(input.rank);
                 if !fits(&argument.value.ty.with_rank(rank), input) {
-                    return false;
+                    return None;
                 }
+                as_they_are &= argument.value.ty.rank == input.rank;
                 given[at] = true;
             }
-            signature.inputs.iter().zip(&given).all(|(input, given)| *given || input.default.is_some())
-        });
+            let complete = signature.inputs.iter().zip(&given).all(|(input, given)| *given || input.default.is_some());
+            complete.then_some(as_they_are)
+        };
+        let matching: Vec<(&Arc<Signature>, bool)> =
+            constructors.iter().filter_map(|signature| Some((signature, taken(signature)?))).collect();
+        let whole = matching.iter().any(|(_, as_they_are)| *as_they_are);
+        let mut matching = matching.into_iter().filter(|(_, as_they_are)| *as_they_are || !whole).map(|(s, _)| s);
         let first = matching.next();
         if let (Some(first), Some(second)) = (first, matching.next()) {
             let message = format!("both `{}` and `{}` take these arguments", first.name, second.name);
@@ -259,10 +267,22 @@ impl Typer<'_> {
     /// Functions of the language on operator records: those that only move elements need no operator.
     pub(super) fn builtin_on_records(&mut self, name: Name, args: &[Expr], span: Span) -> Option<Expr> {
         let Some(Base::Record(record)) = args.first().map(|first| first.ty.base.clone()) else { return None };
-        if name == "sum" && args.len() == 1 && record.is_operator {
-            return Some(self.record_sum(args[0].clone(), span));
+        match (name.as_str(), args) {
+            ("sum", [array]) if record.is_operator => Some(self.record_sum(array.clone(), span)),
+            ("product", [array]) if record.is_operator => Some(self.record_product(array.clone(), span)),
+            _ => None,
         }
-        None
+    }
+
+    /// The product of the records of an array: a chain of `'*'`. There is no operator for that of none.
+    fn record_product(&mut self, array: Expr, span: Span) -> Expr {
+        let candidates = self.candidates("'*'", &[&array]);
+        let element = Expr { ty: array.ty.with_rank(0), ..array.clone() };
+        let Some(times) = self.fitting(&candidates, &[&element, &element]) else {
+            return self.error(span, "operator-type", format!("`product` of `{}`", array.ty.text()));
+        };
+        let (variability, ty) = (array.variability, element.ty.clone());
+        Expr { kind: Kind::RecordSum { plus: times.key, zero: None, array: Box::new(array) }, ty, variability, span }
     }
 
     /// The sum of the records of an array as a product with ones is not defined, so it is a chain of `'+'`.
@@ -289,13 +309,17 @@ impl Typer<'_> {
         iterators: Vec<Iterator>,
         span: Span,
     ) -> Expr {
-        if op != ReductionOp::Sum {
-            return self.error(span, "operator-type", format!("only `sum` applies to `{}`", element.ty.text()));
+        if !matches!(op, ReductionOp::Sum | ReductionOp::Product) {
+            let message = format!("only `sum` and `product` apply to `{}`", element.ty.text());
+            return self.error(span, "operator-type", message);
         }
         let variability = highest(std::slice::from_ref(&element));
         let ty = element.ty.with_rank(element.ty.rank + iterators.len());
         let array = Expr { kind: Kind::ArrayFor { element: Box::new(element), iterators }, ty, variability, span };
-        self.record_sum(array, span)
+        match op {
+            ReductionOp::Product => self.record_product(array, span),
+            _ => self.record_sum(array, span),
+        }
     }
 
     /// A value as the record that is wanted, by conversion or by a constructor.
