@@ -274,6 +274,11 @@ impl Layout {
         self.places[variable]
     }
 
+    /// The relation that an expression stands for.
+    pub fn relation(&self, expression: ExprId) -> Option<&Relation> {
+        self.relations.get(*self.relation_of.get(&expression)?)
+    }
+
     /// The address of a variable, whatever its sign.
     pub fn slot(&self, variable: VarId) -> Address {
         self.places[variable].slot

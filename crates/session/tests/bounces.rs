@@ -88,3 +88,22 @@ fn integrated_rounding_errors_cross_nothing() {
         assert_eq!(run(model, solver, 1.0).end("n"), 0.0, "{solver}");
     }
 }
+
+/// Flights that are smaller than the tolerance are followed by multistep methods, too: a ball of 1e-12 m makes the bounces of one
+/// of a metre, and flights get shorter by the factor of restitution.
+#[test]
+fn flights_below_the_tolerance_are_flights() {
+    let small = "model M Real h(start=1e-12,fixed=true),v(start=0,fixed=true); Integer n(start=0,fixed=true); equation \
+                 der(h)=v; der(v)=-1e-12; when h<0 then n=pre(n)+1; reinit(v,-0.9*pre(v)); end when; end M;";
+    let falling = "model M Real h(start=1,fixed=true),v(start=0,fixed=true); Integer n(start=0,fixed=true); equation \
+                   der(h)=v; der(v)=-9.81; when h<0 and v<0 then reinit(v,-0.5*pre(v)); reinit(h,0); n=pre(n)+1; end when; \
+                   end M;";
+    for solver in ["bdf", "dae"] {
+        let run_small = run(small, solver, 10.0);
+        assert_eq!(run_small.end("n"), 4.0, "{solver}");
+        // h = v·s − s²/2 in the fifth flight.
+        assert!((run_small.end("h") - 0.1420e-12).abs() < 0.001e-12, "{solver}: {}", run_small.end("h"));
+        // The fourteenth bounce is at 1.354446 s, the next flight takes 1.1e-4 s.
+        assert_eq!(run(falling, solver, 1.354_483_869_853_438).end("n"), 14.0, "{solver}");
+    }
+}

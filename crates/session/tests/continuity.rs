@@ -264,3 +264,28 @@ end Unexplained;";
            = help: a signal or a constraint steps here; make the step a ramp, put a resistance or a compliance between, or set the variable with reinit
     "#]].assert_eq(&run.said);
 }
+
+/// Where the motion itself is left open, nothing is invented, also where the first step reaches the next event: in the first mode
+/// `f` may be anything.
+#[test]
+fn a_motion_that_is_left_open_is_refused_before_the_next_event() {
+    for (more, condition) in
+        [("", "time >= 0.5"), ("+ 1", "time >= 0.5"), ("+ sin(time)", "time >= 0.5"), ("", "x >= 0.5")]
+    {
+        let model = format!(
+            "model Open
+              Real v(start = 1, fixed = true), w(start = 2, fixed = true), x(start = 0, fixed = true), f, g;
+              Boolean c = {condition};
+            equation
+              der(x) = 1;
+              der(v) = f {more};
+              der(w) = g;
+              f + g = 0;
+              if c then v = w; else f = -g; end if;
+            end Open;"
+        );
+        let run = run(&model, 1.0);
+        assert_ne!(run.ending, Ending::Complete, "{model}");
+        assert!(run.said.contains("singular-system") || run.said.contains("missing-law"), "{}", run.said);
+    }
+}

@@ -651,3 +651,42 @@ fn roundings_that_change_at_every_time_are_refused() {
     let said = run("model M Integer y = integer(1e30*time); end M;", 1.0).failure();
     assert!(said.contains("an Integer is beyond 2^53 - 1"), "{said}");
 }
+
+/// Functions of time alone cross a threshold and return inside of one step, which no error of the integrator shows: the
+/// number of crossings and the time above the threshold are those of the closed form, for every solver and output grid.
+#[test]
+fn no_return_of_a_function_of_time_is_lost() {
+    use std::f64::consts::TAU;
+    for (frequency, threshold) in [(1.0, 0.99), (20.0, 0.9999), (7.0, 0.999_999), (50.0, 0.5), (3.0, 1.000_1)] {
+        let stop = 10.0;
+        // The sine is above the threshold between the angle and its supplement.
+        let angle = if threshold < 1.0 { f64::asin(threshold) } else { PI / 2.0 };
+        let turns = |k: u32| (f64::from(k) * TAU + angle) / frequency;
+        let crossings = (0..).take_while(|&k| threshold < 1.0 && turns(k) < stop).count();
+        let width = (PI - 2.0 * angle) / frequency;
+        let above: f64 = (0..crossings as u32).map(|k| width.min(stop - turns(k))).sum();
+        let direct = format!("sin({frequency}*time)");
+        let composed = format!("if time < -1 then 0 else 2*sin({frequency}/2*time)*cos({frequency}/2*time)");
+        for value in [direct, composed] {
+            let model = format!(
+                "model Pulses Real y, above(start = 0, fixed = true); Integer n(start = 0, fixed = true); Boolean b;
+                equation y = {value}; b = y > {threshold};
+                when b then n = pre(n) + 1; end when; der(above) = if b then 1 else 0; end Pulses;"
+            );
+            for solver in ["auto", "bdf", "dae", "esdirk", "tsit5"] {
+                for intervals in [1, 2, 10] {
+                    let settings = Settings {
+                        stop_time: Some(stop),
+                        solver: Some(solver.to_owned()),
+                        intervals: Some(intervals),
+                        ..Settings::default()
+                    };
+                    let run = run_with(&model, settings);
+                    let case = format!("{value} > {threshold}, {solver}, {intervals} intervals");
+                    assert_eq!(run.end("n"), crossings as f64, "{case}\n{}", run.said);
+                    assert!((run.end("above") - above).abs() < 1e-6 * (1.0 + above), "{case}");
+                }
+            }
+        }
+    }
+}

@@ -32,6 +32,7 @@ mod real_time;
 mod reinit;
 mod rhythm;
 mod run;
+mod signals;
 mod simulation;
 mod start_point;
 mod system_failure;

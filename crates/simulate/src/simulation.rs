@@ -6,7 +6,7 @@ use base::{Decimal, Diagnostic};
 use compile::Program;
 use dae::VarId;
 use results::ResultError;
-use solve::roots::Crossing;
+use solve::roots::{Crossing, Event};
 use solve::{Method, OdeProblem, RootFinder, StepError};
 use transform::modes::Modes;
 
@@ -25,6 +25,7 @@ use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
 use crate::rhythm::{RecentEvents, RestlessEvents};
 use crate::run::{Options, RunStatistics};
+use crate::signals::Signals;
 use crate::systems::Systems;
 use crate::undetermined;
 use remember::Remembering;
@@ -74,6 +75,7 @@ impl Station {
             integrator: method.integrator(machine.size(), settings(&machine, options)),
             roots,
             bands: Bands::new(program),
+            signals: Signals::new(program),
             names: Names::new(&machine),
             has_partial_relations: program.has_partial_relations(),
             machine,
@@ -196,6 +198,8 @@ pub struct Simulation {
     /// The values of parameters from the next event on, where they change.
     parameters: Option<Arc<[(VarId, f64)]>>,
     last_step: f64,
+    /// The end of a short flight for which errors are smaller than the tolerance.
+    sharp_until: f64,
     /// The impulses of variables in the instant at hand.
     impulses: Vec<(VarId, f64)>,
     pub(crate) log: Journal,
@@ -256,6 +260,7 @@ impl Simulation {
             inputs: Vec::new(),
             parameters: None,
             last_step: options.interval,
+            sharp_until: f64::INFINITY,
             limits: Limits::default(),
             meter: Meter::new(options.measure),
             guard: guard::Guard::default(),
@@ -316,6 +321,8 @@ impl Simulation {
         if let Err(error) = self.station.integrator.start(&mut self.station.machine, self.time, &self.x, None) {
             return Err(self.step_trouble(error).into());
         }
+        // The first step of a run is short, whatever follows.
+        self.follow_short_flight(self.time, self.options.interval)?;
         self.effort = Effort::new();
         if self.options.solver.is_fixed_step() {
             // Steps are to cost the same from the beginning.
@@ -369,10 +376,9 @@ impl Simulation {
         }
         let end = arrival.unwrap_or(step.t_new);
         let searched = self.meter.now();
-        let Station { machine, integrator, roots, .. } = &mut *self.station;
-        let found = roots.search(machine, &**integrator, step.t_old, end);
+        let found = self.search_step(step.t_old, end)?;
         // What only rounding separates from the end may as well cross behind it.
-        let mut crossing = found.map_err(|_| self.last_trouble())?.filter(|event| !same_instant(event.t, stop));
+        let mut crossing = found.filter(|event| !same_instant(event.t, stop));
         if let Some(event) = &crossing
             && self.leaves_wrongly(&step, event)?
         {
@@ -416,6 +422,7 @@ impl Simulation {
         let passed = self.meter.now();
         self.time = time;
         if eventful {
+            self.look_at_undetermined(step.t_old)?;
             let before = crossing.map(|event| event.t_before);
             let trigger = Trigger { crossed: crossing.is_some(), relation: due && relation, before };
             if let Some(message) = self.event(time, trigger, rows)? {
@@ -438,9 +445,28 @@ impl Simulation {
         self.station.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
     }
 
+    /// Searches the last step for the first event, up to `end`. Of functions of time alone it is known where they have crossed.
+    fn search_step(&mut self, begin: f64, end: f64) -> Result<Option<Event>, Stop> {
+        let mut from = begin;
+        loop {
+            let Station { machine, integrator, roots, signals, .. } = &mut *self.station;
+            let crossed = match signals.is_empty() {
+                true => None,
+                false => signals.first(&machine.memory, roots.status(), from, end),
+            };
+            let to = crossed.filter(|&time| time > from).unwrap_or(end);
+            let found = roots.search(machine, &**integrator, from, to).map_err(|_| self.last_trouble())?;
+            if found.is_some() || to >= end {
+                return Ok(found);
+            }
+            from = to;
+        }
+    }
+
     /// A step without event: assertions are checked, delays remember, states are exchanged where others have become
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
+        self.end_short_flight();
         self.drift(time)?;
         self.look_at_undetermined(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
@@ -637,6 +663,7 @@ impl Simulation {
         if aftermath.terminated.is_none() {
             exchange(&mut self.station.machine);
             self.restart(time)?;
+            self.follow_short_flight(time, 0.0)?;
         }
         Ok(aftermath.terminated)
     }

@@ -17,7 +17,8 @@ const ROUNDING: f64 = 1e-6;
 /// An error if the motion depends on how a system was shared. Memory must hold the evaluation with outputs.
 pub fn check(machine: &mut Machine, system: SystemId) -> Result<(), Trouble> {
     let program = &machine.program.clone();
-    let sections = [&program.sections.dynamics, &program.sections.outputs];
+    // What nothing but events changes is computed there.
+    let sections = [&program.sections.dynamics, &program.sections.outputs, &program.sections.events];
     let is_it = |step: &Step| matches!(step, Step::Solve(own) if *own == system);
     let Some((section, place)) =
         sections.iter().enumerate().find_map(|(section, steps)| Some((section, steps.steps.iter().position(is_it)?)))
@@ -38,9 +39,11 @@ pub fn check(machine: &mut Machine, system: SystemId) -> Result<(), Trouble> {
         for (&slot, share) in found.slots.iter().zip(&direction) {
             machine.memory.values[slot as usize] += scale * share;
         }
+        let rest = &sections[section].steps[place + 1..];
+        let behind: &[usize] = [&[1][..], &[], &[0, 1]][section];
         let is_evaluated = program.residuals(system, &mut machine.memory, &mut residuals).is_ok()
-            && machine.run_steps(&sections[section].steps[place + 1..]).is_ok()
-            && (section == 1 || machine.run_steps(&sections[1].steps).is_ok());
+            && machine.run_steps(rest).is_ok()
+            && behind.iter().all(|&section| machine.run_steps(&sections[section].steps).is_ok());
         let is_moved = |&variable: &VarId| {
             let slot = program.layout.slot(variable) as usize;
             (machine.memory.values[slot] - values[slot]).abs() > ROUNDING * scale
@@ -71,9 +74,10 @@ fn differentiated(machine: &Machine) -> Vec<VarId> {
         schedule.model.variables[*variable].derivative_of.is_some_and(|of| dummies.contains(&of))
             && schedule.roles[*variable] == transform::Role::Algebraic
     };
-    let mut found: Vec<VarId> = schedule.states.iter().map(|state| state.derivative).collect();
+    // A message names the first that moves: rather a variable of the model than a state that was made for several of them.
+    let mut found: Vec<VarId> = schedule.model.variables.ids().filter(is_derivative).collect();
+    found.extend(schedule.states.iter().map(|state| state.derivative));
     found.extend(dummies.iter().copied());
-    found.extend(schedule.model.variables.ids().filter(is_derivative));
     found.retain(|&variable| !matches!(schedule.roles[variable], transform::Role::Constant));
     found
 }

@@ -54,6 +54,8 @@ pub struct Bdf {
     jacobian_norm: f64,
     /// Factor of the weights: one, or more where errors last.
     strictness: f64,
+    /// Another one, that the run asks for.
+    sharpness: f64,
     statistics: Statistics,
     resume: Resume,
     /// Slopes at the end of the last step.
@@ -93,6 +95,7 @@ impl Bdf {
             scratch: Vec::with_capacity(size * (MAX_ORDER + 1)),
             jacobian_norm: f64::INFINITY,
             strictness: 1.0,
+            sharpness: 1.0,
             statistics: Statistics::default(),
             resume: Resume::new(size),
             slope: zeros(),
@@ -119,7 +122,7 @@ impl Bdf {
         evaluate(problem, self.t, &self.x, &mut self.f, &mut self.statistics)
             .map_err(|failure| failure.at(self.t, 0.0))?;
         set_weights(&self.options, &self.x, &mut self.weights);
-        tighten(&mut self.weights, self.strictness);
+        tighten(&mut self.weights, self.strictness * self.sharpness);
         let h = match h0 {
             Some(h) if h > 0.0 => h,
             _ => initial_step(
@@ -368,6 +371,7 @@ impl Integrator for Bdf {
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError> {
         self.t = t;
         self.t_old = t;
+        self.sharpness = 1.0;
         self.resume.clear();
         self.has_factorisation = false;
         self.matrix = None;
@@ -382,7 +386,7 @@ impl Integrator for Bdf {
             self.cut_history(t_old);
         }
         set_weights(&self.options, self.history.value(), &mut self.weights);
-        tighten(&mut self.weights, self.strictness);
+        tighten(&mut self.weights, self.strictness * self.sharpness);
         self.jacobian_is_current = false;
         let mut last_failure = None;
         loop {
@@ -441,6 +445,7 @@ impl Integrator for Bdf {
             return Ok(());
         }
         self.renew_outdated();
+        self.sharpness = 1.0;
         self.statistics.restarts += 1;
         self.t = t;
         self.t_old = t;
@@ -487,6 +492,20 @@ impl Integrator for Bdf {
 
     fn begins_straight(&self) -> bool {
         true
+    }
+
+    fn sharpen(&mut self, factor: f64) {
+        self.sharpness = factor;
+    }
+
+    fn planned_step(&self) -> Option<f64> {
+        Some(self.control.h)
+    }
+
+    fn begin_anew(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h: f64) -> Result<(), StepError> {
+        (self.t, self.t_old) = (t, t);
+        self.resume.clear();
+        self.begin(problem, x, Some(h))
     }
 
     fn name(&self) -> &'static str {

@@ -75,6 +75,8 @@ pub struct DaeBdf {
     differential: Vec<bool>,
     /// Factor of the weights: one, or more where errors last.
     strictness: f64,
+    /// Another one, that the run asks for.
+    sharpness: f64,
     predicted: Vec<f64>,
     predicted_slope: Vec<f64>,
     correction: Vec<f64>,
@@ -131,6 +133,7 @@ impl DaeBdf {
             test_weights: zeros(),
             differential: vec![true; size],
             strictness: 1.0,
+            sharpness: 1.0,
             predicted: zeros(),
             predicted_slope: zeros(),
             correction: zeros(),
@@ -177,7 +180,7 @@ impl DaeBdf {
 
     fn set_weights(&mut self, x: &[f64]) {
         set_weights(&self.options, x, &mut self.weights);
-        tighten(&mut self.weights, self.strictness);
+        tighten(&mut self.weights, self.strictness * self.sharpness);
         // The mean is that of the unknowns that are tested, however many others there are.
         let tested = self.differential.iter().filter(|differential| **differential).count().max(1);
         let share = (self.differential.len() as f64 / tested as f64).sqrt();
@@ -189,6 +192,11 @@ impl DaeBdf {
     /// Makes the errors of steps smaller by a factor from the next step on.
     pub fn set_strictness(&mut self, strictness: f64) {
         self.strictness = strictness;
+    }
+
+    /// Another such factor, until the next restart.
+    pub fn sharpen(&mut self, factor: f64) {
+        self.sharpness = factor;
     }
 
     /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
@@ -381,6 +389,7 @@ impl DaeBdf {
             return;
         }
         let h = self.control.h;
+        self.sharpness = 1.0;
         self.begin(t, x, dx, None);
         self.control.h = self.control.h.min(h);
         self.history.rescale_start(self.control.h);

@@ -131,6 +131,20 @@ impl Integrator for DaeMode {
         true
     }
 
+    fn sharpen(&mut self, factor: f64) {
+        self.method.sharpen(factor);
+    }
+
+    fn planned_step(&self) -> Option<f64> {
+        Some(self.method.next_step())
+    }
+
+    fn begin_anew(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h: f64) -> Result<(), StepError> {
+        self.consistent(problem, t, x)?;
+        self.method.retake(t, &self.values, &self.slopes, h);
+        Ok(())
+    }
+
     fn name(&self) -> &'static str {
         "dae"
     }

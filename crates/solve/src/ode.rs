@@ -170,6 +170,21 @@ pub trait Integrator: DenseOutput + DynClone + Send {
         false
     }
 
+    /// The length of the next step, of methods that may begin so.
+    fn planned_step(&self) -> Option<f64> {
+        None
+    }
+
+    /// Begins anew at `(t, x)` with a step of the length `h` at most, also where the solution has not jumped by more than the
+    /// tolerance.
+    fn begin_anew(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h: f64) -> Result<(), StepError> {
+        self.start(problem, t, x, Some(h))
+    }
+
+    /// Makes errors smaller by a factor, from the next start or step until the next restart: something decides about events
+    /// that is smaller than the tolerance. For methods whose steps may begin as straight lines.
+    fn sharpen(&mut self, _factor: f64) {}
+
     /// Goes back to a time of the last accepted step. The next step has the length `h` at most.
     fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
         let mut x = self.state().to_vec();

@@ -14,6 +14,7 @@ use crate::continuity::{Broken, Continuity};
 use crate::events::{self, Names};
 use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
+use crate::signals::Signals;
 
 /// What is needed to run one structure.
 pub struct Station {
@@ -21,6 +22,8 @@ pub struct Station {
     pub integrator: Box<dyn Integrator>,
     pub roots: RootFinder,
     pub bands: Bands,
+    /// Crossing functions of time alone.
+    pub signals: Signals,
     pub names: Names,
     /// Relations may be undefined although all variables are finite.
     pub has_partial_relations: bool,
@@ -41,6 +44,7 @@ impl Clone for Station {
             integrator: self.integrator.clone(),
             roots: self.roots.clone(),
             bands: self.bands.clone(),
+            signals: self.signals.clone(),
             names: self.names.clone(),
             has_partial_relations: self.has_partial_relations,
             switch: self.switch.clone(),
