@@ -49,7 +49,11 @@ pub fn check(machine: &mut Machine, system: SystemId) -> Result<(), Trouble> {
             (machine.memory.values[slot] - values[slot]).abs() > ROUNDING * scale
         };
         if is_evaluated {
-            moved = moved.or_else(|| moving.iter().copied().find(is_moved));
+            // A state that stands for several variables has no name that the model knows; their derivatives have.
+            let is_derivative = |variable: &VarId| program.model().variables[*variable].derivative_of.is_some();
+            let written = || found.unknowns.iter().copied().filter(is_derivative).find(is_moved);
+            let first = || moving.iter().copied().find(is_moved).map(|variable| written().unwrap_or(variable));
+            moved = moved.or_else(first);
         }
         machine.memory.values.copy_from_slice(&values);
     }
@@ -74,10 +78,9 @@ fn differentiated(machine: &Machine) -> Vec<VarId> {
         schedule.model.variables[*variable].derivative_of.is_some_and(|of| dummies.contains(&of))
             && schedule.roles[*variable] == transform::Role::Algebraic
     };
-    // A message names the first that moves: rather a variable of the model than a state that was made for several of them.
-    let mut found: Vec<VarId> = schedule.model.variables.ids().filter(is_derivative).collect();
-    found.extend(schedule.states.iter().map(|state| state.derivative));
+    let mut found: Vec<VarId> = schedule.states.iter().map(|state| state.derivative).collect();
     found.extend(dummies.iter().copied());
+    found.extend(schedule.model.variables.ids().filter(is_derivative));
     found.retain(|&variable| !matches!(schedule.roles[variable], transform::Role::Constant));
     found
 }
