@@ -470,7 +470,8 @@ impl Interval {
     fn wave(self, function: impl Fn(f64) -> f64, crest: f64) -> Self {
         use std::f64::consts::TAU;
         let (low, high) = (self.low / TAU, self.high / TAU);
-        if !(high - low < 1.0) {
+        let is_part = high - low < 1.0;
+        if !is_part {
             return Interval { low: -1.0, high: 1.0 };
         }
         // Rounding may take a crest out of the piece that it is in.

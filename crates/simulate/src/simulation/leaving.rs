@@ -138,7 +138,7 @@ impl Simulation {
         const FURTHEST: f64 = 1e3;
         /// A curvature that only rounding makes is none.
         const ROUNDING: f64 = 1e-10;
-        if !(probe > RESOLUTION * time.abs()) {
+        if probe <= RESOLUTION * time.abs() {
             return None;
         }
         let count = self.program.roots.len();
@@ -168,7 +168,8 @@ impl Simulation {
             let slope = end - begin - curvature;
             let size = begin.abs().max(middle.abs()).max(end.abs());
             let discriminant = slope * slope - 4.0 * curvature * begin;
-            if curvature.abs() <= ROUNDING * size || !(discriminant > 0.0) {
+            let has_roots = discriminant > 0.0 && curvature.abs() > ROUNDING * size;
+            if !has_roots {
                 return None;
             }
             // The later one of the two places at which it is zero; the other one is where it leaves, or lies behind.
