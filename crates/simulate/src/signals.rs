@@ -443,8 +443,11 @@ impl Interval {
             (0..exponent).for_each(|_| result = result.times(base));
             return result;
         }
-        let odd = |x: f64| Interval::point(x.abs()).power(exponent).high.copysign(x);
-        Interval::wider(odd(self.low), odd(self.high))
+        let odd = |x: f64| {
+            let power = Interval::point(x.abs()).power(exponent);
+            if x < 0.0 { power.negative() } else { power }
+        };
+        Interval { low: odd(self.low).low, high: odd(self.high).high }
     }
 
     /// Of a function that rises everywhere.
