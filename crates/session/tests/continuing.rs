@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{assert_near, session};
+use common::{assert_near, hybrid, session};
 use compile::Program;
 use results::{MemorySink, Trajectories};
 use session::{Ending, EventLog, Request, RunOptions};
@@ -99,53 +99,9 @@ const HYBRID: [(&str, f64); 8] = [
          end Algorithmic;",
         3.0,
     ),
-    (
-        "model Clocked
-           Real x(start = 0, fixed = true);
-           Real u;
-           Real c(start = 0);
-         equation
-           c = previous(c) + interval(c)*(1 - sample(x, Clock(1, 10)));
-           u = hold(c);
-           der(x) = u - x;
-         end Clocked;",
-        3.0,
-    ),
-    (
-        "model Clutch
-           Real v(start = 3, fixed = true);
-           Real w(start = 1, fixed = true);
-           Real f;
-         equation
-           der(v) = -f - 0.1*v;
-           2*der(w) = f;
-           if sin(4*time) > 0.5 then
-             v = w;
-           else
-             f = 0.2*w - 1;
-           end if;
-         end Clutch;",
-        3.0,
-    ),
-    (
-        "model Pendulum
-           Real x(start = 0.8);
-           Real y(start = -0.6);
-           Real vx(start = 0);
-           Real vy(start = 0);
-           Real f;
-         initial equation
-           x = 0.8;
-           vx = 5;
-         equation
-           der(x) = vx;
-           der(y) = vy;
-           der(vx) = -f*x;
-           der(vy) = -f*y - 9.81;
-           x^2 + y^2 = 1;
-         end Pendulum;",
-        3.0,
-    ),
+    (hybrid::CLOCKED, 3.0),
+    (hybrid::CLUTCH, 3.0),
+    (hybrid::PENDULUM, 3.0),
     (
         "model Rectifier
            Real v(start = 0, fixed = true);

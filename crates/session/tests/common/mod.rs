@@ -1,6 +1,8 @@
 //! Runs models given as text.
 #![allow(clippy::unwrap_used, dead_code)]
 
+pub mod hybrid;
+
 use std::path::Path;
 
 use lang::{Files, Libraries, Overrides};
