@@ -6,6 +6,7 @@ mod diagnostic;
 mod ids;
 mod name;
 mod source;
+mod translated;
 
 pub use chained::ChainedIndex;
 pub use decimal::Decimal;
@@ -13,3 +14,4 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{Id, IdVec};
 pub use name::Name;
 pub use source::{FileId, Position, SourceFile, SourceMap, Span};
+pub use translated::Translated;

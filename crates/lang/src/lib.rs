@@ -14,6 +14,7 @@ pub mod evaluate;
 mod experiment;
 pub mod flat;
 mod flatten;
+mod front_end;
 pub mod functions;
 mod inner_outer;
 pub mod instance;
@@ -43,6 +44,7 @@ mod variables;
 
 pub use elaborate::Elaborator;
 pub use flatten::{Flattening, OpenEnds, Stage, flatten, last_model};
+pub use front_end::FrontEnd;
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
 use crate::annotation;
+use crate::front_end::FrontEnd;
 
 base::id_type!(
     /// A class definition in the text.
@@ -96,6 +97,8 @@ impl Definition {
 /// Everything that was read, and where to look for more.
 pub struct Libraries {
     pub files: Box<dyn Files>,
+    /// Languages other than Modelica.
+    front_ends: Vec<Box<dyn FrontEnd>>,
     pub sources: SourceMap,
     definitions: IdVec<DefId, Definition>,
     /// By the address of the syntax node, which the definition keeps alive.
@@ -136,6 +139,7 @@ impl Libraries {
     pub(crate) fn empty() -> Self {
         Self {
             files: Box::new(Disk),
+            front_ends: Vec::new(),
             sources: SourceMap::default(),
             definitions: IdVec::new(),
             by_address: FxHashMap::default(),
@@ -153,6 +157,21 @@ impl Libraries {
         let mut libraries = Self { files, ..Self::empty() };
         libraries.add_predefined();
         libraries
+    }
+
+    /// Files of another language are read from now on.
+    pub fn add_front_end(&mut self, front_end: Box<dyn FrontEnd>) {
+        self.front_ends.push(front_end);
+    }
+
+    /// How the names of files end that can be read.
+    pub fn endings(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once("mo").chain(self.front_ends.iter().map(|front_end| front_end.ending()))
+    }
+
+    fn front_end_of(&self, path: &Path) -> Option<&dyn FrontEnd> {
+        let ending = path.extension()?;
+        self.front_ends.iter().map(Box::as_ref).find(|front_end| ending == front_end.ending())
     }
 
     fn add_predefined(&mut self) {
@@ -319,7 +338,7 @@ impl Libraries {
         let mut names = self.definitions[Self::ROOT].class_names.clone();
         for folder in &self.search_path {
             for (entry, is_folder) in self.files.list(folder) {
-                if let Some(name) = class_of_entry(&entry, is_folder) {
+                if let Some(name) = self.class_of_entry(&entry, is_folder) {
                     names.push(Name::new(name));
                 }
             }
@@ -347,7 +366,7 @@ impl Libraries {
                 let path = folder.join(&entry);
                 if is_folder
                     && self.files.exists(&path.join("package.mo"))
-                    && let Some(name) = class_of_entry(&entry, is_folder)
+                    && let Some(name) = self.class_of_entry(&entry, is_folder)
                 {
                     folders.push((Name::new(name), path));
                 }
@@ -411,7 +430,7 @@ impl Libraries {
     fn add_folder(&mut self, package: DefId, directory: PathBuf) {
         let mut entries: Vec<(Name, PathBuf)> = Vec::new();
         for (entry, is_folder) in self.files.list(&directory) {
-            if let Some(name) = class_of_entry(&entry, is_folder)
+            if let Some(name) = self.class_of_entry(&entry, is_folder)
                 && name != "package"
                 && (!is_folder || self.files.exists(&directory.join(&entry).join("package.mo")))
             {
@@ -459,7 +478,7 @@ impl Libraries {
         for folder in &self.search_path {
             let mut best: Option<(String, PathBuf)> = None;
             for (entry, is_folder) in self.files.list(folder) {
-                if class_of_entry(&entry, is_folder) != Some(name.as_str()) {
+                if self.class_of_entry(&entry, is_folder) != Some(name.as_str()) {
                     continue;
                 }
                 let mut path = folder.join(&entry);
@@ -549,6 +568,16 @@ impl Libraries {
         Some(self.define(class, Some(parent), directory))
     }
 
+    /// The class that a file or folder holds by its name.
+    fn class_of_entry<'e>(&self, entry: &'e str, is_folder: bool) -> Option<&'e str> {
+        if is_folder {
+            return Some(class_of_folder(entry));
+        }
+        let (stem, ending) = entry.rsplit_once('.')?;
+        let is_read = matches!(ending, "moc" | "mol") || self.endings().any(|known| known == ending);
+        is_read.then(|| class_of_folder(stem))
+    }
+
     fn read(&mut self, path: &Path, class: Option<Name>) -> Option<Arc<str>> {
         if let Some(text) = self.unsaved.get(path) {
             return Some(text.clone());
@@ -580,9 +609,8 @@ impl Libraries {
                     Some(known) => self.sources.replace(known.file, text.clone()),
                     None => self.sources.add(path, text.clone()),
                 };
-                let parse = syntax::parse_shared(file, text.clone());
-                self.diagnostics.extend(parse.diagnostics.iter().cloned());
-                let (stored, diagnostics) = (parse.ast(), parse.diagnostics.clone());
+                let (stored, diagnostics) = self.syntax_of(path, file, text.clone());
+                self.diagnostics.extend(diagnostics.iter().cloned());
                 let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, generation };
                 self.parsed.insert(path.to_owned(), parsed);
                 stored
@@ -594,6 +622,18 @@ impl Libraries {
             }
         }
         stored
+    }
+
+    /// The abstract syntax of a file, whatever its language.
+    fn syntax_of(&self, path: &Path, file: FileId, text: Arc<str>) -> (ast::StoredDefinition, Vec<Diagnostic>) {
+        let Some(front_end) = self.front_end_of(path) else {
+            let parse = syntax::parse_shared(file, text);
+            return (parse.ast(), parse.diagnostics);
+        };
+        let (translated, mut diagnostics) = front_end.translate(file, path, &text);
+        let parse = syntax::parse_translated(file, translated);
+        diagnostics.extend(parse.diagnostics.iter().cloned());
+        (parse.ast(), diagnostics)
     }
 }
 
@@ -657,15 +697,6 @@ pub fn name_parts(name: &str) -> Vec<&str> {
     }
     parts.push(&name[begin..]);
     parts
-}
-
-/// The class that a file or folder holds by its name.
-fn class_of_entry(entry: &str, is_folder: bool) -> Option<&str> {
-    if is_folder {
-        return Some(class_of_folder(entry));
-    }
-    let (stem, ending) = entry.rsplit_once('.')?;
-    matches!(ending, "mo" | "moc" | "mol").then(|| class_of_folder(stem))
 }
 
 #[cfg(test)]

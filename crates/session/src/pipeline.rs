@@ -7,7 +7,7 @@ use std::time::Instant;
 use base::{Diagnostic, SourceMap};
 use compile::Program;
 use dae::Model;
-use lang::{Files, Libraries, OpenEnds};
+use lang::{Files, FrontEnd, Libraries, OpenEnds};
 use results::{ResultError, ResultSink};
 use simulate::{Ending, EventLog, Outcome, Watcher};
 use transform::Schedule;
@@ -79,6 +79,11 @@ impl Session {
             access: Arc::default(),
             open_ends: OpenEnds::None,
         }
+    }
+
+    /// Files of another language are read from now on.
+    pub fn add_front_end(&mut self, front_end: Box<dyn FrontEnd>) {
+        self.libraries.add_front_end(front_end);
     }
 
     pub fn sources(&self) -> &SourceMap {

@@ -42,9 +42,12 @@ impl Target {
     ) -> Result<Self, TargetError> {
         let path = Path::new(target);
         if libraries.exists(path) {
-            let is_text = path.extension().is_some_and(|ending| ending == "mo");
+            let is_text = path.extension().is_some_and(|ending| libraries.endings().any(|known| ending == known));
             if !is_text && !libraries.exists(&path.join("package.mo")) {
-                let message = format!("`{target}` is neither a file that ends in `.mo` nor a folder with `package.mo`");
+                let endings: Vec<String> = libraries.endings().map(|ending| format!("`.{ending}`")).collect();
+                let endings = endings.join(" or ");
+                let message =
+                    format!("`{target}` is neither a file that ends in {endings} nor a folder with `package.mo`");
                 return Err(TargetError::Call(message));
             }
             if let Some((package, class)) = package_of(libraries, path) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, FileId};
+use base::{Diagnostic, FileId, Translated};
 
 pub mod ast;
 mod deep;
@@ -58,6 +58,16 @@ pub fn parse(file: FileId, text: &str) -> Parse {
 /// As [`parse`], without copying the text.
 pub fn parse_shared(file: FileId, text: Arc<str>) -> Parse {
     run(file, text, grammar::stored_definition)
+}
+
+/// Parses text that was made from a file in another language. All places are those of that file.
+pub fn parse_translated(file: FileId, translated: Translated) -> Parse {
+    let mut parse = parse(file, translated.text());
+    for label in parse.diagnostics.iter_mut().flat_map(|said| &mut said.labels) {
+        label.span = translated.origin(label.span.start, label.span.end);
+    }
+    parse.tree = parse.tree.translated_by(Arc::new(translated));
+    parse
 }
 
 /// Parses an expression, such as the value of a command line option.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use base::{FileId, Span};
+use base::{FileId, Span, Translated};
 
 use crate::kind::SyntaxKind;
 use crate::lexer::Tokens;
@@ -42,6 +42,8 @@ pub struct Tree {
     /// One more than there are tokens: the last is the length of the text.
     token_starts: Vec<u32>,
     nodes: Vec<Node>,
+    /// Of a text that was made from another one: spans are places of that one.
+    translated: Option<Arc<Translated>>,
 }
 
 /// A child of a node.
@@ -72,7 +74,7 @@ impl Tree {
             };
             ancestors.push(node.first_node);
         }
-        Self { file, text, token_kinds: tokens.kinds, token_starts: tokens.starts, nodes }
+        Self { file, text, token_kinds: tokens.kinds, token_starts: tokens.starts, nodes, translated: None }
     }
 
     pub fn file(&self) -> FileId {
@@ -124,7 +126,20 @@ impl Tree {
     }
 
     pub fn token_span(&self, token: TokenId) -> Span {
-        Span::new(self.file, self.token_starts[token.index()], self.token_starts[token.index() + 1])
+        self.place(self.token_starts[token.index()], self.token_starts[token.index() + 1])
+    }
+
+    pub(crate) fn translated_by(self, translated: Arc<Translated>) -> Self {
+        Self { translated: Some(translated), ..self }
+    }
+
+    /// The place in the file that the user wrote.
+    #[inline]
+    fn place(&self, start: u32, end: u32) -> Span {
+        match &self.translated {
+            None => Span::new(self.file, start, end),
+            Some(translated) => translated.origin(start, end),
+        }
     }
 
     /// The tokens that a node covers, as a half-open range of indices.
@@ -140,15 +155,19 @@ impl Tree {
 
     #[inline]
     pub fn span(&self, node: NodeId) -> Span {
-        let node = &self.nodes[node.index()];
-        let start = self.token_starts[node.first_token as usize];
-        let end = self.token_starts[node.end_token as usize];
-        Span::new(self.file, start, end)
+        let (start, end) = self.bytes(node);
+        self.place(start, end)
     }
 
     pub fn text(&self, node: NodeId) -> &str {
-        let span = self.span(node);
-        &self.text[span.start as usize..span.end as usize]
+        let (start, end) = self.bytes(node);
+        &self.text[start as usize..end as usize]
+    }
+
+    #[inline]
+    fn bytes(&self, node: NodeId) -> (u32, u32) {
+        let node = &self.nodes[node.index()];
+        (self.token_starts[node.first_token as usize], self.token_starts[node.end_token as usize])
     }
 
     /// The children of a node without trivia: nodes, and the tokens between them.
