@@ -20,8 +20,8 @@ use crate::lookup::LookupCall;
 use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
 use crate::memory::Memory;
 use crate::program::{
-    ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System,
-    SystemId,
+    ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, SectionStep, Sections, Side, StateSlots,
+    System, SystemId,
 };
 use crate::sparsity::{Dependencies, colours, from_rows};
 use crate::specialize::Specializer;
@@ -250,7 +250,7 @@ impl Builder<'_> {
         Ok(code)
     }
 
-    fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Vec<Step>, Diagnostic> {
+    fn straight(&mut self, statements: &[Statement], mode: Mode) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut section = Vec::new();
         if self.shared.does_without_families(statements) {
             self.plain(statements, mode, &mut section)?;
@@ -259,7 +259,7 @@ impl Builder<'_> {
         for part in split(self.model, self.layout, mode, statements) {
             match part {
                 Part::Family(family) => match self.family(&family, mode)? {
-                    Some(chunk) => section.push(Step::Code(chunk)),
+                    Some(chunk) => section.push(SectionStep::Code(chunk)),
                     None => self.plain(&family.members, mode, &mut section)?,
                 },
                 Part::Plain(statements) => self.plain(&statements, mode, &mut section)?,
@@ -268,9 +268,14 @@ impl Builder<'_> {
         Ok(section)
     }
 
-    fn plain(&mut self, statements: &[Statement], mode: Mode, section: &mut Vec<Step>) -> Result<(), Diagnostic> {
+    fn plain(
+        &mut self,
+        statements: &[Statement],
+        mode: Mode,
+        section: &mut Vec<SectionStep>,
+    ) -> Result<(), Diagnostic> {
         for part in self.shared.runs(statements) {
-            section.push(Step::Code(self.chunk(part, mode)?));
+            section.push(SectionStep::Code(self.chunk(part, mode)?));
         }
         Ok(())
     }
@@ -293,7 +298,7 @@ impl Builder<'_> {
     }
 
     /// Start values that are not literals.
-    fn starts(&mut self) -> Result<Vec<Step>, Diagnostic> {
+    fn starts(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut statements = Vec::new();
         for (id, variable) in self.model.variables.iter() {
             let known = match self.schedule.roles.get(id) {
@@ -311,7 +316,7 @@ impl Builder<'_> {
         self.straight(&statements, LIVE)
     }
 
-    fn samples(&mut self) -> Result<Vec<Step>, Diagnostic> {
+    fn samples(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut statements = Vec::new();
         for sample in &self.layout.samples {
             statements.push(Statement::to_slot(sample.start_value, sample.start, StatementOrigin::default()));
@@ -322,7 +327,7 @@ impl Builder<'_> {
 
     /// What delays and transports remember, wherever they stand: one in a relation, a when clause or a branch that is not active
     /// remembers as well as one that is evaluated all the time.
-    fn histories(&mut self) -> Result<Vec<Step>, Diagnostic> {
+    fn histories(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
         let exprs = &self.model.exprs;
         let run_time = roots_of(&self.schedule.blocks, &self.model.actions);
         let mut statements = Vec::new();
@@ -352,7 +357,7 @@ impl Builder<'_> {
         self.straight(&statements, FROZEN)
     }
 
-    fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Vec<Step>, Diagnostic> {
+    fn sorted(&mut self, blocks: &[Block], mode: Mode) -> Result<Vec<SectionStep>, Diagnostic> {
         let mut section = Vec::new();
         let mut pending = Vec::new();
         for block in blocks {
@@ -360,7 +365,7 @@ impl Builder<'_> {
                 Block::Assign { assignment, .. } => pending.push(self.statement(assignment)),
                 Block::System { system, .. } => {
                     section.extend(self.straight(&std::mem::take(&mut pending), mode)?);
-                    section.push(Step::Solve(self.system(system, mode)?));
+                    section.push(SectionStep::Solve(self.system(system, mode)?));
                 }
             }
         }
@@ -375,7 +380,7 @@ impl Builder<'_> {
             && self.schedule.blocks.iter().all(|block| match block {
                 Block::Assign { timing, .. } | Block::System { timing, .. } => *timing != Timing::Event,
             });
-        let mut runs: [(Vec<Statement>, Vec<Step>); 3] = Default::default();
+        let mut runs: [(Vec<Statement>, Vec<SectionStep>); 3] = Default::default();
         let modes = [FROZEN, FROZEN, LIVE];
         for block in &self.schedule.blocks {
             let (assignment, system, timing) = match block {
@@ -392,7 +397,7 @@ impl Builder<'_> {
                     let pending = std::mem::take(&mut runs[k].0);
                     let steps = self.straight(&pending, modes[k])?;
                     runs[k].1.extend(steps);
-                    runs[k].1.push(Step::Solve(system));
+                    runs[k].1.push(SectionStep::Solve(system));
                 }
             }
         }
@@ -410,19 +415,19 @@ impl Builder<'_> {
 
     /// The steps with systems of one unknown solved in place; nothing where there are none. Live relations have to be found
     /// together with the unknowns, so that systems with relations stay as they are there.
-    fn in_place(&mut self, steps: &[Step], live: bool) -> Vec<Step> {
+    fn in_place(&mut self, steps: &[SectionStep], live: bool) -> Vec<SectionStep> {
         let mut any = false;
         let zero = self.pool.constants.address(0.0);
-        let mut solved = |step: &Step| {
-            let Step::Solve(system) = *step else { return *step };
+        let mut solved = |step: &SectionStep| {
+            let SectionStep::Solve(system) = *step else { return *step };
             let decides = !self.systems[system].relations.is_empty() || !self.systems[system].discrete.is_empty();
             let made = self.one_unknown(system, zero).filter(|_| !(live && decides)).map(|found| found.code());
             let Some(code) = made else { return *step };
             any = true;
             let code = eliminate(code, &self.pool.calls);
-            Step::Code(*self.in_place.entry(system).or_insert_with(|| self.chunks.push(code)))
+            SectionStep::Code(*self.in_place.entry(system).or_insert_with(|| self.chunks.push(code)))
         };
-        let steps: Vec<Step> = steps.iter().map(&mut solved).collect();
+        let steps: Vec<SectionStep> = steps.iter().map(&mut solved).collect();
         if any { steps } else { Vec::new() }
     }
 
@@ -550,7 +555,7 @@ impl Builder<'_> {
     }
 
     /// Tangent code for every step of the dynamics that depends on states, inputs or time.
-    fn tangents(&mut self, dynamics: &[Step]) -> (Vec<Step>, Vec<bool>) {
+    fn tangents(&mut self, dynamics: &[SectionStep]) -> (Vec<SectionStep>, Vec<bool>) {
         let mut active = vec![false; self.layout.tangible as usize];
         active[TIME as usize] = true;
         for (variable, role) in self.schedule.roles.iter() {
@@ -561,9 +566,9 @@ impl Builder<'_> {
         let mut section = Vec::new();
         for &step in dynamics {
             match step {
-                Step::Code(chunk) => {
+                SectionStep::Code(chunk) => {
                     if let Some(kernel) = self.chunks[chunk].kernel.clone() {
-                        section.extend(self.kernel_tangents(&kernel, &mut active).map(Step::Code));
+                        section.extend(self.kernel_tangents(&kernel, &mut active).map(SectionStep::Code));
                         continue;
                     }
                     let code = std::mem::take(&mut self.chunks[chunk]);
@@ -572,10 +577,10 @@ impl Builder<'_> {
                     self.chunks[chunk] = code;
                     let Some(made) = made.map(|made| made.finish(&self.pool)) else { continue };
                     if !made.ops.is_empty() {
-                        section.push(Step::Code(self.chunks.push(made)));
+                        section.push(SectionStep::Code(self.chunks.push(made)));
                     }
                 }
-                Step::Solve(system) => {
+                SectionStep::Solve(system) => {
                     let frozen = std::mem::take(&mut self.frozen[system]);
                     let mut depends = false;
                     let slots = std::mem::take(&mut self.systems[system].slots);
@@ -629,14 +634,14 @@ impl Builder<'_> {
 
     /// Which derivatives depend on which states; dense where that would take too long to find out.
     /// Also which columns change.
-    fn ode_pattern(&self, dynamics: &[Step]) -> (Pattern, Vec<bool>) {
+    fn ode_pattern(&self, dynamics: &[SectionStep]) -> (Pattern, Vec<bool>) {
         let states = &self.schedule.states;
         let values = states.iter().map(|state| self.layout.slot(state.variable));
         let mut dependencies = Dependencies::new(values, self.parameters());
         for &step in dynamics {
             let within = match step {
-                Step::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
-                Step::Solve(system) => {
+                SectionStep::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
+                SectionStep::Solve(system) => {
                     let slots = &self.systems[system].slots;
                     let rows = self.systems[system].pattern.rows;
                     let matrix = self.systems[system].kind.matrix();
@@ -664,12 +669,12 @@ impl Builder<'_> {
 
     /// The right-hand side with its systems taken apart. `None` where it has none, where one of them depends on no state,
     /// or where too much depends on too much.
-    fn implicit(&self, dynamics: &[Step]) -> Option<Implicit> {
+    fn implicit(&self, dynamics: &[SectionStep]) -> Option<Implicit> {
         let systems: Vec<SystemId> = dynamics
             .iter()
             .filter_map(|step| match *step {
-                Step::Solve(system) => Some(system),
-                Step::Code(_) => None,
+                SectionStep::Solve(system) => Some(system),
+                SectionStep::Code(_) => None,
             })
             .collect();
         if systems.is_empty() || systems.iter().any(|&system| self.systems[system].tangent.is_none()) {
@@ -682,8 +687,8 @@ impl Builder<'_> {
         let mut residuals: Vec<Vec<u32>> = Vec::with_capacity(unknowns.len());
         for &step in dynamics {
             let within = match step {
-                Step::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
-                Step::Solve(system) => {
+                SectionStep::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
+                SectionStep::Solve(system) => {
                     let within = dependencies.follow(&self.frozen[system], &self.pool.calls);
                     let rows = 0..self.systems[system].pattern.rows;
                     residuals.extend(rows.map(|row| dependencies.output(row).to_vec()));

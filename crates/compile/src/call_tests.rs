@@ -5,12 +5,13 @@ use std::sync::Arc;
 use base::{FileId, Id, IdVec, Name, Span};
 use dae::expr::Shape;
 use dae::function::{
-    ArithmeticOp, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Step, Subscript, Target, Type,
+    Accessor, ArithmeticOp, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Subscript, Target,
+    Type,
 };
 use dae::{Builtin, CallSite, CompareOp, FunctionId, Node, VarId};
 use transform::{Role, Timing};
 
-use crate::testing::Maker;
+use crate::testing::ScheduleBuilder;
 use crate::*;
 
 fn span() -> Span {
@@ -26,7 +27,7 @@ fn statement(kind: StatementKind) -> Statement {
 }
 
 /// `function f input Real x[:]; output Real s, p; s := 0; p := 1; for i loop s := s + sin(x[i]); p := p·x[i]; end`
-pub fn sums(m: &mut Maker) -> FunctionId {
+pub fn sums(m: &mut ScheduleBuilder) -> FunctionId {
     let id = LocalId::from_index;
     let locals: IdVec<LocalId, Local> = [
         local("x", Type::Real, vec![None]),
@@ -91,7 +92,7 @@ fn arithmetic(op: ArithmeticOp, a: Expr, b: Expr) -> Expr {
 ///   i := 1; while true loop if f[i] > 3 then break; end if; i := i + 1; if i > n then y := -1; return; end if; end while;
 ///   y := f[i]*i + sums(f[1:k])
 /// ```
-fn search(m: &mut Maker, n: usize, inner: FunctionId) -> FunctionId {
+fn search(m: &mut ScheduleBuilder, n: usize, inner: FunctionId) -> FunctionId {
     let id = LocalId::from_index;
     let size = || vec![Some(Expr::Integer(n as i64))];
     let locals: IdVec<LocalId, Local> = [
@@ -109,7 +110,7 @@ fn search(m: &mut Maker, n: usize, inner: FunctionId) -> FunctionId {
         let at = arithmetic(ArithmeticOp::Sub, *get(5), Expr::Integer(by));
         Expr::Index(get(3), vec![Subscript::Expr(at)])
     };
-    let element = Target { local: id(3), steps: vec![Step::Index(vec![Subscript::Expr(*get(5))])] };
+    let element = Target { local: id(3), steps: vec![Accessor::Index(vec![Subscript::Expr(*get(5))])] };
     let next = arithmetic(ArithmeticOp::Add, arithmetic(ArithmeticOp::Div, minus(1), Expr::Real(2.0)), minus(2));
     let when = |condition: Expr, body: Vec<Statement>| {
         statement(StatementKind::If { branches: vec![(condition, body)], otherwise: Vec::new() })
@@ -167,7 +168,7 @@ fn search(m: &mut Maker, n: usize, inner: FunctionId) -> FunctionId {
 
 /// der(x_k) = search(x, k) with n states.
 fn searching(n: usize) -> Program {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let pairs: Vec<_> = (0..n).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
     let inner = sums(&mut m);
     let function = search(&mut m, n, inner);
@@ -221,7 +222,7 @@ fn specialised_functions_agree_with_the_evaluator() {
 
 #[test]
 fn a_call_has_values_and_tangents() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 0.5);
     let (y, der_y) = m.state("y", 2.0);
     let function = sums(&mut m);
@@ -251,7 +252,7 @@ fn a_call_has_values_and_tangents() {
 
 /// `function f input Real x; output Real y; Integer i; i := 0; y := x; y := y/2 + x … (length times);
 /// while i < 5 loop y := y + 1; i := i + 1; end while;`
-fn long_before_a_loop(m: &mut Maker, length: usize) -> FunctionId {
+fn long_before_a_loop(m: &mut ScheduleBuilder, length: usize) -> FunctionId {
     let locals = [("x", Type::Real), ("y", Type::Real), ("i", Type::Integer)];
     let locals = locals.into_iter().map(|(name, ty)| local(name, ty, vec![])).collect();
     let add = |a: Expr, b: Expr| arithmetic(ArithmeticOp::Add, a, b);
@@ -267,7 +268,7 @@ fn long_before_a_loop(m: &mut Maker, length: usize) -> FunctionId {
 
 #[test]
 fn a_loop_in_a_later_piece_of_the_machine_code_changes_what_an_earlier_one_set() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 3.0);
     let function = long_before_a_loop(&mut m, 3000);
     let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
@@ -286,7 +287,7 @@ fn a_loop_in_a_later_piece_of_the_machine_code_changes_what_an_earlier_one_set()
 }
 
 fn function(
-    m: &mut Maker,
+    m: &mut ScheduleBuilder,
     name: &str,
     inputs: usize,
     outputs: usize,
@@ -309,7 +310,7 @@ fn function(
 }
 
 /// `target = function(argument)`, all of them single numbers.
-fn assign_call(m: &mut Maker, target: VarId, function: FunctionId, argument: VarId) {
+fn assign_call(m: &mut ScheduleBuilder, target: VarId, function: FunctionId, argument: VarId) {
     let (inputs, outputs) = (vec![Shape::Scalar], vec![Shape::Scalar]);
     let site = m.schedule.model.exprs.site(CallSite { function, inputs, outputs });
     let argument = m.var(argument);
@@ -320,7 +321,7 @@ fn assign_call(m: &mut Maker, target: VarId, function: FunctionId, argument: Var
 
 #[test]
 fn a_function_that_may_report_an_error_is_code_too() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 4.0);
     let failing = StatementKind::Assert { condition: Expr::Boolean(false), message: *get(0), warning: false };
     let error = function(&mut m, "error", 1, 0, vec![local("text", Type::String, vec![])], vec![statement(failing)]);
@@ -351,7 +352,7 @@ fn a_function_that_may_report_an_error_is_code_too() {
 /// `square(x) = x²`, `at(f, x) = f(x)`, `outer(x) = at(square, x)`: what takes a function has no derivative of its own.
 #[test]
 fn tangents_by_differences_run_as_code() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 9.0);
     let real = |name: &str| local(name, Type::Real, vec![]);
     // The root of x by halving an interval: y := 8; d := 4; for k in 1:60 loop y := y ± d; d := d/2; end for;
@@ -382,7 +383,7 @@ fn tangents_by_differences_run_as_code() {
 /// only where `v` is the derivative of `u`.
 #[test]
 fn a_second_derivative_is_no_partial_one() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 5.0);
     let real = |name: &str| local(name, Type::Real, vec![]);
     let twice = |a: usize, b: usize| {

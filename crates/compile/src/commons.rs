@@ -11,7 +11,7 @@ use transform::Schedule;
 
 use crate::code::{Address, Code, Op, Regions};
 use crate::jit::{Entry, Modules};
-use crate::layout::{Layout, Place};
+use crate::layout::{Layout, VariableSlot};
 use crate::lower::{Constants, Mode, Statement, Strings};
 
 /// Shared by programs whose schedules have one numbering of variables and one arena of expressions.
@@ -52,7 +52,7 @@ const COMMON_RUN: u32 = 32;
 const SHORTEST_RUN: usize = 16;
 
 /// What is lowered, without what it stands for.
-type StatementKey = (Place, ExprId, bool);
+type StatementKey = (VariableSlot, ExprId, bool);
 
 /// All that machine code depends on; numbers lie at the same addresses in all programs.
 #[derive(PartialEq, Eq, Hash)]

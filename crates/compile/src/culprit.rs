@@ -115,8 +115,8 @@ pub fn find_at(program: &Program, code: &Code, memory: &mut Memory, address: Opt
 
 /// Whether a condition is that an Integer is too large to be exact.
 fn is_size_check(code: &Code, trace: &[u32], condition: Address, memory: &Memory) -> bool {
-    let maker = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition));
-    matches!(maker, Some(&Op::Binary { function: Binary::Less, a, .. }) if memory.values[a as usize] == LARGEST_INTEGER)
+    let producer = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition));
+    matches!(producer, Some(&Op::Binary { function: Binary::Less, a, .. }) if memory.values[a as usize] == LARGEST_INTEGER)
 }
 
 /// The code of one member of a family, all of whose results count.
@@ -131,9 +131,9 @@ fn member_code(program: &Program, code: &Code, kernel: &Kernel, member: usize) -
 
 /// The operand, not finite, of the operation that made a condition.
 fn undefined_operand(code: &Code, trace: &[u32], condition: Address, bad: &dyn Fn(Address) -> bool) -> Option<Address> {
-    let maker = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition))?;
+    let producer = trace.iter().rev().map(|&op| &code.ops[op as usize]).find(|op| op.target() == Some(condition))?;
     let mut found = None;
-    maker.for_each_source(|source| found = found.or(bad(source).then_some(source)));
+    producer.for_each_source(|source| found = found.or(bad(source).then_some(source)));
     found
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use transform::families::{self, Alphabet, Shapes};
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, TEMPORARY};
-use crate::layout::{Layout, Place};
+use crate::layout::{Layout, VariableSlot};
 use crate::lower::{Mode, Statement};
 use crate::math::{Binary, Unary};
 
@@ -93,11 +93,11 @@ impl Alphabet for Addresses<'_> {
             _ => None,
         };
         let place = match (node, variable) {
-            (Node::Time, _) => Place { slot: crate::layout::TIME, negated: false },
+            (Node::Time, _) => VariableSlot { slot: crate::layout::TIME, negated: false },
             (Node::Var(_), Some(variable)) => self.layout.place(variable),
             (Node::Pre(_), Some(variable)) => {
                 let place = self.layout.place(variable);
-                Place { slot: self.layout.pre(place.slot)?, ..place }
+                VariableSlot { slot: self.layout.pre(place.slot)?, ..place }
             }
             _ => return None,
         };

@@ -7,7 +7,7 @@
 use crate::code::Address;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::program::{Pattern, Program, Step, SystemId};
+use crate::program::{Pattern, Program, SectionStep, SystemId};
 
 /// The simultaneous systems of the right-hand side, taken apart.
 #[derive(Clone, Debug)]
@@ -28,8 +28,8 @@ impl Program {
         let (derivatives, mut residuals) = out.split_at_mut(self.states.len());
         for step in &self.sections.dynamics {
             match *step {
-                Step::Code(chunk) => self.run_chunk(chunk, memory)?,
-                Step::Solve(system) => {
+                SectionStep::Code(chunk) => self.run_chunk(chunk, memory)?,
+                SectionStep::Solve(system) => {
                     let (own, rest) = residuals.split_at_mut(self.systems[system].slots.len());
                     self.residuals(system, memory, own)?;
                     residuals = rest;
@@ -71,10 +71,10 @@ impl Program {
     fn implicit_tangents(&self, memory: &mut Memory, mut residuals: &mut [f64]) {
         for step in &self.tangent_steps {
             match *step {
-                Step::Code(chunk) => {
+                SectionStep::Code(chunk) => {
                     self.execute(chunk, memory);
                 }
-                Step::Solve(system) => {
+                SectionStep::Solve(system) => {
                     let (own, rest) = residuals.split_at_mut(self.systems[system].slots.len());
                     if let Some(chunk) = self.systems[system].tangent {
                         self.execute(chunk, memory);

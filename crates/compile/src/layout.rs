@@ -33,7 +33,7 @@ const FIRST_VARIABLE: Address = 6;
 
 /// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct VariableSlot {
     pub slot: Address,
     pub negated: bool,
 }
@@ -131,7 +131,7 @@ pub struct ActionSlots {
 /// All addresses.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    places: IdVec<VarId, Place>,
+    places: IdVec<VarId, VariableSlot>,
     pre: FxHashMap<Address, Address>,
     previous: FxHashMap<Address, Address>,
     pub relations: IdVec<RelationId, Relation>,
@@ -270,7 +270,7 @@ impl Layout {
         (layout, as_before)
     }
 
-    pub fn place(&self, variable: VarId) -> Place {
+    pub fn place(&self, variable: VarId) -> VariableSlot {
         self.places[variable]
     }
 
@@ -327,7 +327,7 @@ fn sorted(pairs: &FxHashMap<Address, Address>) -> Vec<(Address, Address)> {
     pairs
 }
 
-fn places(schedule: &Schedule) -> IdVec<VarId, Place> {
+fn places(schedule: &Schedule) -> IdVec<VarId, VariableSlot> {
     let mut next = FIRST_VARIABLE;
     let mut take = || {
         let start = next;
@@ -335,11 +335,11 @@ fn places(schedule: &Schedule) -> IdVec<VarId, Place> {
         start
     };
     let variables = &schedule.model.variables;
-    let mut places = IdVec::filled(Place { slot: u32::MAX, negated: false }, variables.len());
+    let mut places = IdVec::filled(VariableSlot { slot: u32::MAX, negated: false }, variables.len());
     let role = |id: VarId| schedule.roles.get(id).copied().unwrap_or(Role::Algebraic);
     for id in variables.ids() {
         if !matches!(role(id), Role::Alias { .. }) {
-            places[id] = Place { slot: take(), negated: false };
+            places[id] = VariableSlot { slot: take(), negated: false };
         }
     }
     for id in variables.ids() {
@@ -351,8 +351,8 @@ fn places(schedule: &Schedule) -> IdVec<VarId, Place> {
             sign ^= negated;
         }
         places[id] = match places[target].slot {
-            u32::MAX => Place { slot: take(), negated: false },
-            slot => Place { slot, negated: sign },
+            u32::MAX => VariableSlot { slot: take(), negated: false },
+            slot => VariableSlot { slot, negated: sign },
         };
     }
     places

@@ -92,15 +92,16 @@ pub use commons::Commons;
 pub use failure::{Failure, Reason};
 pub use implicit::Implicit;
 pub use layout::{
-    ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Place, Relation, RelationId, RelationKind, Sample,
-    TERMINAL, TIME,
+    ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
+    TIME, VariableSlot,
 };
 pub use lower::Strings;
 pub use memory::{History, Memory};
 pub use mode_programs::{ModeProgram, ModePrograms};
 pub use probe::Probe;
 pub use program::{
-    ChunkId, InlineSlots, Pattern, Program, Root, Section, Sections, Side, StateSlots, Step, System, SystemId, bounds,
+    ChunkId, InlineSlots, Pattern, Program, Root, Section, SectionStep, Sections, Side, StateSlots, System, SystemId,
+    bounds,
 };
 pub use runtime::SharedNative;
 pub use shared_library::SharedLibraries;

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEMPORARY};
-use crate::layout::{INITIAL, LAMBDA, Layout, Place, RelationKind, TERMINAL, TIME};
+use crate::layout::{INITIAL, LAMBDA, Layout, RelationKind, TERMINAL, TIME, VariableSlot};
 use crate::lookup::LookupCall;
 use crate::math::{Binary, Unary, comparison};
 use crate::profile::End;
@@ -181,7 +181,7 @@ pub struct Mode {
 /// `target := value`, of a variable or an address.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement {
-    pub target: Place,
+    pub target: VariableSlot,
     pub value: ExprId,
     pub origin: StatementOrigin,
     /// Checked for being finite.
@@ -190,7 +190,7 @@ pub struct Statement {
 
 impl Statement {
     pub fn to_slot(slot: Address, value: ExprId, origin: StatementOrigin) -> Self {
-        Self { target: Place { slot, negated: false }, value, origin, checked: false }
+        Self { target: VariableSlot { slot, negated: false }, value, origin, checked: false }
     }
 }
 
@@ -610,7 +610,7 @@ impl Lowering<'_> {
         self.pool.constants.address(value)
     }
 
-    fn read(&mut self, place: Place, variable: dae::VarId, origin: ExprId) -> Address {
+    fn read(&mut self, place: VariableSlot, variable: dae::VarId, origin: ExprId) -> Address {
         if !place.negated {
             return place.slot;
         }
@@ -644,12 +644,12 @@ impl Lowering<'_> {
             Node::Pre(variable) => {
                 let place = self.layout.place(variable);
                 let slot = self.layout.pre(place.slot).unwrap_or(place.slot);
-                self.read(Place { slot, ..place }, variable, id)
+                self.read(VariableSlot { slot, ..place }, variable, id)
             }
             Node::Previous(variable) => {
                 let place = self.layout.place(variable);
                 let slot = self.layout.previous(place.slot).unwrap_or(place.slot);
-                self.read(Place { slot, ..place }, variable, id)
+                self.read(VariableSlot { slot, ..place }, variable, id)
             }
             Node::Neg(a) => self.unary(Unary::Neg, self.operand(a), id),
             Node::Not(a) if self.is_partial(a) => self.defined_not(self.operand(a), id),

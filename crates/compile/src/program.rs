@@ -33,7 +33,7 @@ base::id_type!(
 
 /// One step of a section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum SectionStep {
     Code(ChunkId),
     Solve(SystemId),
 }
@@ -41,28 +41,28 @@ pub enum Step {
 /// Steps in order.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Section {
-    pub steps: Vec<Step>,
+    pub steps: Vec<SectionStep>,
     /// The same with systems solved in place where that is possible, else nothing. Its results are not finite where one of
     /// these systems is singular.
-    pub in_place: Vec<Step>,
+    pub in_place: Vec<SectionStep>,
 }
 
 impl Section {
     /// What is run as long as no system that is solved in place is singular.
-    pub fn usual(&self) -> &[Step] {
+    pub fn usual(&self) -> &[SectionStep] {
         if self.in_place.is_empty() { &self.steps } else { &self.in_place }
     }
 }
 
-impl From<Vec<Step>> for Section {
-    fn from(steps: Vec<Step>) -> Self {
+impl From<Vec<SectionStep>> for Section {
+    fn from(steps: Vec<SectionStep>) -> Self {
         Self { steps, in_place: Vec::new() }
     }
 }
 
 impl<'a> IntoIterator for &'a Section {
-    type Item = &'a Step;
-    type IntoIter = std::slice::Iter<'a, Step>;
+    type Item = &'a SectionStep;
+    type IntoIter = std::slice::Iter<'a, SectionStep>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.steps.iter()
@@ -70,9 +70,9 @@ impl<'a> IntoIterator for &'a Section {
 }
 
 impl std::ops::Deref for Section {
-    type Target = [Step];
+    type Target = [SectionStep];
 
-    fn deref(&self) -> &[Step] {
+    fn deref(&self) -> &[SectionStep] {
         &self.steps
     }
 }
@@ -226,7 +226,7 @@ pub struct Program {
     /// Which columns change during a run.
     pub ode_varying: Vec<bool>,
     /// The tangents of `dynamics`, step for step.
-    pub(crate) tangent_steps: Vec<Step>,
+    pub(crate) tangent_steps: Vec<SectionStep>,
     /// Which addresses depend on states, inputs or time.
     pub(crate) active: Vec<bool>,
     pub(crate) chunks: Arc<IdVec<ChunkId, Code>>,
@@ -307,8 +307,8 @@ impl Program {
         let hot = [&sections.inline, dynamics, &self.tangent_steps, events, outputs, &sections.actions];
         for step in hot.into_iter().flatten() {
             match *step {
-                Step::Code(chunk) => order.push(chunk),
-                Step::Solve(system) => {
+                SectionStep::Code(chunk) => order.push(chunk),
+                SectionStep::Solve(system) => {
                     let system = &self.systems[system];
                     let (JacobianCode::Entries(jacobian) | JacobianCode::Directions(jacobian)) = system.jacobian;
                     order.extend([system.residuals, jacobian]);
@@ -362,13 +362,15 @@ impl Program {
     }
 
     /// Why a section left something that is not finite at an address that is not checked, such as that of an action.
-    pub fn explain(&self, section: &[Step], address: Address, memory: &mut Memory) -> Failure {
-        let writes = |step: &&Step| match **step {
-            Step::Code(chunk) => self.chunks[chunk].ops.iter().any(|op| op.target() == Some(address)),
-            Step::Solve(_) => false,
+    pub fn explain(&self, section: &[SectionStep], address: Address, memory: &mut Memory) -> Failure {
+        let writes = |step: &&SectionStep| match **step {
+            SectionStep::Code(chunk) => self.chunks[chunk].ops.iter().any(|op| op.target() == Some(address)),
+            SectionStep::Solve(_) => false,
         };
         match section.iter().find(writes) {
-            Some(&Step::Code(chunk)) => crate::culprit::find_at(self, &self.chunks[chunk], memory, Some(address)),
+            Some(&SectionStep::Code(chunk)) => {
+                crate::culprit::find_at(self, &self.chunks[chunk], memory, Some(address))
+            }
             _ => Failure::unknown(),
         }
     }
@@ -404,8 +406,8 @@ impl Program {
         let kept = memory.values.clone();
         let steps = self.sections.events.iter();
         let outcome = steps.into_iter().try_for_each(|step| match *step {
-            Step::Code(chunk) => self.run_chunk(chunk, memory),
-            Step::Solve(system) => self.run_chunk(self.systems[system].residuals, memory),
+            SectionStep::Code(chunk) => self.run_chunk(chunk, memory),
+            SectionStep::Solve(system) => self.run_chunk(self.systems[system].residuals, memory),
         });
         memory.values = kept;
         outcome
@@ -426,7 +428,7 @@ impl Program {
     /// last thing it does is an evaluation of `residuals`, so that inner variables fit).
     pub fn run<E: From<Failure>>(
         &self,
-        section: &[Step],
+        section: &[SectionStep],
         memory: &mut Memory,
         solve: &mut dyn FnMut(SystemId, &mut Memory) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -435,24 +437,24 @@ impl Program {
             rest = &rest[self.run_machine_code(rest, memory)..];
             let Some((step, others)) = rest.split_first() else { return Ok(()) };
             match *step {
-                Step::Code(chunk) => self.run_chunk(chunk, memory)?,
-                Step::Solve(system) => solve(system, memory)?,
+                SectionStep::Code(chunk) => self.run_chunk(chunk, memory)?,
+                SectionStep::Solve(system) => solve(system, memory)?,
             }
             rest = others;
         }
     }
 
     /// Runs the first steps as long as they are machine code and give finite results; how many that are.
-    fn run_machine_code(&self, steps: &[Step], memory: &mut Memory) -> usize {
+    fn run_machine_code(&self, steps: &[SectionStep], memory: &mut Memory) -> usize {
         let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);
         if values.len() < self.length {
             return 0;
         }
         // Code without results leaves it as it is.
         values[CHECK as usize] = 0.0;
-        let mut finite = |step: &Step| match *step {
+        let mut finite = |step: &SectionStep| match *step {
             // Kernels do not look at their results.
-            Step::Code(chunk) if self.chunks[chunk].kernel.is_none() && self.machine.is_ready(chunk) => {
+            SectionStep::Code(chunk) if self.chunks[chunk].kernel.is_none() && self.machine.is_ready(chunk) => {
                 self.machine.run(chunk, values, &mut runtime) && values[CHECK as usize] == 0.0
             }
             _ => false,
@@ -630,12 +632,12 @@ impl Program {
     }
 
     /// The code of a section, one operation a line.
-    pub fn print(&self, section: &[Step]) -> String {
+    pub fn print(&self, section: &[SectionStep]) -> String {
         let mut out = String::new();
         for step in section {
             match *step {
-                Step::Code(chunk) => out.push_str(&self.chunks[chunk].print()),
-                Step::Solve(system) => {
+                SectionStep::Code(chunk) => out.push_str(&self.chunks[chunk].print()),
+                SectionStep::Solve(system) => {
                     let _ = writeln!(out, "solve {system:?}");
                     out.push_str(&self.chunks[self.systems[system].residuals].print());
                 }

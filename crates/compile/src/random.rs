@@ -4,7 +4,7 @@ use dae::{Builtin, CompareOp, ExprId, Node, VarId};
 use proptest::prelude::*;
 use transform::{Role, Timing};
 
-use crate::testing::Maker;
+use crate::testing::ScheduleBuilder;
 use crate::*;
 
 /// One random node: an operation and two operands among the nodes before it.
@@ -15,12 +15,12 @@ const STATES: usize = 3;
 /// A program der(x_k) = a random expression, over bounded smooth functions and choices by time; rough ones also over
 /// what jumps, fails or makes events.
 fn program(choices: &[Choice], rough: bool) -> (Program, Vec<VarId>) {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let states = equations(&mut m, choices, rough);
     (Program::new(m.schedule).unwrap(), states)
 }
 
-fn equations(m: &mut Maker, choices: &[Choice], rough: bool) -> Vec<VarId> {
+fn equations(m: &mut ScheduleBuilder, choices: &[Choice], rough: bool) -> Vec<VarId> {
     let pairs: Vec<_> = (0..STATES).map(|k| m.state(&format!("x{k}"), 0.0)).collect();
     let mut pool: Vec<ExprId> = pairs.iter().map(|pair| m.var(pair.0)).collect();
     let p = m.real("p", Role::Parameter, 0.7);
@@ -229,7 +229,7 @@ proptest! {
     ) {
         const COPIES: usize = 70;
         let (single, _) = program(&choices, true);
-        let mut m = Maker::new();
+        let mut m = ScheduleBuilder::new();
         (0..COPIES).for_each(|_| drop(equations(&mut m, &choices, true)));
         let many = Program::new(m.schedule).unwrap();
         let mut solve = |_: SystemId, _: &mut Memory, _: &mut [f64]| Ok::<(), Failure>(());

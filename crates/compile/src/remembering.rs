@@ -3,14 +3,14 @@
 use crate::layout::{Delay, TIME, Transport};
 use crate::memory::{Gap, History, Memory};
 use crate::profile::rounding;
-use crate::program::{Program, Step};
+use crate::program::{Program, SectionStep};
 
 impl Program {
     /// Finds the arguments of delays and transports at the values in memory, where what follows from these alone was evaluated
     /// for an event.
     pub fn take_arguments(&self, memory: &mut Memory) {
         for step in &self.sections.histories {
-            if let Step::Code(chunk) = *step {
+            if let SectionStep::Code(chunk) = *step {
                 self.execute(chunk, memory);
             }
         }

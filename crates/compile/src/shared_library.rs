@@ -118,13 +118,14 @@ impl OutsideFunctions for SharedLibraries {
         let mut places = Vec::with_capacity(values.len());
         for (position, value) in values.iter().enumerate() {
             let by_reference = external.outputs.get(position).copied().unwrap_or(false);
-            places
-                .push(Place::new(value, by_reference).map_err(|what| format!("`{symbol}` cannot be called: {what}"))?);
+            places.push(
+                CArgument::new(value, by_reference).map_err(|what| format!("`{symbol}` cannot be called: {what}"))?,
+            );
         }
-        let signature = (places.iter().map(Place::passing).collect(), result);
+        let signature = (places.iter().map(CArgument::passing).collect(), result);
         let trampoline =
             self.trampoline(&signature).ok_or_else(|| format!("no code can be made to call `{symbol}`"))?;
-        let words: Vec<u64> = places.iter_mut().map(Place::word).collect();
+        let words: Vec<u64> = places.iter_mut().map(CArgument::word).collect();
         let mut answer = 0;
         // SAFETY: the trampoline reads as many words as it was made for, which point into `places`; that the function
         // keeps to its declaration is what the user allowed.
@@ -167,7 +168,7 @@ fn text(pointer: *const c_char) -> Result<String, String> {
 }
 
 /// An argument in the form that C sees. Arrays are stored by rows (12.9.1.1).
-enum Place {
+enum CArgument {
     Real(f64),
     Word(u64),
     Text(CString),
@@ -179,7 +180,7 @@ enum Place {
     Words(Vec<u64>),
 }
 
-impl Place {
+impl CArgument {
     fn new(value: &Value, by_reference: bool) -> Result<Self, String> {
         if let Value::Array(array) = value {
             return Self::array(&array.elements);
@@ -188,11 +189,11 @@ impl Place {
             return Self::array(std::slice::from_ref(value));
         }
         Ok(match value {
-            Value::Real(value) => Place::Real(*value),
-            Value::Integer(value) | Value::Enumeration(value) => Place::Word(*value as u64),
-            Value::Boolean(value) => Place::Word(u64::from(*value)),
-            Value::Object(handle) => Place::Word(*handle),
-            Value::String(value) => Place::Text(c_string(value)?),
+            Value::Real(value) => CArgument::Real(*value),
+            Value::Integer(value) | Value::Enumeration(value) => CArgument::Word(*value as u64),
+            Value::Boolean(value) => CArgument::Word(u64::from(*value)),
+            Value::Object(handle) => CArgument::Word(*handle),
+            Value::String(value) => CArgument::Text(c_string(value)?),
             _ => return Err("records and functions as arguments are not supported".to_owned()),
         })
     }
@@ -208,39 +209,39 @@ impl Place {
                 let texts: Vec<CString> =
                     elements.iter().map(|value| c_string(value.as_str().unwrap_or(""))).collect::<Result<_, _>>()?;
                 let pointers = texts.iter().map(|text| text.as_ptr()).collect();
-                Ok(Place::Texts(texts, pointers))
+                Ok(CArgument::Texts(texts, pointers))
             }
-            Some(Value::Object(_)) => Ok(Place::Words(
+            Some(Value::Object(_)) => Ok(CArgument::Words(
                 elements.iter().map(|value| if let Value::Object(handle) = value { *handle } else { 0 }).collect(),
             )),
             Some(Value::Integer(_) | Value::Boolean(_) | Value::Enumeration(_)) => elements
                 .iter()
                 .map(integer)
                 .collect::<Option<_>>()
-                .map(Place::Integers)
+                .map(CArgument::Integers)
                 .ok_or_else(|| "a number is too large for the type `int` of C".to_owned()),
             Some(Value::Record(_) | Value::Function { .. }) => Err("records as arguments are not supported".to_owned()),
             _ => {
                 let reals: Option<Vec<f64>> = elements.iter().map(Value::as_real).collect();
-                reals.map(Place::Reals).ok_or_else(|| "an array has elements of several types".to_owned())
+                reals.map(CArgument::Reals).ok_or_else(|| "an array has elements of several types".to_owned())
             }
         }
     }
 
     fn passing(&self) -> Passing {
-        if matches!(self, Place::Real(_)) { Passing::Real } else { Passing::Word }
+        if matches!(self, CArgument::Real(_)) { Passing::Real } else { Passing::Word }
     }
 
     /// The 64 bits that are passed.
     fn word(&mut self) -> u64 {
         match self {
-            Place::Real(value) => value.to_bits(),
-            Place::Word(value) => *value,
-            Place::Text(text) => text.as_ptr() as u64,
-            Place::Reals(values) => values.as_mut_ptr() as u64,
-            Place::Integers(values) => values.as_mut_ptr() as u64,
-            Place::Texts(_, pointers) => pointers.as_mut_ptr() as u64,
-            Place::Words(values) => values.as_mut_ptr() as u64,
+            CArgument::Real(value) => value.to_bits(),
+            CArgument::Word(value) => *value,
+            CArgument::Text(text) => text.as_ptr() as u64,
+            CArgument::Reals(values) => values.as_mut_ptr() as u64,
+            CArgument::Integers(values) => values.as_mut_ptr() as u64,
+            CArgument::Texts(_, pointers) => pointers.as_mut_ptr() as u64,
+            CArgument::Words(values) => values.as_mut_ptr() as u64,
         }
     }
 
@@ -251,8 +252,8 @@ impl Place {
             scalar => Some(scalar),
         };
         let elements: Vec<Value> = match self {
-            Place::Reals(values) => values.into_iter().map(Value::Real).collect(),
-            Place::Integers(values) => {
+            CArgument::Reals(values) => values.into_iter().map(Value::Real).collect(),
+            CArgument::Integers(values) => {
                 let value = |number: c_int| match kind {
                     Some(Value::Boolean(_)) => Value::Boolean(number != 0),
                     Some(Value::Enumeration(_)) => Value::Enumeration(i64::from(number)),
@@ -260,11 +261,11 @@ impl Place {
                 };
                 values.into_iter().map(value).collect()
             }
-            Place::Texts(_texts, pointers) => {
+            CArgument::Texts(_texts, pointers) => {
                 pointers.into_iter().map(|pointer| text(pointer).map(Value::string)).collect::<Result<_, _>>()?
             }
-            Place::Words(values) => values.into_iter().map(Value::Object).collect(),
-            Place::Real(_) | Place::Word(_) | Place::Text(_) => return Ok(before.clone()),
+            CArgument::Words(values) => values.into_iter().map(Value::Object).collect(),
+            CArgument::Real(_) | CArgument::Word(_) | CArgument::Text(_) => return Ok(before.clone()),
         };
         Ok(match before {
             Value::Array(array) => Value::Array(Array { sizes: array.sizes.clone(), elements }),

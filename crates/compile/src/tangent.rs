@@ -7,7 +7,7 @@ use crate::code::Address;
 use crate::failure::Failure;
 use crate::layout::RelationKind;
 use crate::memory::Memory;
-use crate::program::{JacobianCode, Program, Step, SystemId, bounds};
+use crate::program::{JacobianCode, Program, SectionStep, SystemId, bounds};
 
 /// Instants that rounding may exchange, relative to their size.
 const NEAR: f64 = 1e-14;
@@ -99,10 +99,10 @@ impl Program {
     ) -> Result<(), E> {
         for step in &self.tangent_steps {
             match *step {
-                Step::Code(chunk) => {
+                SectionStep::Code(chunk) => {
                     self.execute(chunk, memory);
                 }
-                Step::Solve(system) => {
+                SectionStep::Solve(system) => {
                     let data = &self.systems[system];
                     let Some(chunk) = data.tangent else { continue };
                     let tangent = |slot: Address| (self.layout.tangents + slot) as usize;

@@ -11,11 +11,11 @@ use transform::schedule::Summary;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};
 
 /// A schedule in the making.
-pub struct Maker {
+pub struct ScheduleBuilder {
     pub schedule: Schedule,
 }
 
-impl Maker {
+impl ScheduleBuilder {
     pub fn new() -> Self {
         Self {
             schedule: Schedule {

@@ -3,7 +3,7 @@
 use dae::{Builtin, CompareOp, Node, VariableType};
 use transform::{Role, Timing};
 
-use crate::testing::Maker;
+use crate::testing::ScheduleBuilder;
 use crate::*;
 
 fn no_systems(_: SystemId, _: &mut Memory) -> Result<(), Failure> {
@@ -12,7 +12,7 @@ fn no_systems(_: SystemId, _: &mut Memory) -> Result<(), Failure> {
 
 #[test]
 fn right_hand_side_of_an_oscillator() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 1.0);
     let (v, der_v) = m.state("v", 0.5);
     let k = m.real("k", Role::Parameter, 4.0);
@@ -32,7 +32,7 @@ fn right_hand_side_of_an_oscillator() {
 
 #[test]
 fn relations_are_frozen_between_events() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 1.0);
     let (ex, zero, one, minus) = (m.var(x), m.number(0.0), m.number(1.0), m.number(-1.0));
     let positive = m.compare(CompareOp::Greater, true, ex, zero);
@@ -60,7 +60,7 @@ fn relations_are_frozen_between_events() {
 
 #[test]
 fn a_failing_operation_is_named() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", -4.0);
     let (ex, one) = (m.var(x), m.number(1.0));
     let root = m.builtin(Builtin::Sqrt, &[ex]);
@@ -74,7 +74,7 @@ fn a_failing_operation_is_named() {
 
 #[test]
 fn dear_branches_are_lazy_and_shared_parts_are_computed_once() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", -4.0);
     let (ex, one, zero) = (m.var(x), m.number(1.0), m.number(0.0));
     let condition = m.compare(CompareOp::Greater, false, ex, zero);
@@ -85,7 +85,7 @@ fn dear_branches_are_lazy_and_shared_parts_are_computed_once() {
     let value = m.choice(condition, then, otherwise);
     m.assign(der_x, value, Timing::Continuous);
     let program = Program::new(m.schedule).unwrap();
-    let Step::Code(chunk) = program.sections.dynamics[0] else { panic!() };
+    let SectionStep::Code(chunk) = program.sections.dynamics[0] else { panic!() };
     let text = program.chunks[chunk].print();
     assert_eq!(text.matches("sin").count(), 1, "{text}");
     assert!(text.find("sin").unwrap() < text.find("if").unwrap(), "{text}");
@@ -97,7 +97,7 @@ fn dear_branches_are_lazy_and_shared_parts_are_computed_once() {
 
 #[test]
 fn a_negated_alias_reads_and_writes_through_its_target() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let y = m.real("y", Role::Algebraic, 0.0);
     let z = m.variable("z", VariableType::Real, Role::Alias { of: y, negated: true }, None);
     let w = m.real("w", Role::Algebraic, 0.0);
@@ -151,7 +151,7 @@ fn solve_dense(matrix: &mut [f64], rhs: &mut [f64]) {
 
 /// der(x) = y, where z = y·y and z·y + y = x·time: an implicit function with one inner variable.
 fn implicit() -> (Program, [dae::VarId; 3]) {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (x, der_x) = m.state("x", 1.0);
     let (y, z) = (m.real("y", Role::Algebraic, 1.0), m.real("z", Role::Algebraic, 1.0));
     let (ex, ey, ez, time) = (m.var(x), m.var(y), m.var(z), m.node(Node::Time));
@@ -191,7 +191,7 @@ fn tangents_go_through_implicit_systems() {
 
 #[test]
 fn a_linear_system_with_constant_coefficients_has_a_constant_matrix() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let (a, b) = (m.real("a", Role::Algebraic, 0.0), m.real("b", Role::Algebraic, 0.0));
     let (ea, eb, two, three) = (m.var(a), m.var(b), m.number(2.0), m.number(3.0));
     let (sum, scaled) = (m.add(ea, eb), m.mul(two, ea));
@@ -209,7 +209,7 @@ fn a_linear_system_with_constant_coefficients_has_a_constant_matrix() {
 
 #[test]
 fn relations_in_time_know_their_next_instant() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let period = m.real("T", Role::Parameter, 0.1);
     let (on, count) = (m.real("on", Role::Discrete, 0.0), m.real("count", Role::Discrete, 0.0));
     let (time, start, two, period) = (m.node(Node::Time), m.number(0.3), m.number(2.0), m.var(period));
@@ -238,7 +238,7 @@ fn relations_in_time_know_their_next_instant() {
 
 #[test]
 fn equations_of_one_shape_become_one_kernel() {
-    let mut m = Maker::new();
+    let mut m = ScheduleBuilder::new();
     let n = 100;
     let pairs: Vec<_> = (0..n).map(|k| m.state(&format!("x{k}"), k as f64)).collect();
     let (a, two) = (m.real("a", Role::Parameter, 3.0), m.number(2.0));

@@ -194,7 +194,7 @@ mod tests {
             )],
             otherwise: Vec::new(),
         });
-        let element = Target { local: id(1), steps: vec![Step::Index(vec![Subscript::Expr(get(2))])] };
+        let element = Target { local: id(1), steps: vec![Accessor::Index(vec![Subscript::Expr(get(2))])] };
         let loops = statement(StatementKind::For {
             iterator: id(2),
             range: Expr::Range(Box::new(Expr::Integer(1)), None, Box::new(get(0))),
@@ -216,10 +216,10 @@ mod tests {
             ],
         });
         // points[1].x[:] := {0, 0}; points[2].x[:] := {1, 2}; points[:].n := {7, 8};
-        let index = |k| Step::Index(vec![Subscript::Expr(Expr::Integer(k))]);
-        let all = || Step::Index(vec![Subscript::All]);
-        let position = |k| Target { local: id(0), steps: vec![index(k), Step::Field(0), all()] };
-        let second = Target { local: id(0), steps: vec![all(), Step::Field(1)] };
+        let index = |k| Accessor::Index(vec![Subscript::Expr(Expr::Integer(k))]);
+        let all = || Accessor::Index(vec![Subscript::All]);
+        let position = |k| Target { local: id(0), steps: vec![index(k), Accessor::Field(0), all()] };
+        let second = Target { local: id(0), steps: vec![all(), Accessor::Field(1)] };
         let pair = |a, b| Expr::Array(vec![Expr::Integer(a), Expr::Integer(b)]);
         let body = vec![
             statement(StatementKind::Assign(position(1), pair(0, 0))),

@@ -164,11 +164,11 @@ pub enum StatementKind {
 #[derive(Clone, Debug)]
 pub struct Target {
     pub local: LocalId,
-    pub steps: Vec<Step>,
+    pub steps: Vec<Accessor>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum Accessor {
     /// One for each dimension.
     Index(Vec<Subscript>),
     /// The position of a record's field.
@@ -346,7 +346,7 @@ impl Statement {
 impl Target {
     fn for_each_expression<'s>(&'s self, visit: &mut dyn FnMut(&'s Expr)) {
         for step in &self.steps {
-            if let Step::Index(subscripts) = step {
+            if let Accessor::Index(subscripts) = step {
                 for subscript in subscripts {
                     if let Subscript::Expr(expr) = subscript {
                         visit(expr);

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use crate::expr::CompareOp;
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionType, Inline, Local, LocalId, ReductionOp, Statement,
-    StatementKind, Step, Subscript, Target, Type, for_each_statement,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionType, Inline, Local, LocalId, ReductionOp,
+    Statement, StatementKind, Subscript, Target, Type, for_each_statement,
 };
 use crate::model::Model;
 use crate::print::{identifier, name_of, real, string, string_options};
@@ -232,8 +232,8 @@ impl<'f> Text<'f> {
         let mut ty = self.function.locals.get(target.local).map(|local| &local.ty);
         for step in &target.steps {
             match step {
-                Step::Index(subscripts) => out.push_str(&self.subscripts(subscripts)),
-                Step::Field(field) => {
+                Accessor::Index(subscripts) => out.push_str(&self.subscripts(subscripts)),
+                Accessor::Field(field) => {
                     out.push('.');
                     out.push_str(&field_name(ty, *field));
                     ty = field_type(ty, *field);

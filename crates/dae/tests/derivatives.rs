@@ -6,8 +6,8 @@ use base::{FileId, Id, IdVec, Name, Span};
 use dae::evaluate::Evaluator;
 use dae::expr::Shape;
 use dae::function::{
-    ArithmeticOp, ArrayFunction, Body, DerivativeAnnotation, Expr, Inline, Local, LocalId, Statement, StatementKind,
-    Step, Subscript, Target, Type,
+    Accessor, ArithmeticOp, ArrayFunction, Body, DerivativeAnnotation, Expr, Inline, Local, LocalId, Statement,
+    StatementKind, Subscript, Target, Type,
 };
 use dae::{
     Builtin, CallSite, CompareOp, Differentiator, ExprId, Exprs, Function, FunctionId, Functions, NoExternals, Node,
@@ -257,7 +257,7 @@ fn loops_and_arrays() {
     // z := zeros(3); for i in 1:3 loop z[i] := x^i; end for; r := z*z;
     let vector = Local { sizes: vec![Some(Expr::Integer(3))], ..local("z", Type::Real) };
     let locals = vec![local("x", Type::Real), local("r", Type::Real), vector, local("i", Type::Integer)];
-    let element = Target { local: id(2), steps: vec![Step::Index(vec![Subscript::Expr(Expr::Local(id(3)))])] };
+    let element = Target { local: id(2), steps: vec![Accessor::Index(vec![Subscript::Expr(Expr::Local(id(3)))])] };
     let power = Expr::Arithmetic(ArithmeticOp::Pow, Box::new(Expr::Local(id(0))), Box::new(Expr::Local(id(3))));
     let loop_body = vec![Statement { kind: StatementKind::Assign(element, power), span: span() }];
     let range = Expr::Range(Box::new(Expr::Integer(1)), None, Box::new(Expr::Integer(3)));

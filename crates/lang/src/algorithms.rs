@@ -12,9 +12,9 @@ use syntax::ast;
 
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
-use crate::symbolic::{Expander, Mode, Symbolic, WhenMaker};
+use crate::symbolic::{Expander, Mode, Symbolic, WhenBuilder};
 use crate::typed::{Expr, Locals, Statement};
-use crate::typing::{Place, Typer};
+use crate::typing::{Context, Typer};
 
 /// Statements that one section may execute.
 const SECTION_BUDGET: usize = 2_000_000;
@@ -26,7 +26,7 @@ impl Elaborator {
         let typed = match self.typed_algorithms.get(&key) {
             Some(typed) => typed.clone(),
             None => {
-                let mut typer = Typer::new(self, frame.class, Place::Model);
+                let mut typer = Typer::new(self, frame.class, Context::Model);
                 (typer.initial, typer.always) = (section.initial, !section.initial);
                 let statements = typer.statements(&section.statements);
                 let typed = Arc::new((statements, std::mem::take(&mut typer.locals)));
@@ -133,7 +133,7 @@ impl Elaborator {
         typed: &Arc<(Vec<Statement>, Locals)>,
         path: PathId,
         start: Option<FxHashMap<VarId, ExprId>>,
-        when: WhenMaker,
+        when: WhenBuilder,
     ) -> Outcome<Run> {
         let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
         expander.path = path;

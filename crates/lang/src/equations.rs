@@ -18,7 +18,7 @@ use crate::instance::{Frame, Outcome};
 use crate::state_machines;
 use crate::symbolic::{Expander, Mode, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, Iterator, Kind, Operator, StatementKind, Type};
-use crate::typing::{Outermost, Place, Typer, convert, fits, unify};
+use crate::typing::{Context, Outermost, Typer, convert, fits, unify};
 
 #[derive(Debug)]
 pub struct TypedEquation {
@@ -260,7 +260,7 @@ impl Elaborator {
         let typed = match self.typed_equations.get(&key) {
             Some(typed) => typed.clone(),
             None => {
-                let mut typer = Typer::new(self, frame.class, Place::Model);
+                let mut typer = Typer::new(self, frame.class, Context::Model);
                 (typer.initial, typer.always) = (initial, !initial);
                 let typed = Arc::new(typer.equations(texts));
                 self.typed_equations.insert(key, typed.clone());

@@ -13,7 +13,7 @@ use crate::instance::{BindingSource, ClassId, CompId, ComponentType, Dimension, 
 use crate::lookup::Resolved;
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, RecordType, Type};
-use crate::typing::{Place, Typer};
+use crate::typing::{Context, Typer};
 
 /// In arrays of more components than this, all elements are taken to have the sizes of the first.
 const MOST_SIZES: usize = 100_000;
@@ -147,7 +147,7 @@ impl Elaborator {
 
     fn typed_size(&mut self, scope: ClassId, text: &Arc<ast::Expr>) -> Outcome<Arc<Expr>> {
         let before = self.error_count();
-        let typed = Typer::new(self, scope, Place::Model).dimension_size(text);
+        let typed = Typer::new(self, scope, Context::Model).dimension_size(text);
         if self.error_count() > before {
             return Err(self.failed_above(text.span));
         }
@@ -512,7 +512,7 @@ impl Elaborator {
     /// Boolean stands for all its values.
     pub fn evaluate(&mut self, frame: &Frame, text: &ast::Expr) -> Outcome<(Base, Symbolic)> {
         let before = self.error_count();
-        let typed = Typer::new(self, frame.class, Place::Model).values(text);
+        let typed = Typer::new(self, frame.class, Context::Model).values(text);
         if self.error_count() > before {
             return Err(self.failed_above(text.span));
         }

@@ -16,7 +16,7 @@ use crate::instance::{BindingSource, ClassId, CompId, Member, Outcome};
 use crate::typed::{
     Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
 };
-use crate::typing::{Place, Typer, literal};
+use crate::typing::{Context, Typer, literal};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignatureKind {
@@ -324,7 +324,7 @@ impl Elaborator {
         extent: Extent,
     ) -> DeclaredLocals {
         let (locals, components) = self.undefined_locals(declared);
-        let mut typer = Typer::new(self, class, Place::Function);
+        let mut typer = Typer::new(self, class, Context::Function);
         (typer.locals, typer.components) = (locals, components);
         for (component, ty) in &declared.variables {
             let local = typer.components[component];
@@ -565,7 +565,7 @@ impl Elaborator {
         for part in self.instances.with_bases(class) {
             let definition = self.instances.definition(part).clone();
             let ast::ClassBody::Long(composition) = &definition.body else { continue };
-            let mut typer = Typer::new(self, part, Place::Function);
+            let mut typer = Typer::new(self, part, Context::Function);
             typer.locals = locals;
             typer.components = signature.components.clone();
             typer.inputs = signature.inputs.iter().map(|input| input.local).collect();

@@ -704,7 +704,7 @@ mod tests {
     use super::*;
 
     /// A package in a folder, one in it, and a library in one file.
-    struct Shelf;
+    struct MemoryFiles;
 
     const FILES: [(&str, &str); 3] = [
         ("lib/Lib 2.0.0/package.mo", "package Lib end Lib;"),
@@ -712,7 +712,7 @@ mod tests {
         ("lib/Single.mo", "package Single end Single;"),
     ];
 
-    impl Files for Shelf {
+    impl Files for MemoryFiles {
         fn read(&self, path: &Path) -> std::io::Result<String> {
             let found = FILES.iter().find(|(name, _)| Path::new(name) == path);
             found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
@@ -737,7 +737,7 @@ mod tests {
 
     #[test]
     fn addresses_of_resources() {
-        let mut libraries = Libraries::new(Box::new(Shelf));
+        let mut libraries = Libraries::new(Box::new(MemoryFiles));
         libraries.add_search_path("lib");
         let mut path = |uri: &str| libraries.resource(uri).map(|path| path.display().to_string());
         let inside = "lib/Lib 2.0.0/Resources/x.txt";

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name, Span};
-use dae::function::{self as ir, ArrayFunction, Body, DerivativeAnnotation, Function, Inline, LocalId, Step, Target};
+use dae::function::{
+    self as ir, Accessor, ArrayFunction, Body, DerivativeAnnotation, Function, Inline, LocalId, Target,
+};
 use dae::{FunctionId, Value};
 use syntax::ast;
 
@@ -13,8 +15,8 @@ use crate::instance::{ClassId, Frame, Member, Outcome};
 use crate::lookup::Resolved;
 use crate::symbolic::{Expander, Mode, Symbolic, literal_value, to_value};
 use crate::typed::{
-    Base, Expr, FunctionKey, Iterator, Kind, Local, Locals, Operator, Reference, Statement, StatementKind,
-    Step as PathStep, Subscript, Type,
+    Base, Expr, FunctionKey, Iterator, Kind, Local, Locals, Operator, Reference, ReferencePart, Statement,
+    StatementKind, Subscript, Type,
 };
 use crate::typing::walk;
 
@@ -426,11 +428,11 @@ impl Lowering<'_> {
                 Kind::Index(base, subscripts) => {
                     // Each record of an array is assigned by itself.
                     let outer = if let Kind::Field(records, _) = &base.kind { records.ty.rank } else { 0 };
-                    steps.push(Step::Index(self.subscripts(&subscripts[outer..])?));
+                    steps.push(Accessor::Index(self.subscripts(&subscripts[outer..])?));
                     current = base;
                 }
                 Kind::Field(base, position) => {
-                    steps.push(Step::Field(*position));
+                    steps.push(Accessor::Field(*position));
                     current = base;
                 }
                 _ => return Err(self.elaborator.failed_above(target.span)),
@@ -631,7 +633,7 @@ impl Lowering<'_> {
             let value = match made {
                 None => {
                     let first =
-                        Reference { steps: vec![PathStep { component: step.component, subscripts: Vec::new() }] };
+                        Reference { steps: vec![ReferencePart { component: step.component, subscripts: Vec::new() }] };
                     ty = own.clone();
                     let expr = Expr {
                         kind: Kind::Component(Box::new(first)),

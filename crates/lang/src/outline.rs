@@ -13,7 +13,8 @@ use crate::elaborate::Elaborator;
 use crate::instance::{CompId, Outcome};
 use crate::symbolic::{Expander, from_shape, value_shape};
 use crate::typed::{
-    Base, Expr, Iterator, Kind, Local, Locals, Operator, Reference, Statement, StatementKind, Step, Subscript, Type,
+    Base, Expr, Iterator, Kind, Local, Locals, Operator, Reference, ReferencePart, Statement, StatementKind, Subscript,
+    Type,
 };
 use crate::typing::{rewrite, walk};
 
@@ -290,7 +291,7 @@ impl Outline {
         if self.failed {
             return None;
         }
-        let steps = components.iter().map(|&component| Step { component, subscripts: Vec::new() }).collect();
+        let steps = components.iter().map(|&component| ReferencePart { component, subscripts: Vec::new() }).collect();
         let kind = Kind::Component(Box::new(Reference { steps }));
         let outside = Expr { kind, ty: Type::new(base, rank), variability: whole.variability, span: whole.span };
         let name = Name::new(&elaborator.instances.path(last.component));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{IdVec, Name, Span};
 use dae::FunctionId;
 use dae::function::{
-    ArrayFunction, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Step, Subscript, Target,
+    Accessor, ArrayFunction, Body, Expr, Function, Inline, Local, LocalId, Statement, StatementKind, Subscript, Target,
     Type,
 };
 
@@ -22,7 +22,7 @@ pub(crate) enum RecordOperation {
 }
 
 /// The function while it is made.
-struct Maker {
+struct FunctionBuilder {
     locals: IdVec<LocalId, Local>,
     span: Span,
 }
@@ -41,25 +41,25 @@ impl Elaborator {
             return Ok(known);
         }
         let plus_id = self.flat_function(plus)?;
-        let mut maker = Maker { locals: IdVec::new(), span };
-        let v = maker.local("v", record.clone(), vec![None]);
-        let y = maker.local("y", record.clone(), Vec::new());
-        let k = maker.local("k", Type::Integer, Vec::new());
+        let mut builder = FunctionBuilder { locals: IdVec::new(), span };
+        let v = builder.local("v", record.clone(), vec![None]);
+        let y = builder.local("y", record.clone(), Vec::new());
+        let k = builder.local("k", Type::Integer, Vec::new());
         let add = Expr::Call(plus_id, vec![Expr::Local(y), element(v, &[Expr::Local(k)])]);
         let all = vec![
-            maker.assign(y, &[], element(v, &[Expr::Integer(1)])),
-            maker.count(k, 2, size(v, 1), vec![maker.assign(y, &[], add)]),
+            builder.assign(y, &[], element(v, &[Expr::Integer(1)])),
+            builder.count(k, 2, size(v, 1), vec![builder.assign(y, &[], add)]),
         ];
         let body = match zero {
             Some(zero) => {
                 let is_empty = Expr::Compare(dae::CompareOp::Equal, Box::new(size(v, 1)), Box::new(Expr::Integer(0)));
-                let none = vec![maker.assign(y, &[], zero)];
-                vec![maker.statement(StatementKind::If { branches: vec![(is_empty, none)], otherwise: all })]
+                let none = vec![builder.assign(y, &[], zero)];
+                vec![builder.statement(StatementKind::If { branches: vec![(is_empty, none)], otherwise: all })]
             }
             None => all,
         };
         let name = Name::new(&format!("{}.sum", self.function(plus).signature.name));
-        Ok(self.add_operation(operation, name, maker, &[v], y, body))
+        Ok(self.add_operation(operation, name, builder, &[v], y, body))
     }
 
     /// The product of vectors and matrices of records.
@@ -75,21 +75,21 @@ impl Elaborator {
             return Ok(known);
         }
         let (times_id, plus_id) = (self.flat_function(times)?, self.flat_function(plus)?);
-        let mut maker = Maker { locals: IdVec::new(), span };
-        let a = maker.local("a", record.clone(), vec![None; left]);
-        let b = maker.local("b", record.clone(), vec![None; right]);
+        let mut builder = FunctionBuilder { locals: IdVec::new(), span };
+        let a = builder.local("a", record.clone(), vec![None; left]);
+        let b = builder.local("b", record.clone(), vec![None; right]);
         let mut sizes = Vec::new();
         let (mut row, mut column) = (Vec::new(), Vec::new());
         if left == 2 {
             sizes.push(Some(size(a, 1)));
-            row.push(Expr::Local(maker.local("i", Type::Integer, Vec::new())));
+            row.push(Expr::Local(builder.local("i", Type::Integer, Vec::new())));
         }
         if right == 2 {
             sizes.push(Some(size(b, 2)));
-            column.push(Expr::Local(maker.local("j", Type::Integer, Vec::new())));
+            column.push(Expr::Local(builder.local("j", Type::Integer, Vec::new())));
         }
-        let k = maker.local("k", Type::Integer, Vec::new());
-        let c = maker.local("c", record.clone(), sizes);
+        let k = builder.local("k", Type::Integer, Vec::new());
+        let c = builder.local("c", record.clone(), sizes);
         let place: Vec<Expr> = row.iter().chain(&column).cloned().collect();
         let term = |at: Expr| {
             let x: Vec<Expr> = row.iter().cloned().chain([at.clone()]).collect();
@@ -99,23 +99,23 @@ impl Elaborator {
         let so_far = if place.is_empty() { Expr::Local(c) } else { element(c, &place) };
         let sum = Expr::Call(plus_id, vec![so_far, term(Expr::Local(k))]);
         let mut body = vec![
-            maker.assign(c, &place, term(Expr::Integer(1))),
-            maker.count(k, 2, size(a, left), vec![maker.assign(c, &place, sum)]),
+            builder.assign(c, &place, term(Expr::Integer(1))),
+            builder.count(k, 2, size(a, left), vec![builder.assign(c, &place, sum)]),
         ];
         for (index, last) in [(column.first(), size(b, 2)), (row.first(), size(a, 1))] {
             if let Some(&Expr::Local(index)) = index {
-                body = vec![maker.count(index, 1, last, body)];
+                body = vec![builder.count(index, 1, last, body)];
             }
         }
         let name = Name::new(&format!("{}.product{left}{right}", self.function(times).signature.name));
-        Ok(self.add_operation(operation, name, maker, &[a, b], c, body))
+        Ok(self.add_operation(operation, name, builder, &[a, b], c, body))
     }
 
     fn add_operation(
         &mut self,
         operation: RecordOperation,
         name: Name,
-        maker: Maker,
+        builder: FunctionBuilder,
         inputs: &[LocalId],
         output: LocalId,
         body: Vec<Statement>,
@@ -124,20 +124,20 @@ impl Elaborator {
             name,
             inputs: inputs.to_vec(),
             outputs: vec![output],
-            locals: maker.locals,
+            locals: builder.locals,
             body: Body::Algorithm(body),
             pure: true,
             inline: Inline::Unstated,
             derivatives: Vec::new(),
             inverses: Vec::new(),
-            span: maker.span,
+            span: builder.span,
         }));
         self.record_operations.insert(operation, id);
         id
     }
 }
 
-impl Maker {
+impl FunctionBuilder {
     fn local(&mut self, name: &str, ty: Type, sizes: Vec<Option<Expr>>) -> LocalId {
         self.locals.push(Local { name: Name::new(name), ty, sizes, default: None, span: self.span })
     }
@@ -148,7 +148,7 @@ impl Maker {
 
     fn assign(&self, local: LocalId, place: &[Expr], value: Expr) -> Statement {
         let subscripts: Vec<Subscript> = place.iter().cloned().map(Subscript::Expr).collect();
-        let steps = if subscripts.is_empty() { Vec::new() } else { vec![Step::Index(subscripts)] };
+        let steps = if subscripts.is_empty() { Vec::new() } else { vec![Accessor::Index(subscripts)] };
         self.statement(StatementKind::Assign(Target { local, steps }, value))
     }
 

@@ -11,7 +11,7 @@ use crate::instance::{CompId, Frame, Outcome, SizeState};
 use crate::modifier::Binding;
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, sizes_text};
 use crate::typed::{Expr, Type};
-use crate::typing::{Place, Typer, convert, fits};
+use crate::typing::{Context, Typer, convert, fits};
 
 /// The value of a modifier with its type.
 #[derive(Clone)]
@@ -193,7 +193,7 @@ impl Elaborator {
         let Wanted { split, rank, .. } = self.wanted(binding, component, attribute, ty);
         let split = split.min(above);
         let before = self.error_count();
-        let mut typer = Typer::new(self, binding.scope, Place::Model);
+        let mut typer = Typer::new(self, binding.scope, Context::Model);
         let typed = typer.expr(text);
         if attribute == "" {
             typer.check_variability(component, ty, &typed);

@@ -280,11 +280,11 @@ pub enum Operator {
 /// step are those of the frame in which the reference stands.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    pub steps: Vec<Step>,
+    pub steps: Vec<ReferencePart>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct ReferencePart {
     pub component: CompId,
     /// Fewer than the dimensions leave the last ones whole.
     pub subscripts: Vec<Subscript>,

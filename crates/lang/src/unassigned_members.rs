@@ -6,7 +6,7 @@
 
 use base::Diagnostic;
 use dae::function::{
-    ArrayFunction, Body, Expr, Field, Function, LocalId, Statement, StatementKind, Step, Target, Type,
+    Accessor, ArrayFunction, Body, Expr, Field, Function, LocalId, Statement, StatementKind, Target, Type,
     for_each_statement,
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn complete(function: &mut Function) -> Vec<Diagnostic> {
             warnings.push(diagnostic);
         }
         first.extend(missing.into_iter().map(|member| {
-            let steps = member.path.into_iter().map(Step::Field).collect();
+            let steps = member.path.into_iter().map(Accessor::Field).collect();
             let kind = StatementKind::Assign(Target { local: output, steps }, member.zero);
             Statement { kind, span: local.span }
         }));
@@ -155,10 +155,10 @@ fn targets(statement: &Statement) -> impl Iterator<Item = &Target> {
 }
 
 /// The fields that steps lead through before the first subscript.
-fn fields(steps: &[Step]) -> Path {
-    let field = |step: &Step| match step {
-        Step::Field(position) => Some(*position),
-        Step::Index(_) => None,
+fn fields(steps: &[Accessor]) -> Path {
+    let field = |step: &Accessor| match step {
+        Accessor::Field(position) => Some(*position),
+        Accessor::Index(_) => None,
     };
     steps.iter().map_while(field).collect()
 }

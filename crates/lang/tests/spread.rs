@@ -25,7 +25,7 @@ struct Level {
 
 /// Where a modifier stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum ModifierSite {
     /// At the declaration of `c` in the class of that number.
     Component(usize),
     /// In the short class definition that is the type of `c` in that class.
@@ -36,7 +36,7 @@ enum Place {
 
 /// A value for the parameter `x` of the class `target`.
 struct Modifier {
-    place: Place,
+    place: ModifierSite,
     target: usize,
     attribute: bool,
     /// For each name on the way, whether `each` stands before it.
@@ -103,11 +103,11 @@ impl Case {
         let mut case = Self { levels, modifiers: Vec::new() };
         // From the outside in, which is the order of their strength.
         for number in (1..count).rev() {
-            for place in [Place::Component(number), Place::Type(number), Place::Extends(number)] {
+            for place in [ModifierSite::Component(number), ModifierSite::Type(number), ModifierSite::Extends(number)] {
                 let exists = match place {
-                    Place::Component(_) => true,
-                    Place::Type(_) => case.has_type(number),
-                    Place::Extends(_) => case.levels[number].inherited,
+                    ModifierSite::Component(_) => true,
+                    ModifierSite::Type(_) => case.has_type(number),
+                    ModifierSite::Extends(_) => case.levels[number].inherited,
                 };
                 if exists && rng.usize(0..3) > 0 {
                     let modifier = case.modifier(rng, place);
@@ -131,12 +131,12 @@ impl Case {
     }
 
     /// The names from the place to the parameter: each with the dimensions of what lies directly above it.
-    fn way(&self, place: Place, target: usize) -> Vec<Vec<usize>> {
+    fn way(&self, place: ModifierSite, target: usize) -> Vec<Vec<usize>> {
         let (top, mut way) = match place {
-            Place::Component(number) => (number - 1, vec![self.component(number)]),
-            Place::Type(number) => (number - 1, vec![self.levels[number].of_type.clone()]),
+            ModifierSite::Component(number) => (number - 1, vec![self.component(number)]),
+            ModifierSite::Type(number) => (number - 1, vec![self.levels[number].of_type.clone()]),
             // The first name is `c` itself.
-            Place::Extends(number) => (number, vec![Vec::new()]),
+            ModifierSite::Extends(number) => (number, vec![Vec::new()]),
         };
         for number in (target + 1..=top).rev() {
             way.push(self.component(number));
@@ -144,9 +144,9 @@ impl Case {
         way
     }
 
-    fn modifier(&self, rng: &mut Rng, place: Place) -> Modifier {
+    fn modifier(&self, rng: &mut Rng, place: ModifierSite) -> Modifier {
         let most = match place {
-            Place::Component(number) | Place::Type(number) | Place::Extends(number) => number,
+            ModifierSite::Component(number) | ModifierSite::Type(number) | ModifierSite::Extends(number) => number,
         };
         let target = rng.usize(0..most);
         let attribute = !self.levels[..=target].iter().any(|level| level.is_record) && rng.usize(0..4) == 0;
@@ -204,7 +204,7 @@ impl Case {
         format!("({out}{})", ")".repeat(open))
     }
 
-    fn modification(&self, place: Place) -> String {
+    fn modification(&self, place: ModifierSite) -> String {
         self.modifiers.iter().find(|modifier| modifier.place == place).map_or(String::new(), |one| self.text_of(one))
     }
 
@@ -229,16 +229,16 @@ impl Case {
                 let below = if self.levels[number - 1].is_record { "record" } else { "model" };
                 let mut class = format!("C{}", number - 1);
                 if self.has_type(number) {
-                    let modification = self.modification(Place::Type(number));
+                    let modification = self.modification(ModifierSite::Type(number));
                     let _ = writeln!(out, "{below} T{number} = {class}{}{modification};", subscripts(&level.of_type));
                     class = format!("T{number}");
                 }
-                let modification = self.modification(Place::Component(number));
+                let modification = self.modification(ModifierSite::Component(number));
                 component = format!("  {class} c{}{modification};\n", subscripts(&level.at_name));
             }
             if level.inherited && number > 0 {
                 let _ = write!(out, "{kind} B{number}\n{component}end B{number};\n");
-                component = format!("  extends B{number}{};\n", self.modification(Place::Extends(number)));
+                component = format!("  extends B{number}{};\n", self.modification(ModifierSite::Extends(number)));
             }
             let _ = write!(out, "{kind} C{number}\n{own}{component}end C{number};\n");
         }
@@ -279,9 +279,9 @@ impl Case {
     /// Outer texts come first; in one class the declaration wins over its type, and the extends clause over both.
     fn strongest(&self, target: usize, attribute: bool) -> Option<&Modifier> {
         let strength = |modifier: &Modifier| match modifier.place {
-            Place::Extends(number) => (number, 2),
-            Place::Component(number) => (number, 1),
-            Place::Type(number) => (number, 0),
+            ModifierSite::Extends(number) => (number, 2),
+            ModifierSite::Component(number) => (number, 1),
+            ModifierSite::Type(number) => (number, 0),
         };
         let all = self.modifiers.iter().filter(|one| one.target == target && one.attribute == attribute);
         all.max_by_key(|modifier| strength(modifier))
@@ -293,9 +293,9 @@ impl Case {
         // `above[k]` are the element numbers of the component of the class `top - k`.
         let of = |number: usize| above[top - number].clone();
         let (first, mut way) = match modifier.place {
-            Place::Component(number) => (number - 1, vec![of(number)]),
-            Place::Type(number) => (number - 1, vec![of(number)[self.levels[number].at_name.len()..].to_vec()]),
-            Place::Extends(number) => (number, vec![Vec::new()]),
+            ModifierSite::Component(number) => (number - 1, vec![of(number)]),
+            ModifierSite::Type(number) => (number - 1, vec![of(number)[self.levels[number].at_name.len()..].to_vec()]),
+            ModifierSite::Extends(number) => (number, vec![Vec::new()]),
         };
         way.extend((modifier.target + 1..=first).rev().map(of));
         if modifier.attribute {

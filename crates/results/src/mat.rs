@@ -42,7 +42,7 @@ pub struct MatSink {
     /// For each value of a row: whether it is constant and stands in `data_1`.
     constant: Vec<bool>,
     /// Where the number of columns of `data_2` and the end column of `data_1` stand in the file.
-    places: Option<Places>,
+    offsets: Option<Offsets>,
     rows: i32,
     last_time: f64,
     pending: Vec<u8>,
@@ -55,7 +55,7 @@ pub struct MatSink {
     is_over: bool,
 }
 
-struct Places {
+struct Offsets {
     row_count: u64,
     end_time: u64,
     /// The end of `data_2`, where `spare` begins.
@@ -69,7 +69,7 @@ impl MatSink {
             columns: Vec::new(),
             expansion: Expansion::default(),
             constant: Vec::new(),
-            places: None,
+            offsets: None,
             rows: 0,
             last_time: 0.0,
             pending: Vec::new(),
@@ -125,18 +125,18 @@ impl MatSink {
             self.held = (head.len(), 0);
         }
         self.content = Some(head);
-        self.places = Some(Places { row_count, end_time, end });
+        self.offsets = Some(Offsets { row_count, end_time, end });
         Ok(())
     }
 
     /// Adds the rows that were kept back to the content of a small file.
     fn take_pending(&mut self) {
-        let (Some(content), Some(places)) = (&mut self.content, &mut self.places) else { return };
+        let (Some(content), Some(offsets)) = (&mut self.content, &mut self.offsets) else { return };
         content.append(&mut self.pending);
         self.rows = self.rows.saturating_add(std::mem::take(&mut self.pending_rows));
-        places.end = content.len() as u64;
+        offsets.end = content.len() as u64;
         let (rows, time) = (self.rows.to_le_bytes(), self.last_time.to_le_bytes());
-        for (at, bytes) in [(places.row_count, &rows[..]), (places.end_time, &time[..])] {
+        for (at, bytes) in [(offsets.row_count, &rows[..]), (offsets.end_time, &time[..])] {
             if let Some(place) = content.get_mut(at as usize..at as usize + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -162,7 +162,7 @@ impl MatSink {
 
     fn save_what_fits(&mut self) {
         self.is_over = true;
-        let (Some(content), Some(places)) = (self.content.take(), self.places.take()) else { return };
+        let (Some(content), Some(offsets)) = (self.content.take(), self.offsets.take()) else { return };
         let (begin, rows) = self.held;
         let new_rows = self.rows.saturating_sub(rows).max(1) as usize;
         let width = (content.len() - begin) / new_rows;
@@ -178,8 +178,8 @@ impl MatSink {
         let time = &content[begin + saved - width..][..8];
         let rows = rows + (saved / width) as i32;
         // The error that led here is reported.
-        let _ = self.output.patch(places.row_count, &rows.to_le_bytes());
-        let _ = self.output.patch(places.end_time, time);
+        let _ = self.output.patch(offsets.row_count, &rows.to_le_bytes());
+        let _ = self.output.patch(offsets.end_time, time);
     }
 
     /// From now on the file grows by a copy, or in place where there is none.
@@ -197,13 +197,13 @@ impl MatSink {
 
     /// Adds the rows that were kept back to the copy, which takes the place of the file when that is due.
     fn extend_copy(&mut self) -> Result<(), ResultError> {
-        let Some(places) = &mut self.places else { return Ok(()) };
+        let Some(offsets) = &mut self.offsets else { return Ok(()) };
         let appended = self.output.append(&self.pending);
         self.pending.clear();
         let rows = std::mem::take(&mut self.pending_rows);
         if appended.is_ok() {
             self.rows = self.rows.saturating_add(rows);
-            places.end = self.output.length();
+            offsets.end = self.output.length();
         } else {
             // The file gets what did fit; the error that led here is reported.
             self.is_over = true;
@@ -214,9 +214,9 @@ impl MatSink {
 
     /// The file gets all rows of the copy.
     fn publish(&mut self) -> Result<(), ResultError> {
-        let Some(places) = &self.places else { return Ok(()) };
-        self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
-        self.output.patch(places.end_time, &self.last_time.to_le_bytes())?;
+        let Some(offsets) = &self.offsets else { return Ok(()) };
+        self.output.patch(offsets.row_count, &self.rows.to_le_bytes())?;
+        self.output.patch(offsets.end_time, &self.last_time.to_le_bytes())?;
         self.output.publish_copy()
     }
 
@@ -248,19 +248,19 @@ impl MatSink {
             self.extend_copy()?;
             return if self.output.is_copy_due() { self.checkpoint() } else { Ok(()) };
         }
-        let Some(places) = self.places.as_mut().filter(|_| self.pending.len() >= SPARE_HEAD) else { return Ok(()) };
+        let Some(offsets) = self.offsets.as_mut().filter(|_| self.pending.len() >= SPARE_HEAD) else { return Ok(()) };
         let rows = self.rows.saturating_add(self.pending_rows);
-        let written = insert(&mut self.output, places, rows, &self.pending);
+        let written = insert(&mut self.output, offsets, rows, &self.pending);
         if written.is_ok() {
-            places.end += self.pending.len() as u64;
+            offsets.end += self.pending.len() as u64;
             self.rows = rows;
         } else {
-            let _ = self.output.set_length(places.end);
+            let _ = self.output.set_length(offsets.end);
         }
         self.pending.clear();
         self.pending_rows = 0;
         written?;
-        self.output.patch(places.end_time, &self.last_time.to_le_bytes())
+        self.output.patch(offsets.end_time, &self.last_time.to_le_bytes())
     }
 
     /// The file without `spare`, with all rows.
@@ -269,7 +269,7 @@ impl MatSink {
             return Ok(());
         }
         if self.content.is_some() {
-            if self.places.is_some() {
+            if self.offsets.is_some() {
                 self.replace(false)?;
                 self.is_over = true;
             }
@@ -281,16 +281,16 @@ impl MatSink {
             return self.publish();
         }
         self.flush()?;
-        let Some(places) = &mut self.places else { return Ok(()) };
-        self.output.set_length(places.end)?;
+        let Some(offsets) = &mut self.offsets else { return Ok(()) };
+        self.output.set_length(offsets.end)?;
         if self.pending_rows > 0 {
             // Less than the head of `spare`: a row or two of a small model.
             self.output.append(&self.pending)?;
-            places.end = self.output.length();
+            offsets.end = self.output.length();
             self.pending.clear();
             self.rows = self.rows.saturating_add(std::mem::take(&mut self.pending_rows));
-            self.output.patch(places.row_count, &self.rows.to_le_bytes())?;
-            self.output.patch(places.end_time, &self.last_time.to_le_bytes())?;
+            self.output.patch(offsets.row_count, &self.rows.to_le_bytes())?;
+            self.output.patch(offsets.end_time, &self.last_time.to_le_bytes())?;
         }
         Ok(())
     }
@@ -306,7 +306,7 @@ impl ResultSink for MatSink {
 
     fn row(&mut self, time: f64, values: &[f64]) -> Result<(), ResultError> {
         self.expansion.check(values)?;
-        if self.places.is_none() {
+        if self.offsets.is_none() {
             self.write_head(time, values)?;
         }
         self.last_time = time;
@@ -326,7 +326,7 @@ impl ResultSink for MatSink {
     }
 
     fn finish(&mut self) -> Result<(), ResultError> {
-        if self.places.is_none() && !self.is_over {
+        if self.offsets.is_none() && !self.is_over {
             let unknown = vec![f64::NAN; self.expansion.width];
             self.write_head(0.0, &unknown)?;
         }
@@ -341,13 +341,13 @@ impl Drop for MatSink {
 }
 
 /// Puts rows between `data_2` and `spare`. Each write leaves a file that can be read.
-fn insert(output: &mut OutputFile, places: &Places, rows: i32, bytes: &[u8]) -> Result<(), ResultError> {
+fn insert(output: &mut OutputFile, offsets: &Offsets, rows: i32, bytes: &[u8]) -> Result<(), ResultError> {
     let spare = |length: u64| {
         let mut head = Vec::with_capacity(SPARE_HEAD);
         push_header(&mut head, SPARE, BYTE, length as usize, 1);
         head
     };
-    let (begin, end) = (places.end, places.end + bytes.len() as u64);
+    let (begin, end) = (offsets.end, offsets.end + bytes.len() as u64);
     let missing = (end + SPARE_HEAD as u64).saturating_sub(output.length());
     let length = output.length() + missing.next_multiple_of(HEAD);
     output.set_length(length)?;
@@ -355,7 +355,7 @@ fn insert(output: &mut OutputFile, places: &Places, rows: i32, bytes: &[u8]) -> 
     let (covered, free) = bytes.split_at(SPARE_HEAD);
     output.patch(begin + SPARE_HEAD as u64, free)?;
     output.patch(end, &spare(length - end - SPARE_HEAD as u64))?;
-    output.patch(places.row_count, &rows.to_le_bytes())?;
+    output.patch(offsets.row_count, &rows.to_le_bytes())?;
     output.patch(begin, covered)
 }
 

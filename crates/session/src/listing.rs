@@ -104,28 +104,28 @@ pub struct ResidualLine {
 
 impl Listing {
     pub fn new(schedule: &Schedule, sources: &SourceMap, notation: Notation) -> Self {
-        let maker = Maker { model: &schedule.model, sources, notation };
+        let builder = ListingBuilder { model: &schedule.model, sources, notation };
         let state = |state: &transform::State| StateLine {
-            name: maker.name(state.variable),
-            derivative: maker.name(state.derivative),
+            name: builder.name(state.variable),
+            derivative: builder.name(state.derivative),
         };
         let differentiated = |&(equation, order): &(EqId, u32)| DifferentiatedLine {
-            equation: maker.equation(equation),
+            equation: builder.equation(equation),
             order,
-            origin: maker.origin(Some(equation)),
+            origin: builder.origin(Some(equation)),
         };
         Self {
             model: schedule.model.name.clone(),
             states: schedule.states.iter().map(state).collect(),
             state_sets: schedule.state_sets.iter().map(|set| StateSet::of(&schedule.model, set)).collect(),
-            dummy_states: schedule.summary.dummy_states.iter().map(|&variable| maker.name(variable)).collect(),
+            dummy_states: schedule.summary.dummy_states.iter().map(|&variable| builder.name(variable)).collect(),
             differentiated: schedule.summary.differentiated.iter().map(differentiated).collect(),
-            parameters: maker.assignments(&schedule.parameters),
-            initial: maker.blocks(&schedule.initial, &schedule.initial_families),
-            blocks: maker.blocks(&schedule.blocks, &schedule.families),
-            step: schedule.inline.iter().flat_map(|inline| maker.blocks(&inline.blocks, &inline.families)).collect(),
-            aliases: maker.aliases(&schedule.roles),
-            constants: maker.constants(&schedule.roles),
+            parameters: builder.assignments(&schedule.parameters),
+            initial: builder.blocks(&schedule.initial, &schedule.initial_families),
+            blocks: builder.blocks(&schedule.blocks, &schedule.families),
+            step: schedule.inline.iter().flat_map(|inline| builder.blocks(&inline.blocks, &inline.families)).collect(),
+            aliases: builder.aliases(&schedule.roles),
+            constants: builder.constants(&schedule.roles),
         }
     }
 
@@ -228,13 +228,13 @@ fn mark(timing: &str) -> &'static str {
     }
 }
 
-struct Maker<'s> {
+struct ListingBuilder<'s> {
     model: &'s Model,
     sources: &'s SourceMap,
     notation: Notation,
 }
 
-impl Maker<'_> {
+impl ListingBuilder<'_> {
     fn name(&self, variable: VarId) -> String {
         match self.notation {
             Notation::Modelica => self.model.variable_name(variable),

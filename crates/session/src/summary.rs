@@ -47,7 +47,7 @@ pub struct Said {
     pub severity: &'static str,
     pub message: String,
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<SourceRange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct Said {
 }
 
 #[derive(Clone, Serialize, Debug)]
-pub struct Place {
+pub struct SourceRange {
     pub file: String,
     pub line: u32,
     pub column: u32,
@@ -72,7 +72,7 @@ impl Said {
             code: diagnostic.code,
             severity: diagnostic.severity.name(),
             message: diagnostic.message.clone(),
-            place: diagnostic.labels.first().map(|label| Place::of(label.span, sources)),
+            place: diagnostic.labels.first().map(|label| SourceRange::of(label.span, sources)),
             component: diagnostic.component.clone(),
             hint: diagnostic.hint.clone(),
             specification: diagnostic.specification,
@@ -80,7 +80,7 @@ impl Said {
     }
 }
 
-impl Place {
+impl SourceRange {
     fn of(span: Span, sources: &SourceMap) -> Self {
         let file = sources.file(span.file);
         let (start, end) = (file.position(span.start), file.position(span.end));

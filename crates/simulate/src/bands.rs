@@ -59,7 +59,7 @@ impl Bands {
         let count = program.roots.len();
         let mut of_system = Vec::new();
         for &step in &program.sections.events {
-            let compile::Step::Solve(system) = step else { continue };
+            let compile::SectionStep::Solve(system) = step else { continue };
             let relations = &program.systems[system].relations;
             let inside = |k: &usize| {
                 let relation = program.roots[*k].relation;
@@ -223,7 +223,7 @@ fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> (
     let mut system_of: FxHashMap<Address, compile::SystemId> = FxHashMap::default();
     for &step in [&program.sections.dynamics, &program.sections.events, &program.sections.outputs].into_iter().flatten()
     {
-        let compile::Step::Solve(system) = step else { continue };
+        let compile::SectionStep::Solve(system) = step else { continue };
         system_of.extend(program.systems[system].unknowns.iter().map(|&variable| (layout.slot(variable), system)));
     }
     if system_of.is_empty() {

@@ -9,7 +9,7 @@
 //! Far and near are measured by how much an unknown moves, not by how large it is: other solutions may be near one that is
 //! large. Besides, the sign of the determinant of the Jacobian stays along a branch and differs on the next one.
 
-use compile::{Address, Memory, Program, Step, SystemId};
+use compile::{Address, Memory, Program, SectionStep, SystemId};
 use dae::VarId;
 
 use crate::machine::nominal;
@@ -129,9 +129,9 @@ impl Agreement {
 
 impl Branches {
     pub fn new(program: &Program, memory: &Memory) -> Self {
-        let nonlinear = |section: &[Step]| -> Vec<SystemId> {
+        let nonlinear = |section: &[SectionStep]| -> Vec<SystemId> {
             let systems = section.iter().filter_map(|step| match step {
-                Step::Solve(system) => Some(*system),
+                SectionStep::Solve(system) => Some(*system),
                 _ => None,
             });
             systems.filter(|&system| program.systems[system].kind.matrix().is_none()).collect()

@@ -1,6 +1,6 @@
 //! Guesses for the nonlinear systems of inline integration: the straight line through the solutions of the last two steps.
 
-use compile::{Address, Memory, Program, Step};
+use compile::{Address, Memory, Program, SectionStep};
 use transform::SystemKind;
 
 #[derive(Clone)]
@@ -16,12 +16,12 @@ pub struct Guesses {
 
 impl Guesses {
     pub fn new(program: &Program) -> Self {
-        let nonlinear = |step: &Step| match *step {
-            Step::Solve(system) => {
+        let nonlinear = |step: &SectionStep| match *step {
+            SectionStep::Solve(system) => {
                 let system = &program.systems[system];
                 matches!(system.kind, SystemKind::Nonlinear).then_some(&system.slots)
             }
-            Step::Code(_) => None,
+            SectionStep::Code(_) => None,
         };
         let slots: Vec<Address> = program.sections.inline.iter().filter_map(nonlinear).flatten().copied().collect();
         let zeros = vec![0.0; slots.len()];

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use compile::{Address, Failure, Memory, Program, Section, Sections, Step};
+use compile::{Address, Failure, Memory, Program, Section, SectionStep, Sections};
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
@@ -173,7 +173,7 @@ impl Machine {
         self.settled = None;
         let Machine { program, memory, systems, .. } = self;
         let section = choose(&program.sections);
-        let mut run = |steps: &[Step]| {
+        let mut run = |steps: &[SectionStep]| {
             memory.set_live(phase == Phase::Live);
             let solve = &mut |system, memory: &mut Memory| systems.solve(program, system, memory, phase);
             program.run(steps, memory, solve)
@@ -200,7 +200,7 @@ impl Machine {
         let Machine { program, memory, systems, .. } = self;
         let section = choose(&program.sections);
         for (step, usual) in section.iter().zip(&section.in_place) {
-            if let (Step::Solve(system), Step::Code(_)) = (step, usual)
+            if let (SectionStep::Solve(system), SectionStep::Code(_)) = (step, usual)
                 && systems.goes_whole(program, *system, memory)?
             {
                 self.is_careful = true;
@@ -366,7 +366,7 @@ fn no_inline_integration() -> Trouble {
 fn nonlinear_unknowns(program: &Program) -> Vec<(Address, f64)> {
     let steps = program.sections.dynamics.iter().chain(&program.sections.outputs);
     let systems = steps.filter_map(|step| match step {
-        Step::Solve(system) => Some(&program.systems[*system]),
+        SectionStep::Solve(system) => Some(&program.systems[*system]),
         _ => None,
     });
     let nonlinear = systems.filter(|system| system.kind.matrix().is_none());

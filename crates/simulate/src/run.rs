@@ -226,7 +226,7 @@ pub(crate) fn first_point(
     log.append(&mut simulation.log);
     match first {
         Ok(terminated) => {
-            let values = crate::first_point::values(program, &simulation.station.machine, count);
+            let values = crate::first_point::values(program, &simulation.runtime.machine, count);
             let warnings = simulation.warnings();
             Ok(Ok(FirstPoint { values, clockwork: simulation.clockwork, terminated, warnings }))
         }
@@ -281,8 +281,8 @@ impl Run<'_, '_> {
     }
 
     fn ending(&self, outcome: Result<Ending, Stop>) -> Result<Ending, ResultError> {
-        let Simulation { program, station, .. } = &self.simulation;
-        let time = station.machine.memory.time();
+        let Simulation { program, runtime, .. } = &self.simulation;
+        let time = runtime.machine.memory.time();
         match outcome {
             Ok(ending) => Ok(ending),
             Err(Stop::Trouble(trouble)) => {

@@ -19,7 +19,7 @@ use crate::exchange::exchange;
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::modes::{Station, Switching};
+use crate::modes::{ModeRuntime, Switching};
 use crate::places::not_finite;
 use crate::profile::{Meter, Part, Profile};
 use crate::projection::Projector;
@@ -57,8 +57,8 @@ fn applicable(method: Method, machine: &Machine) -> Method {
     }
 }
 
-impl Station {
-    /// A station with the solver that the options name.
+impl ModeRuntime {
+    /// A runtime with the solver that the options name.
     pub fn new(mut machine: Machine, options: &Options) -> Self {
         let method = applicable(options.solver, &machine);
         machine.tolerance = options.tolerance;
@@ -183,7 +183,7 @@ pub struct Simulation {
     /// The program that it began with; modes have others.
     whole: Arc<Program>,
     options: Options,
-    pub(crate) station: Box<Station>,
+    pub(crate) runtime: Box<ModeRuntime>,
     modes: Option<Box<Switching>>,
     /// The modes of a model that is sorted as one structure, for the case that this becomes singular.
     spare: Option<Arc<Modes>>,
@@ -230,7 +230,7 @@ pub struct Simulation {
 
 impl Simulation {
     pub(crate) fn new(program: &Arc<Program>, options: &Options, log: Journal) -> Self {
-        let station = Box::new(Station::new(Machine::new(program.clone()), options));
+        let runtime = Box::new(ModeRuntime::new(Machine::new(program.clone()), options));
         let schedule = &program.schedule;
         let modes = schedule.mode.as_ref().map(|mode| &*mode.modes).or(schedule.modes.as_deref());
         let switched = modes.map(|modes| modes.switched.as_slice()).unwrap_or_default();
@@ -242,8 +242,8 @@ impl Simulation {
             log,
             clockwork: Clockwork::default(),
             statistics: RunStatistics { modes: 1, ..RunStatistics::default() },
-            x: vec![0.0; station.machine.size()],
-            slopes: vec![0.0; station.machine.size()],
+            x: vec![0.0; runtime.machine.size()],
+            slopes: vec![0.0; runtime.machine.size()],
             next_output: 1,
             crossings: Vec::new(),
             excursions: Vec::new(),
@@ -251,10 +251,10 @@ impl Simulation {
             remembering: Remembering::new(options.start_time),
             effort: Effort::new(),
             instant: (f64::NEG_INFINITY, 0),
-            projector: Projector::new(&station.machine, options.tolerance),
+            projector: Projector::new(&runtime.machine, options.tolerance),
             modes: None,
             spare: None,
-            fallback: Fallback::new(&station.machine, options.tolerance),
+            fallback: Fallback::new(&runtime.machine, options.tolerance),
             violation: None,
             time: options.start_time,
             inputs: Vec::new(),
@@ -265,7 +265,7 @@ impl Simulation {
             meter: Meter::new(options.measure),
             guard: guard::Guard::default(),
             notices: Vec::new(),
-            station,
+            runtime,
         }
     }
 
@@ -285,7 +285,7 @@ impl Simulation {
         let begun = match &self.program.schedule.mode {
             Some(mode) => {
                 let mut modes = Box::new(Switching::new(mode.modes.clone(), self.program.clone(), &self.options));
-                modes.adopt(&mut self.station)?;
+                modes.adopt(&mut self.runtime)?;
                 match &self.options.start_point.clone() {
                     Some(point) => self.resume_in_modes(modes, point),
                     None => self.begin_in_modes(modes, false),
@@ -303,11 +303,11 @@ impl Simulation {
         }
         rows.begin()?;
         self.settle_after_event()?;
-        if exchange(&mut self.station.machine) {
+        if exchange(&mut self.runtime.machine) {
             self.settle_after_event()?;
         }
         self.begin_remembering()?;
-        self.limits = Limits::new(&self.station.machine, self.options.tolerance);
+        self.limits = Limits::new(&self.runtime.machine, self.options.tolerance);
         self.log_first_signs();
         self.write_row(rows)?;
         self.forget_impulses();
@@ -316,9 +316,9 @@ impl Simulation {
 
     /// Integration begins at the first point.
     pub(crate) fn start(&mut self) -> Result<(), Stop> {
-        self.program.read_states(&self.station.machine.memory, &mut self.x);
-        self.station.started = true;
-        if let Err(error) = self.station.integrator.start(&mut self.station.machine, self.time, &self.x, None) {
+        self.program.read_states(&self.runtime.machine.memory, &mut self.x);
+        self.runtime.started = true;
+        if let Err(error) = self.runtime.integrator.start(&mut self.runtime.machine, self.time, &self.x, None) {
             return Err(self.step_trouble(error).into());
         }
         // The first step of a run is short, whatever follows.
@@ -334,9 +334,9 @@ impl Simulation {
 
     /// Goes on by a step of the integrator, to `stop` or the next event at most, and passes that event.
     pub(crate) fn step(&mut self, stop: f64, rows: &mut Rows) -> Result<Progress, Stop> {
-        let begun = self.meter.begin_step(&mut self.station.machine);
+        let begun = self.meter.begin_step(&mut self.runtime.machine);
         let mut time = self.time;
-        let (known, relation) = self.clockwork.next(&self.program, &mut self.station.machine.memory, time, stop);
+        let (known, relation) = self.clockwork.next(&self.program, &mut self.runtime.machine.memory, time, stop);
         if let Some((relation, gap)) = self.clockwork.crowded() {
             let expression = self.program.layout.relations[relation].expression;
             let crowd = RestlessEvents::Crowd { gap };
@@ -353,13 +353,13 @@ impl Simulation {
         }
         let kink = self.next_kink(time);
         let limit = known.min(stop).min(self.reach(time)).min(self.remembering.limit(time)).min(kink);
-        self.station.machine.drop_anchor();
+        self.runtime.machine.drop_anchor();
         let step = match self.integrate(limit) {
             Ok(step) => step,
             Err(error) => return Err(self.lost_states().unwrap_or_else(|| self.step_trouble(error)).into()),
         };
         self.last_step = step.t_new - step.t_old;
-        self.meter.end_step(begun, &mut self.station.machine);
+        self.meter.end_step(begun, &mut self.runtime.machine);
         let followed = self.meter.now();
         if !self.follow_branches(step.t_old, step.t_new, rows)? {
             self.time = self.retake_from(step.t_old)?;
@@ -403,7 +403,7 @@ impl Simulation {
                 self.meter.add(Part::Events, searched);
                 return Ok(Progress::Again);
             }
-            self.station.roots.forget_crossings();
+            self.runtime.roots.forget_crossings();
             (crossing, arrival, time) = (None, Some(jump), jump);
         }
         let due = same_instant(time, known);
@@ -442,14 +442,14 @@ impl Simulation {
 
     /// Where an input changes its slope next: steps end there, so that what a file says is not stepped over.
     fn next_kink(&self, time: f64) -> f64 {
-        self.station.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
+        self.runtime.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
     }
 
     /// Searches the last step for the first event, up to `end`. Of functions of time alone it is known where they have crossed.
     fn search_step(&mut self, begin: f64, end: f64) -> Result<Option<Event>, Stop> {
         let mut from = begin;
         loop {
-            let Station { machine, integrator, roots, signals, .. } = &mut *self.station;
+            let ModeRuntime { machine, integrator, roots, signals, .. } = &mut *self.runtime;
             let crossed = match signals.is_empty() {
                 true => None,
                 false => signals.first(&machine.memory, roots.status(), from, end),
@@ -470,34 +470,34 @@ impl Simulation {
         self.drift(time)?;
         self.look_at_undetermined(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
-        let quiet = self.program.sections.assertions.is_empty() && self.station.machine.memory.delays.is_empty();
+        let quiet = self.program.sections.assertions.is_empty() && self.runtime.machine.memory.delays.is_empty();
         if quiet && fixed {
             return Ok(());
         }
-        self.station.integrator.interpolate(time, &mut self.x);
-        self.station.machine.evaluate(time, &self.x)?;
-        events::check_assertions(&mut self.station.machine, &mut self.log)?;
-        if !self.station.machine.memory.delays.is_empty() {
-            self.station.machine.evaluate_outputs()?;
-            self.program.settle_histories(&mut self.station.machine.memory);
+        self.runtime.integrator.interpolate(time, &mut self.x);
+        self.runtime.machine.evaluate(time, &self.x)?;
+        events::check_assertions(&mut self.runtime.machine, &mut self.log)?;
+        if !self.runtime.machine.memory.delays.is_empty() {
+            self.runtime.machine.evaluate_outputs()?;
+            self.program.settle_histories(&mut self.runtime.machine.memory);
         }
         if fixed { Ok(()) } else { self.exchange_states(time) }
     }
 
     /// Refuses to integrate what equations without a unique solution determine.
     fn look_at_undetermined(&mut self, time: f64) -> Result<(), Stop> {
-        let Systems { shared, looked_at, .. } = &self.station.machine.systems;
+        let Systems { shared, looked_at, .. } = &self.runtime.machine.systems;
         let new = *looked_at..shared.len();
         if new.is_empty() {
             return Ok(());
         }
-        self.station.integrator.interpolate(time, &mut self.x);
-        self.station.machine.evaluate(time, &self.x)?;
-        self.station.machine.evaluate_outputs()?;
-        self.station.machine.systems.looked_at = new.end;
+        self.runtime.integrator.interpolate(time, &mut self.x);
+        self.runtime.machine.evaluate(time, &self.x)?;
+        self.runtime.machine.evaluate_outputs()?;
+        self.runtime.machine.systems.looked_at = new.end;
         for place in new {
-            let system = self.station.machine.systems.shared[place];
-            undetermined::check(&mut self.station.machine, system)?;
+            let system = self.runtime.machine.systems.shared[place];
+            undetermined::check(&mut self.runtime.machine, system)?;
         }
         Ok(())
     }
@@ -507,11 +507,11 @@ impl Simulation {
         /// In units of the tolerance.
         const TOO_FAR: f64 = 0.1;
         let Some(projector) = &mut self.projector else { return Ok(()) };
-        self.station.integrator.interpolate(time, &mut self.x);
-        if projector.project(&mut self.station.machine, time, &mut self.x)? <= TOO_FAR {
+        self.runtime.integrator.interpolate(time, &mut self.x);
+        if projector.project(&mut self.runtime.machine, time, &mut self.x)? <= TOO_FAR {
             return Ok(());
         }
-        let outcome = self.station.integrator.correct(&mut self.station.machine, &self.x);
+        let outcome = self.runtime.integrator.correct(&mut self.runtime.machine, &self.x);
         outcome.map_err(|error| self.step_trouble(error).into())
     }
 
@@ -519,25 +519,25 @@ impl Simulation {
     fn follow_changed_states(&mut self, time: f64) -> Result<(), Stop> {
         let Some(projector) = &mut self.projector else { return Ok(()) };
         let before = self.x.clone();
-        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        self.program.read_states(&self.runtime.machine.memory, &mut self.x);
         let changed: Vec<bool> = before.iter().zip(&self.x).map(|(before, after)| before != after).collect();
         if changed.contains(&true) {
-            projector.project_others(&mut self.station.machine, time, &mut self.x, changed)?;
+            projector.project_others(&mut self.runtime.machine, time, &mut self.x, changed)?;
         }
         Ok(())
     }
 
     /// Evaluates the model on the last step; constraints hold.
     fn evaluate_at(&mut self, time: f64) -> Result<(), Stop> {
-        self.station.integrator.interpolate(time, &mut self.x);
+        self.runtime.integrator.interpolate(time, &mut self.x);
         match &mut self.projector {
             Some(projector) => {
-                projector.project(&mut self.station.machine, time, &mut self.x)?;
+                projector.project(&mut self.runtime.machine, time, &mut self.x)?;
             }
             None => {
-                self.station.integrator.approach(&mut self.station.machine, time);
-                self.station.machine.evaluate_inside(time, &self.x)?;
-                self.station.machine.evaluate_outputs()?;
+                self.runtime.integrator.approach(&mut self.runtime.machine, time);
+                self.runtime.machine.evaluate_inside(time, &self.x)?;
+                self.runtime.machine.evaluate_outputs()?;
             }
         }
         Ok(())
@@ -554,7 +554,7 @@ impl Simulation {
             Err(_) => return outcome,
         }
         self.evaluate_at(before)?;
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.interpolate(time, &mut self.x);
         machine.memory.set_time(time);
         self.program.write_states(&mut machine.memory, &self.x);
@@ -566,7 +566,7 @@ impl Simulation {
     fn lies_far_behind(&mut self) -> bool {
         /// Relative to the largest residue.
         const FAR: f64 = 1e-6;
-        let Station { machine, roots, .. } = &mut *self.station;
+        let ModeRuntime { machine, roots, .. } = &mut *self.runtime;
         let mut residues = vec![0.0; self.program.roots.len()];
         self.program.crossings(&mut machine.memory, &mut residues);
         self.crossings.iter().any(|crossing| {
@@ -577,9 +577,9 @@ impl Simulation {
 
     /// Goes on with other states where those in use become bad.
     fn exchange_states(&mut self, time: f64) -> Result<(), Stop> {
-        self.station.machine.evaluate_outputs()?;
+        self.runtime.machine.evaluate_outputs()?;
         self.check_demanded_states()?;
-        if !exchange(&mut self.station.machine) {
+        if !exchange(&mut self.runtime.machine) {
             return Ok(());
         }
         self.settle_after_event()?;
@@ -589,10 +589,10 @@ impl Simulation {
     /// Integration begins anew at the states in memory.
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
         self.forget_fitness();
-        self.station.machine.systems.forget_factors(&self.program);
-        self.program.read_states(&self.station.machine.memory, &mut self.x);
-        let started = std::mem::replace(&mut self.station.started, true);
-        let Station { machine, integrator, .. } = &mut *self.station;
+        self.runtime.machine.systems.forget_factors(&self.program);
+        self.program.read_states(&self.runtime.machine.memory, &mut self.x);
+        let started = std::mem::replace(&mut self.runtime.started, true);
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         // A mode that is entered again goes on with the method and the step that it had.
         let outcome = match started {
             true => integrator.restart(machine, time, &self.x),
@@ -619,38 +619,38 @@ impl Simulation {
         let crossed = trigger.crossed;
         self.count_at_instant(time)?;
         self.crossings.clear();
-        self.crossings.extend_from_slice(self.station.roots.crossings());
+        self.crossings.extend_from_slice(self.runtime.roots.crossings());
         self.excursions.clear();
         self.excursions.extend(self.crossings.iter().map(|crossing| {
-            let (largest, excursion) = self.station.roots.sizes(crossing.function);
+            let (largest, excursion) = self.runtime.roots.sizes(crossing.function);
             excursion / largest.max(f64::MIN_POSITIVE)
         }));
         self.evaluate_left_of(time, trigger.before)?;
-        self.program.record_delays(&mut self.station.machine.memory);
-        self.clockwork.remember_delayed(&mut self.station.machine);
+        self.program.record_delays(&mut self.runtime.machine.memory);
+        self.clockwork.remember_delayed(&mut self.runtime.machine);
         self.write_row(rows)?;
         self.log_triggers(time, crossed);
-        self.program.save_pre(&mut self.station.machine.memory);
+        self.program.save_pre(&mut self.runtime.machine.memory);
         for (input, value) in self.inputs.drain(..) {
-            self.program.set_value(&mut self.station.machine.memory, input, value);
+            self.program.set_value(&mut self.runtime.machine.memory, input, value);
         }
-        self.station.machine.memory.pass_jumps(clockwork::end_of_instant(time));
+        self.runtime.machine.memory.pass_jumps(clockwork::end_of_instant(time));
         self.take_parameters()?;
         if crossed {
             self.statistics.state_events += 1;
         } else {
             self.statistics.time_events += 1;
         }
-        self.station.machine.systems.forget_factors(&self.program);
+        self.runtime.machine.systems.forget_factors(&self.program);
         let passed = match self.modes.take() {
             Some(modes) => self.instant(modes, time, trigger),
             None => self.pass_in_one(time, trigger),
         };
         self.check_violation()?;
         let aftermath = passed?;
-        self.station.machine.memory.set_time(time);
-        self.program.take_arguments(&mut self.station.machine.memory);
-        self.clockwork.note_jumps(&self.station.machine);
+        self.runtime.machine.memory.set_time(time);
+        self.program.take_arguments(&mut self.runtime.machine.memory);
+        self.clockwork.note_jumps(&self.runtime.machine);
         self.remember_event(time)?;
         self.log.write(&Entry::Restart { time, iterations: aftermath.iterations });
         self.follow_changed_states(time)?;
@@ -661,7 +661,7 @@ impl Simulation {
             self.watch_rhythm(time)?;
         }
         if aftermath.terminated.is_none() {
-            exchange(&mut self.station.machine);
+            exchange(&mut self.runtime.machine);
             self.restart(time)?;
             self.follow_short_flight(time, 0.0)?;
         }
@@ -670,11 +670,11 @@ impl Simulation {
 
     /// Evaluates what the iteration left open and freezes the signs of the crossing functions.
     fn settle_after_event(&mut self) -> Result<(), Stop> {
-        self.station.machine.systems.forget_factors(&self.program);
-        self.station.machine.refresh()?;
-        self.station.machine.evaluate_outputs()?;
+        self.runtime.machine.systems.forget_factors(&self.program);
+        self.runtime.machine.refresh()?;
+        self.runtime.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        let Station { machine, roots, bands, .. } = &mut *self.station;
+        let ModeRuntime { machine, roots, bands, .. } = &mut *self.runtime;
         machine.branches.begin(&machine.memory, &machine.systems);
         bands.restart(machine, roots);
         Ok(())
@@ -719,20 +719,20 @@ impl Simulation {
     /// Writes the output point that was evaluated.
     fn write_point(&mut self, rows: &mut Rows) -> Result<(), Stop> {
         if let Some(modes) = &mut self.modes {
-            modes.note_sizes(&mut self.station);
+            modes.note_sizes(&mut self.runtime);
         }
         self.write_row(rows)
     }
 
     fn write_row(&mut self, rows: &mut Rows) -> Result<(), Stop> {
-        let time = self.station.machine.memory.time();
+        let time = self.runtime.machine.memory.time();
         self.statistics.rows += 1;
-        self.limits.check(&self.station.machine);
+        self.limits.check(&self.runtime.machine);
         if self.spare.is_some() && self.modes.is_none() {
-            self.fallback.note_sizes(&self.station.machine.memory.values);
+            self.fallback.note_sizes(&self.runtime.machine.memory.values);
         }
         let begun = self.meter.now();
-        let row = rows.row(&self.program, &self.station.machine.memory, &self.impulses);
+        let row = rows.row(&self.program, &self.runtime.machine.memory, &self.impulses);
         if let Some(variable) = row.undefined() {
             return Err(not_finite(&self.program, variable, "the value").into());
         }
@@ -759,13 +759,13 @@ impl Simulation {
         if !exprs.ids().any(|id| matches!(exprs.node(id), dae::Node::Builtin(dae::Builtin::Terminal, _))) {
             return Ok(());
         }
-        self.station.machine.memory.set_terminal(true);
-        self.program.save_pre(&mut self.station.machine.memory);
-        let outcome = events::iterate(&mut self.station.machine, &self.station.names, &mut self.log);
-        self.station.machine.memory.set_terminal(false);
+        self.runtime.machine.memory.set_terminal(true);
+        self.program.save_pre(&mut self.runtime.machine.memory);
+        let outcome = events::iterate(&mut self.runtime.machine, &self.runtime.names, &mut self.log);
+        self.runtime.machine.memory.set_terminal(false);
         if outcome?.iterations > 1 {
-            self.station.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
-            self.station.machine.evaluate_outputs()?;
+            self.runtime.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
+            self.runtime.machine.evaluate_outputs()?;
             self.write_row(rows)?;
         }
         Ok(())
@@ -801,7 +801,7 @@ impl Simulation {
         }
         let model = self.program.model();
         let mut residues = vec![0.0; self.program.roots.len()];
-        self.program.crossings(&mut self.station.machine.memory, &mut residues);
+        self.program.crossings(&mut self.runtime.machine.memory, &mut residues);
         for crossing in &self.crossings {
             let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
             let expression = model.expression_text(relation.expression);
@@ -819,7 +819,7 @@ impl Simulation {
             let relation = &self.program.layout.relations[root.relation];
             if let compile::RelationKind::Compare { .. } = relation.kind {
                 let expression = model.expression_text(relation.expression);
-                let (residue, sign) = self.station.bands.frozen(function);
+                let (residue, sign) = self.runtime.bands.frozen(function);
                 self.log.write(&Entry::Initially { time, expression: &expression, sign, residue });
             }
         }

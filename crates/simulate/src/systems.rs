@@ -49,7 +49,7 @@ enum Method {
 
 /// One entry of a configuration.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ConfigurationEntry {
     address: usize,
     is_comparison: bool,
 }
@@ -60,7 +60,7 @@ struct Workspace {
     method: Method,
     pattern: Pattern,
     /// What a configuration consists of: the states of relations, then the discrete unknowns.
-    places: Vec<Place>,
+    places: Vec<ConfigurationEntry>,
     /// Which relations have the rounding errors of the unknowns in their residues.
     rounded: Vec<bool>,
     residues: Vec<f64>,
@@ -167,9 +167,9 @@ impl Systems {
     }
 
     /// The matrices of a section have to be factorised anew.
-    pub fn forget_section(&mut self, section: &[compile::Step]) {
+    pub fn forget_section(&mut self, section: &[compile::SectionStep]) {
         for step in section {
-            let compile::Step::Solve(system) = *step else { continue };
+            let compile::SectionStep::Solve(system) = *step else { continue };
             if let Some(workspace) = &mut self.workspaces[system] {
                 workspace.forget();
             }
@@ -220,7 +220,7 @@ impl Systems {
     /// Factorises the Jacobian of every system of the right-hand side, at the solution in memory.
     pub fn factor_all(&mut self, program: &Program, memory: &mut Memory) -> Result<(), Trouble> {
         for step in &program.sections.dynamics {
-            let compile::Step::Solve(system) = *step else { continue };
+            let compile::SectionStep::Solve(system) = *step else { continue };
             let workspace = self.workspace(program, system, memory)?;
             // What the torn form computes is less exact than what is there.
             let inner = workspace.whole.as_ref().map(|_| read(memory, &workspace.inner));
@@ -361,14 +361,16 @@ impl Workspace {
             Method::Newton(Box::new(NewtonSolver::new(&shape, options).map_err(structurally_singular)?))
         };
         let entries = pattern.entries();
-        let takes_step = program.sections.inline.contains(&compile::Step::Solve(system));
+        let takes_step = program.sections.inline.contains(&compile::SectionStep::Solve(system));
         let state = |&id: &compile::RelationId| {
             let relation = &program.layout.relations[id];
             let is_comparison = matches!(relation.kind, RelationKind::Compare { .. });
-            Place { address: relation.state as usize, is_comparison }
+            ConfigurationEntry { address: relation.state as usize, is_comparison }
         };
-        let unknown =
-            |&variable: &dae::VarId| Place { address: program.layout.slot(variable) as usize, is_comparison: false };
+        let unknown = |&variable: &dae::VarId| ConfigurationEntry {
+            address: program.layout.slot(variable) as usize,
+            is_comparison: false,
+        };
         let places = found.relations.iter().map(state).chain(found.discrete.iter().map(unknown)).collect();
         let is_watched = !inner.is_empty() && !takes_step;
         Ok(Self {

@@ -5,7 +5,7 @@
 //! is looked at once: its unknowns are moved along the directions left open, everything behind them is computed again, and
 //! nothing that is differentiated may move with them.
 
-use compile::{Step, SystemId};
+use compile::{SectionStep, SystemId};
 use dae::VarId;
 
 use crate::machine::{Machine, Phase, Trouble};
@@ -19,7 +19,7 @@ pub fn check(machine: &mut Machine, system: SystemId) -> Result<(), Trouble> {
     let program = &machine.program.clone();
     // What nothing but events changes is computed there.
     let sections = [&program.sections.dynamics, &program.sections.outputs, &program.sections.events];
-    let is_it = |step: &Step| matches!(step, Step::Solve(own) if *own == system);
+    let is_it = |step: &SectionStep| matches!(step, SectionStep::Solve(own) if *own == system);
     let Some((section, place)) =
         sections.iter().enumerate().find_map(|(section, steps)| Some((section, steps.steps.iter().position(is_it)?)))
     else {
@@ -87,7 +87,7 @@ fn differentiated(machine: &Machine) -> Vec<VarId> {
 
 impl Machine {
     /// Runs a part of a section between events.
-    fn run_steps(&mut self, steps: &[Step]) -> Result<(), Trouble> {
+    fn run_steps(&mut self, steps: &[SectionStep]) -> Result<(), Trouble> {
         let Machine { program, memory, systems, .. } = self;
         program.run(steps, memory, &mut |system, memory| systems.solve(program, system, memory, Phase::Frozen))
     }

@@ -7,7 +7,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::{run, until};
-use compile::{Program, Step};
+use compile::{Program, SectionStep};
 use proptest::prelude::*;
 use results::MemorySink;
 use simulate::{Ending, EventLog};
@@ -53,7 +53,7 @@ proptest! {
         let gain: f64 = factors.iter().map(|(a, _)| a).product();
         prop_assume!((gain - 1.0).abs() > 1e-3);
         let program = program(&ring(&factors));
-        let is_code = |step: &Step| matches!(step, Step::Code(_));
+        let is_code = |step: &SectionStep| matches!(step, SectionStep::Code(_));
         prop_assert!(program.sections.dynamics.usual().iter().all(is_code));
         prop_assert!(program.sections.outputs.usual().iter().all(is_code));
         for compiled in [false, true] {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
-use crate::occurrences::{Leaf, Place, Scanner};
+use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::schedule::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
 use crate::sizes::{Sizes, Slopes};
 use crate::structure::tearing::tear;
@@ -43,7 +43,7 @@ pub fn make(
     levels: &mut IdVec<VarId, Level>,
 ) -> Result<Vec<Block>, Vec<Diagnostic>> {
     let components = strong_components(&system.depends, matching);
-    let mut maker = Maker {
+    let mut builder = BlockBuilder {
         problem,
         system,
         matching,
@@ -55,13 +55,13 @@ pub fn make(
         problems: Vec::new(),
     };
     for group in components.iter() {
-        maker.component(work, group, levels);
+        builder.component(work, group, levels);
     }
-    work.give_back(std::mem::take(&mut maker.scanner));
-    if maker.problems.is_empty() { Ok(maker.blocks) } else { Err(maker.problems) }
+    work.give_back(std::mem::take(&mut builder.scanner));
+    if builder.problems.is_empty() { Ok(builder.blocks) } else { Err(builder.problems) }
 }
 
-struct Maker<'a> {
+struct BlockBuilder<'a> {
     problem: Problem,
     system: &'a System,
     matching: &'a Matching,
@@ -147,7 +147,7 @@ impl KnownComponent {
     }
 }
 
-impl Maker<'_> {
+impl BlockBuilder<'_> {
     fn component(&mut self, work: &mut Work, group: &[u32], levels: &mut IdVec<VarId, Level>) {
         let system = self.system;
         let pairs: Vec<Pair> = group
@@ -192,7 +192,7 @@ impl Maker<'_> {
         }
         let (local, column_of) = (&self.local, &self.system.column_of);
         let mut level = Level::Parameter;
-        let mut visit = |leaf: Leaf, place: Place| {
+        let mut visit = |leaf: Leaf, occurrence: Occurrence| {
             let own = match leaf {
                 Leaf::Variable(v) | Leaf::Derivative(v) => {
                     let column = column_of[v];
@@ -204,7 +204,7 @@ impl Maker<'_> {
                 Leaf::Pre(_) | Leaf::Instant => Level::Discrete,
                 Leaf::Time => Level::Continuous,
             };
-            level = level.max(if place <= Place::Frozen { own.min(Level::Discrete) } else { own });
+            level = level.max(if occurrence <= Occurrence::Frozen { own.min(Level::Discrete) } else { own });
         };
         pairs.iter().for_each(|pair| self.scanner.scan_sides(&work.model.exprs, pair.sides, &mut visit));
         for pair in pairs {

@@ -33,7 +33,7 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
         let leading = Leading { system, offsets, chains, own };
         let key = work.recall.is_some().then(|| leading.key(work, group));
         if let (Some(recall), Some(key)) = (&work.recall, &key)
-            && recall.frank.contains(key)
+            && recall.without_hidden_constraints.contains(key)
         {
             continue;
         }
@@ -55,7 +55,7 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
             work.note_values(&entries, Subject::Constraints, None);
         }
         if let (Some(recall), Some(key), true) = (&mut work.recall, key, combinations.is_empty()) {
-            recall.frank.insert(key);
+            recall.without_hidden_constraints.insert(key);
         }
         let mut replaced: Vec<(u32, Terms)> = Vec::new();
         for combination in combinations {

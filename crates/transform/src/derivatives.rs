@@ -8,7 +8,7 @@ use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, StateS
 
 use crate::cancellation;
 use crate::modes::redundancy;
-use crate::occurrences::{Leaf, Place, Scanner};
+use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::schedule::Role;
 use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
 use crate::structure::{Matching, NONE};
@@ -204,8 +204,8 @@ impl Chains {
         let (left, right) = work.inlined(work.dynamic[chain[times as usize]]);
         let scanner = self.scanner.get_or_insert_with(|| work.scanner());
         let mut entries: Entries = Vec::new();
-        scanner.scan_sides(&work.model.exprs, (left, right), |leaf, place| {
-            let (Leaf::Variable(variable), Place::Smooth) = (leaf, place) else { return };
+        scanner.scan_sides(&work.model.exprs, (left, right), |leaf, occurrence| {
+            let (Leaf::Variable(variable), Occurrence::Smooth) = (leaf, occurrence) else { return };
             let (base, order) = root_of(work, variable);
             let column = system.column_of[base];
             let declared = &work.model.variables[base];

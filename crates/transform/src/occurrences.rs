@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// How the value depends on a leaf. In ascending order of strength.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Place {
+pub enum Occurrence {
     /// Its past only: inside `delay`.
     History,
     /// Inside a relation or function that makes events, frozen between them.
@@ -47,7 +47,7 @@ pub struct Scanner {
 struct Known {
     /// Where those of two sides stand.
     ranges: FxHashMap<(ExprId, ExprId), (u32, u32)>,
-    leaves: Vec<(Leaf, Place)>,
+    leaves: Vec<(Leaf, Occurrence)>,
 }
 
 impl Scanner {
@@ -80,103 +80,109 @@ impl Scanner {
     }
 
     /// Like `scan`, for the two sides of an equation.
-    pub fn scan_sides(&mut self, exprs: &Exprs, sides: (ExprId, ExprId), mut visit: impl FnMut(Leaf, Place)) {
+    pub fn scan_sides(&mut self, exprs: &Exprs, sides: (ExprId, ExprId), mut visit: impl FnMut(Leaf, Occurrence)) {
         let Some(mut known) = self.known.take() else { return self.scan(exprs, &[sides.0, sides.1], visit) };
         let Known { ranges, leaves } = &mut *known;
         let (start, end) = *ranges.entry(sides).or_insert_with(|| {
             let start = leaves.len() as u32;
-            self.scan(exprs, &[sides.0, sides.1], |leaf, place| leaves.push((leaf, place)));
+            self.scan(exprs, &[sides.0, sides.1], |leaf, occurrence| leaves.push((leaf, occurrence)));
             (start, leaves.len() as u32)
         });
-        leaves[start as usize..end as usize].iter().for_each(|&(leaf, place)| visit(leaf, place));
+        leaves[start as usize..end as usize].iter().for_each(|&(leaf, occurrence)| visit(leaf, occurrence));
         self.known = Some(known);
     }
 
-    /// Calls `visit` once for each leaf of `roots`, with the strongest place it has.
-    pub fn scan(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Place)) {
+    /// Calls `visit` once for each leaf of `roots`, with the strongest occurrence it has.
+    pub fn scan(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Occurrence)) {
         self.stamp += 1;
         self.seen.resize(exprs.len(), 0);
         self.stacks[3].extend_from_slice(roots);
-        for place in [Place::Smooth, Place::Step, Place::Frozen, Place::History] {
-            while let Some(id) = self.stacks[place as usize].pop() {
+        for occurrence in [Occurrence::Smooth, Occurrence::Step, Occurrence::Frozen, Occurrence::History] {
+            while let Some(id) = self.stacks[occurrence as usize].pop() {
                 if std::mem::replace(&mut self.seen[id.index()], self.stamp) != self.stamp {
-                    self.open(exprs, id, place, &mut visit);
+                    self.open(exprs, id, occurrence, &mut visit);
                 }
             }
         }
     }
 
-    /// Like `scan`, but a leaf is visited again for each weaker place it also has.
-    pub fn scan_all_places(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Place)) {
+    /// Like `scan`, but a leaf is visited again for each weaker occurrence it also has.
+    pub fn scan_all_occurrences(&mut self, exprs: &Exprs, roots: &[ExprId], mut visit: impl FnMut(Leaf, Occurrence)) {
         self.seen.resize(exprs.len(), 0);
         self.stacks[3].extend_from_slice(roots);
-        for place in [Place::Smooth, Place::Step, Place::Frozen, Place::History] {
+        for occurrence in [Occurrence::Smooth, Occurrence::Step, Occurrence::Frozen, Occurrence::History] {
             self.stamp += 1;
-            while let Some(id) = self.stacks[place as usize].pop() {
+            while let Some(id) = self.stacks[occurrence as usize].pop() {
                 if std::mem::replace(&mut self.seen[id.index()], self.stamp) != self.stamp {
-                    self.open(exprs, id, place, &mut visit);
+                    self.open(exprs, id, occurrence, &mut visit);
                 }
             }
         }
     }
 
-    fn push(&mut self, place: Place, id: ExprId) {
-        self.stacks[place as usize].push(id);
+    fn push(&mut self, occurrence: Occurrence, id: ExprId) {
+        self.stacks[occurrence as usize].push(id);
     }
 
-    fn open(&mut self, exprs: &Exprs, id: ExprId, place: Place, visit: &mut impl FnMut(Leaf, Place)) {
+    fn open(&mut self, exprs: &Exprs, id: ExprId, occurrence: Occurrence, visit: &mut impl FnMut(Leaf, Occurrence)) {
         match exprs.node(id) {
-            Node::Var(variable) => visit(Leaf::Variable(variable), place),
-            Node::Der(variable) => visit(Leaf::Derivative(variable), place),
-            Node::Pre(variable) | Node::Previous(variable) => visit(Leaf::Pre(variable), place),
-            Node::Time => visit(Leaf::Time, place),
+            Node::Var(variable) => visit(Leaf::Variable(variable), occurrence),
+            Node::Der(variable) => visit(Leaf::Derivative(variable), occurrence),
+            Node::Pre(variable) | Node::Previous(variable) => visit(Leaf::Pre(variable), occurrence),
+            Node::Time => visit(Leaf::Time, occurrence),
             Node::Compare { event, left, right, .. } => {
-                let inner = place.min(if event { Place::Frozen } else { Place::Step });
+                let inner = occurrence.min(if event { Occurrence::Frozen } else { Occurrence::Step });
                 self.push(inner, left);
                 self.push(inner, right);
             }
             Node::If { condition, then, otherwise } => {
-                self.push(place.min(Place::Step), condition);
-                self.push(place, then);
-                self.push(place, otherwise);
+                self.push(occurrence.min(Occurrence::Step), condition);
+                self.push(occurrence, then);
+                self.push(occurrence, otherwise);
             }
             Node::And(..) | Node::Or(..) | Node::Not(_) => {
-                exprs.for_each_child(id, |child| self.push(place.min(Place::Step), child));
+                exprs.for_each_child(id, |child| self.push(occurrence.min(Occurrence::Step), child));
             }
-            Node::Builtin(op, args) => self.open_builtin(exprs.arguments(args), op, place, visit),
+            Node::Builtin(op, args) => self.open_builtin(exprs.arguments(args), op, occurrence, visit),
             Node::Call { site, args, .. } => {
                 for (index, &arg) in exprs.arguments(args).iter().enumerate() {
                     let silent = self.silent.get(&site).is_some_and(|mask| mask.get(index) == Some(&true));
-                    self.push(if silent { place.min(Place::Step) } else { place }, arg);
+                    self.push(if silent { occurrence.min(Occurrence::Step) } else { occurrence }, arg);
                 }
             }
-            _ => exprs.for_each_child(id, |child| self.push(place, child)),
+            _ => exprs.for_each_child(id, |child| self.push(occurrence, child)),
         }
     }
 
-    fn open_builtin(&mut self, args: &[ExprId], op: Builtin, place: Place, visit: &mut impl FnMut(Leaf, Place)) {
+    fn open_builtin(
+        &mut self,
+        args: &[ExprId],
+        op: Builtin,
+        occurrence: Occurrence,
+        visit: &mut impl FnMut(Leaf, Occurrence),
+    ) {
         use Builtin::*;
         let (first, rest) = match op {
             Delay => {
-                visit(Leaf::Time, place);
-                (Place::History, Place::Step)
+                visit(Leaf::Time, occurrence);
+                (Occurrence::History, Occurrence::Step)
             }
             SpatialFirst | SpatialSecond => {
-                visit(Leaf::Time, place);
-                (Place::Step, Place::Step)
+                visit(Leaf::Time, occurrence);
+                (Occurrence::Step, Occurrence::Step)
             }
-            Floor | Ceil | Sign | Div => (Place::Step, Place::Step),
-            FloorEvent | CeilEvent | DivEvent => (Place::Frozen, Place::Frozen),
+            Floor | Ceil | Sign | Div => (Occurrence::Step, Occurrence::Step),
+            FloorEvent | CeilEvent | DivEvent => (Occurrence::Frozen, Occurrence::Frozen),
             Sample | Initial | Terminal | ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver
             | SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock | Interval
             | FirstTick | ActiveState | TicksInState | TimeInState => {
-                visit(Leaf::Instant, place);
-                (Place::Frozen, Place::Frozen)
+                visit(Leaf::Instant, occurrence);
+                (Occurrence::Frozen, Occurrence::Frozen)
             }
-            _ => (Place::Smooth, Place::Smooth),
+            _ => (Occurrence::Smooth, Occurrence::Smooth),
         };
         for (index, &arg) in args.iter().enumerate() {
-            self.push(place.min(if index == 0 { first } else { rest }), arg);
+            self.push(occurrence.min(if index == 0 { first } else { rest }), arg);
         }
     }
 }

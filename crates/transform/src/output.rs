@@ -3,7 +3,7 @@
 use base::IdVec;
 use dae::{ActionKind, ExprId, VarId};
 
-use crate::occurrences::{Leaf, Place, Scanner};
+use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::schedule::{Block, State, Timing};
 use crate::work::Work;
 
@@ -58,9 +58,9 @@ impl Needs {
     /// What stands in relations that make events, and in delays.
     fn relations(&mut self, work: &Work, roots: &[ExprId]) {
         let needed = &mut self.needed;
-        self.scanner.scan_all_places(&work.model.exprs, roots, |leaf, place| {
+        self.scanner.scan_all_occurrences(&work.model.exprs, roots, |leaf, occurrence| {
             if let Leaf::Variable(v) = leaf
-                && place <= Place::Frozen
+                && occurrence <= Occurrence::Frozen
             {
                 needed[v] = true;
             }

@@ -27,7 +27,7 @@ pub struct Recall {
     /// How the equations of components are solved.
     pub components: FxHashMap<ComponentKey, KnownComponent>,
     /// Groups of equations in which no constraint hides.
-    pub frank: FxHashSet<GroupKey>,
+    pub without_hidden_constraints: FxHashSet<GroupKey>,
     /// The unknown that each equation was matched with last.
     pub partners: FxHashMap<(Problem, Sides), VarId>,
     pub scanner: RefCell<Scanner>,
@@ -41,7 +41,7 @@ impl Default for Recall {
             solved: FxHashMap::default(),
             factors: FxHashMap::default(),
             components: FxHashMap::default(),
-            frank: FxHashSet::default(),
+            without_hidden_constraints: FxHashSet::default(),
             partners: FxHashMap::default(),
             scanner: RefCell::new(Scanner::with_memory()),
         }

@@ -8,7 +8,7 @@
 use base::IdVec;
 use dae::{Builtin, EqId, EquationRole, ExprId, Node, VarId, VariableType};
 
-use crate::occurrences::{Leaf, Place, Scanner};
+use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::structure::{Incidence, IncidenceBuilder, Matching, NONE};
 use crate::work::{Sides, Work};
 
@@ -135,7 +135,7 @@ impl System {
 struct Entry {
     column: u32,
     order: u32,
-    place: Place,
+    occurrence: Occurrence,
 }
 
 type Entries = smallvec::SmallVec<[Entry; 8]>;
@@ -159,7 +159,8 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn row(&mut self, eq: EqId, sides: Sides) {
         self.collect(sides);
-        let kept: Entries = self.entries.iter().copied().filter(|entry| entry.place > Place::History).collect();
+        let kept: Entries =
+            self.entries.iter().copied().filter(|entry| entry.occurrence > Occurrence::History).collect();
         self.depends.push_row(kept.iter().map(|entry| entry.column));
         let smooth = self.select(eq, sides, kept);
         self.orders.extend(smooth.iter().map(|entry| entry.order));
@@ -170,7 +171,7 @@ impl Builder<'_> {
     fn collect(&mut self, sides: Sides) {
         self.entries.clear();
         let Self { problem, scanner, work, column_of, order_of, entries, slot, highest, .. } = self;
-        scanner.scan_sides(&work.model.exprs, sides, |leaf, place| {
+        scanner.scan_sides(&work.model.exprs, sides, |leaf, occurrence| {
             let (variable, order) = match leaf {
                 Leaf::Variable(variable) => (variable, order_of[variable]),
                 Leaf::Derivative(variable) if *problem == Problem::Reduction => (variable, order_of[variable] + 1),
@@ -184,14 +185,15 @@ impl Builder<'_> {
             match slot[column as usize] {
                 NONE => {
                     slot[column as usize] = entries.len() as u32;
-                    entries.push(Entry { column, order, place });
+                    entries.push(Entry { column, order, occurrence });
                 }
                 position => {
                     let entry = &mut entries[position as usize];
-                    if (place == Place::Smooth, order) > (entry.place == Place::Smooth, entry.order) {
+                    if (occurrence == Occurrence::Smooth, order) > (entry.occurrence == Occurrence::Smooth, entry.order)
+                    {
                         entry.order = order;
                     }
-                    entry.place = place.max(entry.place);
+                    entry.occurrence = occurrence.max(entry.occurrence);
                 }
             }
         });
@@ -225,7 +227,7 @@ impl Builder<'_> {
             return entries;
         }
         entries.retain(|entry| {
-            entry.place == Place::Smooth
+            entry.occurrence == Occurrence::Smooth
                 && self.work.model.variables[self.columns[entry.column as usize]].ty == VariableType::Real
         });
         let is_discrete = |entry: &Entry| self.work.is_discrete(self.columns[entry.column as usize]);

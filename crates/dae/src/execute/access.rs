@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::{Domain, Executor, Frame, FrameOf, Result, Selection, ValueOf};
 use crate::arrays;
-use crate::function::{Expr, LocalId, Step, Subscript, Type};
+use crate::function::{Accessor, Expr, LocalId, Subscript, Type};
 use crate::known::{self, kind};
 use crate::value::{Array, Kind, Value};
 
@@ -21,13 +21,13 @@ impl<D: Domain> Executor<'_, D> {
     pub(super) fn resolve_steps(
         &mut self,
         frame: &mut FrameOf<D>,
-        steps: &[Step],
+        steps: &[Accessor],
     ) -> Result<SmallVec<[Resolved<D::Open>; 2]>> {
         let mut resolved = SmallVec::new();
         for step in steps {
             resolved.push(match step {
-                Step::Field(index) => Resolved::Field(*index),
-                Step::Index(subscripts) => Resolved::Index(self.selections(frame, subscripts)?),
+                Accessor::Field(index) => Resolved::Field(*index),
+                Accessor::Index(subscripts) => Resolved::Index(self.selections(frame, subscripts)?),
             });
         }
         Ok(resolved)
@@ -186,9 +186,11 @@ fn is_open<U>(selections: &[Selection<U>]) -> bool {
 }
 
 /// The type of the part of a variable to which steps lead.
-pub(super) fn part_type<'t>(ty: &'t Type, steps: &[Step]) -> &'t Type {
+pub(super) fn part_type<'t>(ty: &'t Type, steps: &[Accessor]) -> &'t Type {
     steps.iter().fold(ty, |ty, step| match (step, ty) {
-        (Step::Field(index), Type::Record(record)) => record.fields.get(*index as usize).map_or(ty, |field| &field.ty),
+        (Accessor::Field(index), Type::Record(record)) => {
+            record.fields.get(*index as usize).map_or(ty, |field| &field.ty)
+        }
         _ => ty,
     })
 }

@@ -3,14 +3,14 @@
 //! The derivative of a function as a value is its tangent: it takes the inputs that are still open, then the derivatives of those
 //! of them that have one.
 
-use super::{Made, Maker, contains_reals, has_derivative};
+use super::{Made, TangentBuilder, contains_reals, has_derivative};
 use crate::differentiate::{annotated, is_record_constructor, real_inputs};
 use crate::function::{Body, Expr, FunctionId, FunctionType, LocalId, Type};
 
 /// The function to call for a derivative, its arguments, and the inputs whose derivatives are among them.
 pub(super) type DerivedCall = (FunctionId, Vec<Expr>, Vec<usize>);
 
-impl Maker<'_> {
+impl TangentBuilder<'_> {
     /// The call of the derivative of a function; `None` if it is zero (unless `always`).
     pub(super) fn derived_call(&mut self, id: FunctionId, arguments: &[Expr], always: bool) -> Made<Option<Expr>> {
         if !self.scope().type_of(&Expr::Call(id, Vec::new())).is_some_and(|ty| contains_reals(&ty)) && !always {

@@ -2,7 +2,7 @@
 
 use super::helpers::{apply, size, up_to};
 use super::substitute::substitute;
-use super::{Made, Maker, contains_reals, element};
+use super::{Made, TangentBuilder, contains_reals, element};
 use crate::expr::{Builtin, CompareOp};
 use crate::function::{ArithmeticOp, ArrayFunction, Expr, LocalId, ReductionOp, Type};
 
@@ -30,7 +30,7 @@ fn zero_like(expr: &Expr) -> Expr {
     }
 }
 
-impl Maker<'_> {
+impl TangentBuilder<'_> {
     /// The derivative of what is constant: zeros of the right size. What is no Real in a record stays.
     pub(super) fn zero(&mut self, expr: &Expr) -> Made<Expr> {
         Ok(match expr {
@@ -212,7 +212,7 @@ impl Maker<'_> {
                 _ => constant.push(*iterator),
             }
         }
-        let Some(derivative) = self.with_constants(&constant, |maker| maker.derivative_of(inner))? else {
+        let Some(derivative) = self.with_constants(&constant, |builder| builder.derivative_of(inner))? else {
             return Ok(None);
         };
         let mut replaced: Vec<(LocalId, Expr)> = Vec::new();

@@ -8,8 +8,8 @@ use super::contains_reals;
 use crate::differentiate::Differentiator;
 use crate::expr::{Builtin, CallSite, CompareOp, Shape};
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Local, LocalId, RecordType,
-    ReductionOp, Statement, StatementKind, Step, Subscript, Target, Type,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, Functions, Inline, Local, LocalId,
+    RecordType, ReductionOp, Statement, StatementKind, Subscript, Target, Type,
 };
 
 /// What has been made, each once.
@@ -223,7 +223,7 @@ impl Differentiator {
                 }
                 _ => Expr::Elementwise(ArithmeticOp::Mul, Box::new(Expr::Real(0.0)), Box::new(value)),
             };
-            let target = Target { local: result, steps: vec![Step::Field(k as u32)] };
+            let target = Target { local: result, steps: vec![Accessor::Field(k as u32)] };
             body.push(draft.statement(StatementKind::Assign(target, zero)));
         }
         let id = draft.finish(functions, &format!("zero_{}", record.name), body);

@@ -20,8 +20,8 @@ use rustc_hash::FxHashSet;
 
 use super::contains_reals;
 use crate::function::{
-    ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, LocalId, Statement, StatementKind, Step, Subscript,
-    Target, for_each_statement,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionId, LocalId, Statement, StatementKind,
+    Subscript, Target, for_each_statement,
 };
 
 type Locals = FxHashSet<LocalId>;
@@ -224,7 +224,7 @@ impl<'f> Flow<'f> {
     fn assign(&mut self, target: &'f Target, value: &'f Expr) {
         let mut subscripts = Vec::new();
         for step in &target.steps {
-            if let Step::Index(all) = step {
+            if let Accessor::Index(all) = step {
                 subscripts.extend(all.iter().filter_map(|subscript| match subscript {
                     Subscript::Expr(expr) => Some(expr),
                     Subscript::All => None,

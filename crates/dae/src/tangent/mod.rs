@@ -23,8 +23,8 @@ use self::iteration::{Iteration, Kind};
 use self::types::Scope;
 use crate::differentiate::{Differentiator, NotDifferentiable};
 use crate::function::{
-    Body, Expr, Field, Function, FunctionId, FunctionType, Functions, Local, LocalId, Statement, StatementKind, Step,
-    Subscript, Target, Type,
+    Accessor, Body, Expr, Field, Function, FunctionId, FunctionType, Functions, Local, LocalId, Statement,
+    StatementKind, Subscript, Target, Type,
 };
 
 /// Whether values of this type hold Reals.
@@ -107,9 +107,9 @@ impl Differentiator {
         self.tangents.insert(key.clone(), Ok(tangent));
         self.unfinished.push(tangent);
         let made: Made<Function> = stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, || {
-            let mut maker = Maker::new(self, functions, &original);
-            let body = maker.with_constants(&constant, Maker::body)?;
-            Ok(maker.function(body))
+            let mut builder = TangentBuilder::new(self, functions, &original);
+            let body = builder.with_constants(&constant, TangentBuilder::body)?;
+            Ok(builder.function(body))
         });
         self.unfinished.pop();
         match made {
@@ -146,7 +146,7 @@ fn iterates(function: &Function, found: Iteration) -> NotDifferentiable {
     NotDifferentiable { function: Some(function.name), reason, iteration: Some(found.at) }
 }
 
-struct Maker<'a> {
+struct TangentBuilder<'a> {
     differentiator: &'a mut Differentiator,
     functions: &'a mut Functions,
     original: &'a Function,
@@ -157,7 +157,7 @@ struct Maker<'a> {
 
 type Made<T> = Result<T, NotDifferentiable>;
 
-impl<'a> Maker<'a> {
+impl<'a> TangentBuilder<'a> {
     fn new(differentiator: &'a mut Differentiator, functions: &'a mut Functions, original: &'a Function) -> Self {
         // Originals keep their ids; derivatives come behind them.
         let mut locals = original.locals.clone();
@@ -318,7 +318,7 @@ impl<'a> Maker<'a> {
         let derivative = self.derivative_of(range)?;
         let known = self.derivative_local(iterator);
         let (Some(derivative), Some(derived_iterator)) = (derivative, known) else {
-            let body = self.with_constants(&[iterator], |maker| maker.statements(body))?;
+            let body = self.with_constants(&[iterator], |builder| builder.statements(body))?;
             made.push(Statement {
                 kind: StatementKind::For { iterator, range: range.clone(), body },
                 span: statement.span,
@@ -364,7 +364,7 @@ impl<'a> Maker<'a> {
         let local = self.derivative_local(target.local)?;
         let mut ty = &self.original.locals.get(target.local)?.ty;
         for step in &target.steps {
-            if let (Step::Field(index), Type::Record(record)) = (step, ty) {
+            if let (Accessor::Field(index), Type::Record(record)) = (step, ty) {
                 ty = &record.fields.get(*index as usize)?.ty;
             }
         }

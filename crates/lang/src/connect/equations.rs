@@ -22,7 +22,7 @@ struct Pair {
     connection: usize,
 }
 
-struct Maker<'m> {
+struct ConnectionEquationBuilder<'m> {
     elaborator: &'m mut Elaborator,
     collected: &'m Collected,
     potentials: Sets,
@@ -67,7 +67,7 @@ impl Mismatch {
 /// Makes the connection sets, keeps what `inStream`, `isRoot` and `cardinality` need, and adds the equations.
 pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, parts: &[Part]) {
     let variables = elaborator.flat.model.variables.len();
-    let mut maker = Maker {
+    let mut builder = ConnectionEquationBuilder {
         elaborator,
         collected,
         potentials: Sets::default(),
@@ -83,20 +83,20 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         in_bus: FxHashSet::default(),
         mismatches: Vec::new(),
     };
-    maker.add_connector_variables(parts);
-    let broken = maker.solve_graph();
+    builder.add_connector_variables(parts);
+    let broken = builder.solve_graph();
     for (number, connection) in collected.connections.iter().enumerate() {
         let (left, right) = (&connection.left, &connection.right);
         for connector in [left, right] {
-            *maker.cardinality.entry((connector.component, connector.indices.clone())).or_default() += 1;
+            *builder.cardinality.entry((connector.component, connector.indices.clone())).or_default() += 1;
         }
         let is_broken = |a: &Record, b: &Record| broken.contains_key(&(number, a.clone(), b.clone()));
-        if let Err(diagnostic) = maker.join(left, right, number, &is_broken) {
-            maker.report(diagnostic, connection.path);
+        if let Err(diagnostic) = builder.join(left, right, number, &is_broken) {
+            builder.report(diagnostic, connection.path);
         }
     }
-    maker.report_mismatches();
-    maker.finish(top);
+    builder.report_mismatches();
+    builder.finish(top);
 }
 
 /// The element numbers `above` and the first element of an array below.
@@ -106,7 +106,7 @@ fn first_element(above: &Indices, rank: usize) -> Indices {
 
 type BrokenEdges = FxHashMap<(usize, Record, Record), ()>;
 
-impl Maker<'_> {
+impl ConnectionEquationBuilder<'_> {
     fn report(&mut self, mut diagnostic: Box<Diagnostic>, path: PathId) {
         if diagnostic.component.is_none() && path != self.elaborator.flat.model.paths.root() {
             diagnostic.component = Some(self.elaborator.flat.model.paths.text(path));

@@ -22,7 +22,7 @@ use crate::elaborate::Elaborator;
 use crate::instance::Outcome;
 use crate::parts::Part;
 use crate::symbolic::{Expander, Mode};
-use crate::typing::{Place, Typer};
+use crate::typing::{Context, Typer};
 
 /// The variables of a machine.
 #[derive(Clone, Debug)]
@@ -128,7 +128,8 @@ impl Translation<'_> {
         let (transition, parent) = (transitions[number].clone(), *parent);
         let from = states[transition.from];
         let before = self.elaborator.error_count();
-        let typed = Typer::new(self.elaborator, transition.frame.class, Place::Model).condition(&transition.condition);
+        let typed =
+            Typer::new(self.elaborator, transition.frame.class, Context::Model).condition(&transition.condition);
         if self.elaborator.error_count() > before {
             return Ok(self.exprs().boolean(false));
         }

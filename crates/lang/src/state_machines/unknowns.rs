@@ -11,7 +11,7 @@ use super::states::Translation;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{ComponentType, Frame, Outcome};
 use crate::symbolic::{Expander, Mode};
-use crate::typing::{Place, Typer};
+use crate::typing::{Context, Typer};
 
 /// What equations of states may determine.
 pub(super) struct Unknowns {
@@ -115,7 +115,7 @@ impl Translation<'_> {
         let part = ast::RefPart { ident: ast::Ident { name, span }, subscripts: Vec::new() };
         let reference = ast::ComponentRef { global: false, parts: vec![part], span };
         let text = ast::Expr { kind: ast::ExprKind::Ref(reference), span };
-        let typed = Typer::new(self.elaborator, frame.class, Place::Model).expr(&text);
+        let typed = Typer::new(self.elaborator, frame.class, Context::Model).expr(&text);
         let value = Expander::new(self.elaborator, frame.clone(), Mode::Flat).expand(&typed)?;
         let exprs = &self.elaborator.flat.model.exprs;
         let variable = |id: ExprId| match exprs.node(id) {

@@ -70,11 +70,11 @@ pub struct Expander<'e> {
     /// What is assigned is looked for, also in branches that are never taken.
     pub(crate) finds_targets: bool,
     /// Conditions of when clauses met in an algorithm: the expression, and what asks whether it became true.
-    pub(crate) when: Option<WhenMaker>,
+    pub(crate) when: Option<WhenBuilder>,
 }
 
 /// Makes the Boolean variable of a when condition; given by the elaboration of algorithm sections.
-pub(crate) type WhenMaker = fn(&mut Expander<'_>, Symbolic, &Expr) -> Outcome<ExprId>;
+pub(crate) type WhenBuilder = fn(&mut Expander<'_>, Symbolic, &Expr) -> Outcome<ExprId>;
 
 impl<'e> Expander<'e> {
     pub fn new(elaborator: &'e mut Elaborator, frame: Frame, mode: Mode) -> Self {

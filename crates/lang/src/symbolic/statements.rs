@@ -384,7 +384,7 @@ impl Expander<'_> {
 
     /// `when c then … elsewhen d then …`: a branch on the rising edge of each condition in turn.
     fn run_when(&mut self, branches: &[(Expr, Vec<Statement>)]) -> Outcome<Flow> {
-        let Some(maker) = self.when else {
+        let Some(builder) = self.when else {
             let span = branches.first().map_or_else(|| self.frame_span(), |(condition, _)| condition.span);
             return Err(self.too_long(span));
         };
@@ -392,7 +392,7 @@ impl Expander<'_> {
         let mut active = Vec::with_capacity(branches.len());
         for (condition, _) in branches {
             let value = self.expand(condition)?;
-            active.push(maker(self, value, condition)?);
+            active.push(builder(self, value, condition)?);
         }
         let events = std::mem::replace(&mut self.events, false);
         let in_when = std::mem::replace(&mut self.in_when, true);

@@ -9,7 +9,7 @@ use dae::function::{ArrayFunction, ReductionOp};
 use syntax::ast;
 
 use super::calls::Argument;
-use super::{Outermost, Place, Typer, convert, fits, highest, literal, to_real, unify, wrong};
+use super::{Context, Outermost, Typer, convert, fits, highest, literal, to_real, unify, wrong};
 use crate::typed::{Base, Expr, Kind, Operator, Type};
 
 /// Names that stand for the operator whatever is declared.
@@ -311,7 +311,7 @@ impl Typer<'_> {
     }
 
     fn discrete(&self, variability: Variability) -> Variability {
-        if self.place == Place::Model { variability.min(Variability::Discrete) } else { variability }
+        if self.context == Context::Model { variability.min(Variability::Discrete) } else { variability }
     }
 
     /// A function of numbers that is applied to each element of arrays (12.4.6).
@@ -386,7 +386,7 @@ impl Typer<'_> {
     fn size(&mut self, mut args: Vec<Expr>, span: Span) -> Expr {
         // The sizes of an instance never change.
         let own = args.first().map_or(Variability::Parameter, |array| array.variability);
-        let variability = if self.place == Place::Model { own.min(Variability::Parameter) } else { own };
+        let variability = if self.context == Context::Model { own.min(Variability::Parameter) } else { own };
         match args.as_mut_slice() {
             [_] => Expr {
                 kind: Kind::Whole(ArrayFunction::Size, args),
@@ -593,7 +593,9 @@ impl Typer<'_> {
             variability,
             span,
         };
-        if self.place == Place::Function && !matches!(name.as_str(), "noEvent" | "smooth" | "homotopy" | "semiLinear") {
+        if self.context == Context::Function
+            && !matches!(name.as_str(), "noEvent" | "smooth" | "homotopy" | "semiLinear")
+        {
             let message = format!("`{name}` cannot be used in a function");
             return self.error(span, "operator-in-function", message);
         }

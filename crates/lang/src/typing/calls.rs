@@ -12,7 +12,7 @@ use super::{Typer, convert, fits, highest, literal, wrong};
 use crate::functions::{Signature, SignatureInput, SignatureKind};
 use crate::instance::ClassId;
 use crate::lookup::Resolved;
-use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Reference, Step, Subscript, Type};
+use crate::typed::{Base, Expr, FunctionKey, FunctionType, Iterator, Kind, Reference, ReferencePart, Subscript, Type};
 
 /// An argument with its name, if it has one.
 pub struct Argument {
@@ -341,7 +341,7 @@ impl Typer<'_> {
             values.push(if known.is_given(input.local) { value } else { Expr { span, ..value } });
         }
         let extra = over.iter().max().copied().unwrap_or(0);
-        let variability = if signature.impure && self.place == super::Place::Model {
+        let variability = if signature.impure && self.context == super::Context::Model {
             // What gives nothing, such as `print`, is called for its effect: nothing in the model depends on how often.
             if !signature.outputs.is_empty() {
                 self.note_impure_call(signature.name, span);
@@ -590,7 +590,7 @@ impl Rewriting<'_> {
         let steps = reference
             .steps
             .iter()
-            .map(|step| Step { component: step.component, subscripts: self.subscripts(&step.subscripts) })
+            .map(|step| ReferencePart { component: step.component, subscripts: self.subscripts(&step.subscripts) })
             .collect();
         Box::new(Reference { steps })
     }

@@ -30,7 +30,7 @@ const LONGEST_CHAIN: usize = 200_000;
 
 /// What the text stands in: decides which operators are allowed and what a relation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Context {
     /// Equations, algorithms, declarations of models and blocks.
     Model,
     /// The body of a function.
@@ -42,7 +42,7 @@ pub struct Typer<'e> {
     pub elaborator: &'e mut Elaborator,
     /// The class instance in whose text the expressions stand.
     pub scope: ClassId,
-    pub place: Place,
+    pub context: Context,
     /// In initial sections parameters without a value may be computed.
     pub initial: bool,
     /// Inputs of the function, which cannot be assigned.
@@ -83,11 +83,11 @@ enum End {
 }
 
 impl<'e> Typer<'e> {
-    pub fn new(elaborator: &'e mut Elaborator, scope: ClassId, place: Place) -> Self {
+    pub fn new(elaborator: &'e mut Elaborator, scope: ClassId, context: Context) -> Self {
         Self {
             elaborator,
             scope,
-            place,
+            context,
             initial: false,
             inputs: Vec::new(),
             loops: 0,

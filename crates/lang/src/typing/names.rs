@@ -8,7 +8,7 @@ use syntax::ast;
 use super::{End, Typer, dropped, literal, subscript_variability, wrong};
 use crate::instance::{ClassId, CompId};
 use crate::lookup::Resolved;
-use crate::typed::{Base, Expr, Kind, Operator, Reference, Step, Subscript, Type};
+use crate::typed::{Base, Expr, Kind, Operator, Reference, ReferencePart, Subscript, Type};
 
 impl Typer<'_> {
     pub fn visible(&self, name: Name) -> Option<LocalId> {
@@ -127,10 +127,10 @@ impl Typer<'_> {
 
     /// Variables of functions are not known at translation; iterators are, unless their range is not.
     fn local_variability(&self, local: LocalId) -> Variability {
-        match self.place {
-            super::Place::Function => Variability::Continuous,
-            super::Place::Model if self.constant_iterators.contains(&local) => Variability::Constant,
-            super::Place::Model => {
+        match self.context {
+            super::Context::Function => Variability::Continuous,
+            super::Context::Model if self.constant_iterators.contains(&local) => Variability::Constant,
+            super::Context::Model => {
                 self.locals[local].default.as_ref().map_or(Variability::Parameter, |d| d.variability)
             }
         }
@@ -179,7 +179,7 @@ impl Typer<'_> {
         let span = reference.span;
         let conditional = steps.iter().find(|&&step| self.elaborator.instances.component(step).condition.is_some());
         if let Some(&conditional) = conditional
-            && self.place == super::Place::Model
+            && self.context == super::Context::Model
             && !self.elaborator.instances.ignore_protection
         {
             let name = self.elaborator.instances.component(conditional).name;
@@ -218,7 +218,7 @@ impl Typer<'_> {
                 );
                 return self.error(span, "too-many-subscripts", message);
             }
-            path.steps.push(Step { component, subscripts: Vec::new() });
+            path.steps.push(ReferencePart { component, subscripts: Vec::new() });
             let subscripts = self.part_subscripts(&path, &part.subscripts);
             self.check_index_types(component, &subscripts);
             rank += ty.rank - dropped(&subscripts);

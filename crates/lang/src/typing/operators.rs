@@ -6,7 +6,7 @@ use dae::expr::CompareOp;
 use dae::function::{ArithmeticOp, ArrayFunction};
 use syntax::ast::{BinaryOp, UnaryOp};
 
-use super::{Place, Typer, convert, first_output, to_real, unify, wrong};
+use super::{Context, Typer, convert, first_output, to_real, unify, wrong};
 use crate::typed::{Base, Expr, Kind, Type};
 
 pub fn symbol(op: BinaryOp) -> &'static str {
@@ -190,7 +190,7 @@ impl Typer<'_> {
             _ => CompareOp::NotEqual,
         };
         let mut variability = left.variability.max(right.variability);
-        if self.place == Place::Model
+        if self.context == Context::Model
             && variability == Variability::Continuous
             && ty.base == Base::Real
             && matches!(op, CompareOp::Equal | CompareOp::NotEqual)
@@ -200,7 +200,7 @@ impl Typer<'_> {
             let hint = "compare with a tolerance, such as `abs(a - b) < 1e-6`, or with `<` or `>` for what happens from then on";
             self.report(Diagnostic::warning("real-equality", message).at(span, "").hint(hint).specification("3.5"));
         }
-        if self.place == Place::Model {
+        if self.context == Context::Model {
             // A relation changes at events only (3.8.3).
             variability = variability.min(Variability::Discrete);
         }

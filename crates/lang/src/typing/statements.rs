@@ -4,7 +4,7 @@ use base::{Diagnostic, Name, Span};
 use dae::Variability;
 use syntax::ast;
 
-use super::{Outermost, Place, Typer, fits};
+use super::{Context, Outermost, Typer, fits};
 use crate::instance::ComponentType;
 use crate::typed::{Base, Expr, Kind, Statement, StatementKind, Type};
 
@@ -43,7 +43,7 @@ impl Typer<'_> {
                 }
                 let targets: Vec<ast::Expr> = used;
                 let references: Vec<&ast::Expr> = targets.iter().collect();
-                if self.place == Place::Function {
+                if self.context == Context::Function {
                     for iterator in iterators.iter().filter(|iterator| iterator.range.is_none()) {
                         self.check_range_kept(iterator, &references, body);
                     }
@@ -56,7 +56,7 @@ impl Typer<'_> {
                 StatementKind::While { condition: self.condition(condition), body: self.loop_body(body) }
             }
             ast::StatementKind::When { branches } => {
-                if self.place == Place::Function {
+                if self.context == Context::Function {
                     self.error(text.span, "when-in-function", "a function cannot contain `when`");
                     return None;
                 }
@@ -84,7 +84,7 @@ impl Typer<'_> {
                 StatementKind::Break
             }
             ast::StatementKind::Return => {
-                if self.place == Place::Model {
+                if self.context == Context::Model {
                     self.error(text.span, "misplaced-return", "`return` may only stand in a function");
                     return None;
                 }
@@ -136,7 +136,7 @@ impl Typer<'_> {
         let target = self.reference(reference);
         match &target.kind {
             Kind::Error => {}
-            Kind::Component(_) if self.place == Place::Function => {
+            Kind::Component(_) if self.context == Context::Function => {
                 return self.error(reference.span, "not-assignable", "a function assigns its own variables only");
             }
             Kind::Component(_) if target.variability <= Variability::Parameter && !self.initial => {
@@ -336,7 +336,7 @@ impl Typer<'_> {
         }
         if let Some(level) = &level
             && level.variability > Variability::Parameter
-            && self.place == Place::Model
+            && self.context == Context::Model
         {
             self.error(level.span, "variability", "the level of an assertion must not change");
         }

@@ -6,17 +6,17 @@ use fastrand::Rng;
 use crate::structure::{Class, Component, Item, LocalClass, Structure, Type, Value};
 
 pub fn structure(rng: &mut Rng) -> Structure {
-    let mut maker = Maker { structure: Structure { classes: Vec::new() }, names: 0, rng };
-    let count = maker.rng.usize(4..12);
+    let mut generator = StructureGenerator { structure: Structure { classes: Vec::new() }, names: 0, rng };
+    let count = generator.rng.usize(4..12);
     for number in 0..count {
-        let is_record = number < 2 || (number + 1 < count && maker.rng.usize(0..3) == 0);
-        let class = maker.class(is_record);
-        maker.structure.classes.push(class);
+        let is_record = number < 2 || (number + 1 < count && generator.rng.usize(0..3) == 0);
+        let class = generator.class(is_record);
+        generator.structure.classes.push(class);
     }
-    maker.structure
+    generator.structure
 }
 
-struct Maker<'r> {
+struct StructureGenerator<'r> {
     structure: Structure,
     names: usize,
     rng: &'r mut Rng,
@@ -33,7 +33,7 @@ fn without_redeclarations(items: Vec<Item>) -> Vec<Item> {
     kept.map(|item| Item { inner: without_redeclarations(item.inner.clone()), ..item }).collect()
 }
 
-impl Maker<'_> {
+impl StructureGenerator<'_> {
     fn chance(&mut self, of: usize) -> bool {
         self.rng.usize(0..of) == 0
     }

@@ -83,7 +83,7 @@ impl Pencil {
 }
 
 /// Where a routine has its arguments.
-struct Places {
+struct ArgumentPositions {
     a: usize,
     b: usize,
     alpha: usize,
@@ -92,7 +92,7 @@ struct Places {
     info: usize,
 }
 
-fn run(arguments: &mut Arguments<'_>, places: &Places, left: bool, right: bool) -> Answer {
+fn run(arguments: &mut Arguments<'_>, places: &ArgumentPositions, left: bool, right: bool) -> Answer {
     let (a, b) = (arguments.square(places.a)?, arguments.square(places.b)?);
     arguments.need(a.nrows() == b.nrows(), "the matrices do not fit")?;
     let Some(pencil) = solve(&a, &b) else {
@@ -117,20 +117,20 @@ fn run(arguments: &mut Arguments<'_>, places: &Places, left: bool, right: bool) 
 /// dggev(jobvl, jobvr, n, A, lda, B, ldb, alphar, alphai, beta, vl, ldvl, vr, ldvr, work, lwork, info)
 pub fn dggev(arguments: &mut Arguments<'_>) -> Answer {
     let (left, right) = (arguments.option(0)? == 'V', arguments.option(1)? == 'V');
-    run(arguments, &Places { a: 3, b: 5, alpha: 7, vectors: Some([10, 12]), info: 16 }, left, right)
+    run(arguments, &ArgumentPositions { a: 3, b: 5, alpha: 7, vectors: Some([10, 12]), info: 16 }, left, right)
 }
 
 /// dggevx(balanc, jobvl, jobvr, sense, n, A, lda, B, ldb, alphar, alphai, beta, vl, ldvl, vr, ldvr, ilo, ihi, lscale, rscale,
 /// abnrm, bbnrm, rconde, rcondv, work, lwork, iwork, bwork, info)
 pub fn dggevx(arguments: &mut Arguments<'_>) -> Answer {
     let (left, right) = (arguments.option(1)? == 'V', arguments.option(2)? == 'V');
-    run(arguments, &Places { a: 5, b: 7, alpha: 9, vectors: Some([12, 14]), info: 28 }, left, right)
+    run(arguments, &ArgumentPositions { a: 5, b: 7, alpha: 9, vectors: Some([12, 14]), info: 28 }, left, right)
 }
 
 /// dhgeqz(job, compq, compz, n, ilo, ihi, H, ldh, T, ldt, alphar, alphai, beta, Q, ldq, Z, ldz, work, lwork, info), for
 /// eigenvalues only.
 pub fn dhgeqz(arguments: &mut Arguments<'_>) -> Answer {
-    run(arguments, &Places { a: 6, b: 8, alpha: 10, vectors: None, info: 19 }, false, false)
+    run(arguments, &ArgumentPositions { a: 6, b: 8, alpha: 10, vectors: None, info: 19 }, false, false)
 }
 
 #[cfg(test)]

@@ -30,14 +30,14 @@ pub const LEAVES: &[(&str, &[usize])] = &[
 /// The name of an iterator, and its largest value if it counts from 1.
 type Counter = (String, Option<usize>);
 
-pub struct Maker<'r> {
+pub struct ExpressionGenerator<'r> {
     pub rng: &'r mut Rng,
     /// Iterators around, with the largest value of those that count from 1.
     iterators: Vec<Counter>,
     names: usize,
 }
 
-impl<'r> Maker<'r> {
+impl<'r> ExpressionGenerator<'r> {
     pub fn new(rng: &'r mut Rng) -> Self {
         Self { rng, iterators: Vec::new(), names: 0 }
     }
@@ -110,7 +110,7 @@ impl<'r> Maker<'r> {
             4 | 5 => self.elementwise(&[], depth),
             6 => {
                 let (name, range) = self.range(0);
-                let a = self.inside(&name, |maker| maker.of(&[], depth));
+                let a = self.inside(&name, |generator| generator.of(&[], depth));
                 self.reduction(a, name, range)
             }
             7 => {
@@ -290,7 +290,7 @@ impl<'r> Maker<'r> {
         let rest = sizes[inner..].to_vec();
         let result = sizes.to_vec();
         if inner == 1 {
-            let a = self.inside(&outer_iterator, |maker| maker.of(&rest, depth));
+            let a = self.inside(&outer_iterator, |generator| generator.of(&rest, depth));
             let text = format!("{{{} for {outer_name} in {}}}", a.0, outer.0);
             let value = move |e: &Environment| Tensor {
                 sizes: result.clone(),
@@ -300,7 +300,9 @@ impl<'r> Maker<'r> {
         }
         let (inner_iterator, range) = self.range_of(sizes[1]);
         let inner_name = inner_iterator.0.clone();
-        let a = self.inside(&outer_iterator, |maker| maker.inside(&inner_iterator, |maker| maker.of(&rest, depth)));
+        let a = self.inside(&outer_iterator, |generator| {
+            generator.inside(&inner_iterator, |generator| generator.of(&rest, depth))
+        });
         let text = format!("{{{} for {inner_name} in {}, {outer_name} in {}}}", a.0, range.0, outer.0);
         let row: Expression = {
             let row_sizes = result[1..].to_vec();
@@ -522,11 +524,11 @@ impl<'r> Maker<'r> {
 
     /// `[a, b; c]`: vectors are columns, scalars are matrices of one element.
     fn brackets(&mut self, m: usize, n: usize, depth: usize) -> Expression {
-        let part = |maker: &mut Self, m: usize, n: usize| -> Expression {
+        let part = |generator: &mut Self, m: usize, n: usize| -> Expression {
             let a = match (m, n) {
-                (1, 1) if maker.rng.bool() => maker.of(&[], depth),
-                (m, 1) if maker.rng.bool() => maker.of(&[m], depth),
-                _ => maker.of(&[m, n], depth),
+                (1, 1) if generator.rng.bool() => generator.of(&[], depth),
+                (m, 1) if generator.rng.bool() => generator.of(&[m], depth),
+                _ => generator.of(&[m, n], depth),
             };
             (a.0, Rc::new(move |e| (a.1)(e).promoted(2)))
         };

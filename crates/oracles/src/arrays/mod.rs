@@ -7,7 +7,7 @@ mod tensor;
 use fastrand::Rng;
 use session::Settings;
 
-use self::expression::{Environment, Expression, LEAVES, Maker};
+use self::expression::{Environment, Expression, ExpressionGenerator, LEAVES};
 use self::tensor::{Tensor, positions};
 use crate::case::Case;
 
@@ -84,7 +84,7 @@ fn random(rng: &mut Rng, environments: &[&Environment]) -> (Vec<usize>, Expressi
     loop {
         let sizes = shape(rng);
         let depth = rng.usize(1..=4);
-        let made = Maker::new(rng).of(&sizes, depth);
+        let made = ExpressionGenerator::new(rng).of(&sizes, depth);
         let is_small = |e: &&Environment| (made.1)(e).elements.iter().all(|x| x.abs() < 1e4);
         if made.0.len() < 600 && environments.iter().all(is_small) {
             return (sizes, made);

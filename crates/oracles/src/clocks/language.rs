@@ -38,7 +38,7 @@ pub struct Clock {
 
 /// One conversion.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Step {
+pub enum ClockConversion {
     Sub(i128),
     Super(i128),
     Shift(i128, i128),
@@ -63,7 +63,7 @@ pub enum Expr {
     FirstTick(usize),
     /// The sum of converted operands, which are variables of another clock; without a factor where it is inferred.
     Convert {
-        step: Step,
+        step: ClockConversion,
         operands: Vec<usize>,
         has_factor: bool,
     },
@@ -224,16 +224,16 @@ impl Network {
 }
 
 /// A conversion of clocks or of clocked expressions.
-pub fn converted(step: Step, operand: &str, has_factor: bool) -> String {
+pub fn converted(step: ClockConversion, operand: &str, has_factor: bool) -> String {
     match step {
-        Step::Sub(_) if !has_factor => format!("subSample({operand})"),
-        Step::Super(_) if !has_factor => format!("superSample({operand})"),
-        Step::Sub(by) => format!("subSample({operand}, {by})"),
-        Step::Super(by) => format!("superSample({operand}, {by})"),
-        Step::Shift(by, 1) => format!("shiftSample({operand}, {by})"),
-        Step::Shift(by, of) => format!("shiftSample({operand}, {by}, {of})"),
-        Step::Back(by, 1) => format!("backSample({operand}, {by})"),
-        Step::Back(by, of) => format!("backSample({operand}, {by}, resolution = {of})"),
-        Step::NoClock => format!("noClock({operand})"),
+        ClockConversion::Sub(_) if !has_factor => format!("subSample({operand})"),
+        ClockConversion::Super(_) if !has_factor => format!("superSample({operand})"),
+        ClockConversion::Sub(by) => format!("subSample({operand}, {by})"),
+        ClockConversion::Super(by) => format!("superSample({operand}, {by})"),
+        ClockConversion::Shift(by, 1) => format!("shiftSample({operand}, {by})"),
+        ClockConversion::Shift(by, of) => format!("shiftSample({operand}, {by}, {of})"),
+        ClockConversion::Back(by, 1) => format!("backSample({operand}, {by})"),
+        ClockConversion::Back(by, of) => format!("backSample({operand}, {by}, resolution = {of})"),
+        ClockConversion::NoClock => format!("noClock({operand})"),
     }
 }

@@ -11,7 +11,7 @@ use session::Settings;
 use crate::case::{Case, Verdict};
 use crate::run::Run;
 use interpreter::{Instant, at_start, interpret};
-use language::{Base, Clock, Expr, Network, Source, State, Step, Variable, converted};
+use language::{Base, Clock, ClockConversion, Expr, Network, Source, State, Variable, converted};
 use ratio::Ratio;
 
 pub fn case(random: &mut Rng) -> Case {
@@ -118,48 +118,48 @@ impl<'r> Generator<'r> {
         clock
     }
 
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> ClockConversion {
         let (by, of) = (self.random.i128(1..=4), self.random.i128(1..=3));
         match self.random.u8(..4) {
-            0 => Step::Sub(by),
-            1 => Step::Super(by),
-            2 => Step::Shift(by - 1, of),
-            _ => Step::Back(by - 1, of),
+            0 => ClockConversion::Sub(by),
+            1 => ClockConversion::Super(by),
+            2 => ClockConversion::Shift(by - 1, of),
+            _ => ClockConversion::Back(by - 1, of),
         }
     }
 
     /// The clock behind a conversion, if there is one.
-    fn after(&self, clock: Clock, step: Step) -> Option<Clock> {
+    fn after(&self, clock: Clock, step: ClockConversion) -> Option<Clock> {
         let Clock { base, factor, shift } = clock;
         let next = match step {
-            Step::Sub(by) => Clock { factor: factor * Ratio::of(by, 1), ..clock },
-            Step::Super(by) => Clock { factor: factor / Ratio::of(by, 1), ..clock },
-            Step::Shift(by, of) => Clock { shift: shift + factor * Ratio::of(by, of), ..clock },
-            Step::Back(by, of) => Clock { shift: shift - factor * Ratio::of(by, of), ..clock },
-            Step::NoClock => return None,
+            ClockConversion::Sub(by) => Clock { factor: factor * Ratio::of(by, 1), ..clock },
+            ClockConversion::Super(by) => Clock { factor: factor / Ratio::of(by, 1), ..clock },
+            ClockConversion::Shift(by, of) => Clock { shift: shift + factor * Ratio::of(by, of), ..clock },
+            ClockConversion::Back(by, of) => Clock { shift: shift - factor * Ratio::of(by, of), ..clock },
+            ClockConversion::NoClock => return None,
         };
         let is_possible = self.network.bases[base].is_periodic() || (next.factor.is_whole() && next.shift.is_whole());
         // A shift by parts is one of a faster clock.
-        let has_parts = matches!(step, Step::Shift(_, of) | Step::Back(_, of) if of > 1);
+        let has_parts = matches!(step, ClockConversion::Shift(_, of) | ClockConversion::Back(_, of) if of > 1);
         let is_fast = has_parts && !self.network.bases[base].is_periodic();
         let is_bounded = next.factor.value() > 0.2 && next.factor.value() < 20.0 && next.shift.value() < 20.0;
         (is_possible && !is_fast && is_bounded && next.shift >= Ratio::ZERO).then_some(next)
     }
 
     /// Conversions from one clock to another of its base.
-    fn route(&mut self, from: Clock, to: Clock) -> Option<Vec<Step>> {
+    fn route(&mut self, from: Clock, to: Clock) -> Option<Vec<ClockConversion>> {
         for _ in 0..10 {
             let ratio = to.factor / from.factor;
             let mut factors = Vec::new();
             if ratio.numerator > 1 {
-                factors.push(Step::Sub(ratio.numerator));
+                factors.push(ClockConversion::Sub(ratio.numerator));
             }
             if ratio.denominator > 1 {
-                factors.push(Step::Super(ratio.denominator));
+                factors.push(ClockConversion::Super(ratio.denominator));
             }
             if self.random.u8(..3) == 0 {
                 let by = self.random.i128(2..=3);
-                factors.extend([Step::Sub(by), Step::Super(by)]);
+                factors.extend([ClockConversion::Sub(by), ClockConversion::Super(by)]);
             }
             self.random.shuffle(&mut factors);
             let at = self.random.usize(..=factors.len());
@@ -170,8 +170,8 @@ impl<'r> Generator<'r> {
                 if number == at {
                     let by = (to.shift - from.shift) / clock.factor;
                     let shift = match by >= Ratio::ZERO {
-                        true => Step::Shift(by.numerator, by.denominator),
-                        false => Step::Back(-by.numerator, by.denominator),
+                        true => ClockConversion::Shift(by.numerator, by.denominator),
+                        false => ClockConversion::Back(-by.numerator, by.denominator),
                     };
                     if by != Ratio::ZERO {
                         steps.push(shift);
@@ -235,7 +235,7 @@ impl<'r> Generator<'r> {
         let mut at = known;
         let mut operand = from;
         if self.random.bool() {
-            operand = self.operand(at, from, matches!(steps.first(), Some(Step::Back(..))));
+            operand = self.operand(at, from, matches!(steps.first(), Some(ClockConversion::Back(..))));
         }
         let last = steps.len() - 1;
         for (number, &step) in steps.iter().enumerate() {
@@ -243,7 +243,7 @@ impl<'r> Generator<'r> {
             if self.random.u8(..6) == 0 {
                 let other = self.network.variables[from].clock == at;
                 if other {
-                    operands.push(self.operand(at, from, matches!(step, Step::Back(..))));
+                    operands.push(self.operand(at, from, matches!(step, ClockConversion::Back(..))));
                 }
             }
             let value = Expr::Convert { step, operands, has_factor: true };
@@ -253,7 +253,7 @@ impl<'r> Generator<'r> {
             at = self.after(at, step)?;
             let is_inline = self.random.u8(..3) > 0;
             let value = if self.random.bool() { self.wrapped(value) } else { value };
-            let has_start = matches!(steps.get(number + 1), Some(Step::Back(..)));
+            let has_start = matches!(steps.get(number + 1), Some(ClockConversion::Back(..)));
             let start = match (is_inline, has_start) {
                 (true, true) => at_start(&self.network, &value),
                 (true, false) => 0.0,
@@ -332,7 +332,7 @@ impl<'r> Generator<'r> {
             (3, _, Some(v), _) => {
                 let operand =
                     if self.random.bool() { v } else { self.operand(self.network.variables[v].clock, v, false) };
-                Expr::Convert { step: Step::NoClock, operands: vec![operand], has_factor: true }
+                Expr::Convert { step: ClockConversion::NoClock, operands: vec![operand], has_factor: true }
             }
             (4 | 5, _, Some(v), _) => self.converted(v, clock).unwrap_or(Expr::Number(1.25)),
             (6, _, _, Some(flag)) => {
@@ -378,12 +378,12 @@ impl<'r> Generator<'r> {
     }
 
     /// The way that always leads to a clock: the shift in ticks of the base, then the factors.
-    fn detour(&self, clock: Clock) -> Vec<Step> {
+    fn detour(&self, clock: Clock) -> Vec<ClockConversion> {
         let Clock { factor, shift, .. } = clock;
         vec![
-            Step::Shift(shift.numerator, shift.denominator),
-            Step::Sub(factor.numerator),
-            Step::Super(factor.denominator),
+            ClockConversion::Shift(shift.numerator, shift.denominator),
+            ClockConversion::Sub(factor.numerator),
+            ClockConversion::Super(factor.denominator),
         ]
     }
 

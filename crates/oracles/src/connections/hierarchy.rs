@@ -42,21 +42,21 @@ pub struct Hierarchy {
 impl Hierarchy {
     /// A model `Case` over elements whose texts are `definitions`.
     pub fn random(rng: &mut Rng, definitions: &str, elements: &[Element], connector: &str) -> Self {
-        let mut maker = Maker { rng, connector, classes: Vec::new(), elements: elements.len() };
+        let mut generator = HierarchyGenerator { rng, connector, classes: Vec::new(), elements: elements.len() };
         for element in elements {
             let connectors = element.connectors.iter().map(|&name| name.to_owned()).collect();
             let name = element.name.clone();
-            maker.classes.push(Class { name, connectors, components: Vec::new(), connections: Vec::new() });
+            generator.classes.push(Class { name, connectors, components: Vec::new(), connections: Vec::new() });
         }
         let mut text = format!("model Case\n{definitions}");
-        for level in 0..maker.rng.usize(1..=3) {
+        for level in 0..generator.rng.usize(1..=3) {
             let name = format!("L{level}");
-            let body = maker.composite(&name, false);
+            let body = generator.composite(&name, false);
             text += &format!("  model {name}\n{body}  end {name};\n");
         }
-        text += &maker.composite("Case", true);
+        text += &generator.composite("Case", true);
         text += "end Case;\n";
-        let (classes, count) = (maker.classes, elements.len());
+        let (classes, count) = (generator.classes, elements.len());
         let mut hierarchy = Self { text, connectors: Vec::new(), elements: Vec::new(), sets: Vec::new() };
         hierarchy.instance(&classes, count, classes.len() - 1, "");
         hierarchy
@@ -99,14 +99,14 @@ impl Hierarchy {
     }
 }
 
-struct Maker<'r> {
+struct HierarchyGenerator<'r> {
     rng: &'r mut Rng,
     connector: &'r str,
     classes: Vec<Class>,
     elements: usize,
 }
 
-impl Maker<'_> {
+impl HierarchyGenerator<'_> {
     /// The body of a class of components; the last one has no connectors of its own.
     fn composite(&mut self, name: &str, is_last: bool) -> String {
         let mut text = String::new();

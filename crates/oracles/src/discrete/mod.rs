@@ -76,7 +76,7 @@ struct Generator<'r> {
 
 /// Where an expression stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Context {
     /// Its relations make events.
     Outside,
     Body,
@@ -153,7 +153,7 @@ impl<'r> Generator<'r> {
         match self.random.u8(..6) {
             0 | 1 if self.all_fixed => {
                 let ty = self.model.variables[first].ty;
-                let value = self.expr(ty, first, Place::Outside, 3);
+                let value = self.expr(ty, first, Context::Outside, 3);
                 self.model.parts.push(Part::Equation(first, value));
                 first + 1
             }
@@ -170,7 +170,7 @@ impl<'r> Generator<'r> {
                     let mut body = Vec::new();
                     for target in first..first + count {
                         if k == 0 || self.random.u8(..3) > 0 {
-                            let value = self.expr(self.model.variables[target].ty, target, Place::Body, 3);
+                            let value = self.expr(self.model.variables[target].ty, target, Context::Body, 3);
                             body.push(Action::Assign(target, value));
                         }
                     }
@@ -213,20 +213,20 @@ impl<'r> Generator<'r> {
         for target in first..last {
             let ty = self.model.variables[target].ty;
             if self.all_fixed && self.random.u8(..4) == 0 {
-                statements.push(Statement::Assign(target, self.expr(ty, target, Place::Outside, 2)));
+                statements.push(Statement::Assign(target, self.expr(ty, target, Context::Outside, 2)));
             } else {
                 let mut branches = Vec::new();
                 for _ in 0..self.random.usize(1..=2) {
                     let elements = self.elements(last);
-                    let value = self.expr(ty, last, Place::Body, 3);
+                    let value = self.expr(ty, last, Context::Body, 3);
                     let mut body = vec![Action::Assign(target, value)];
                     if self.random.u8(..3) == 0 {
                         let other = self.random.usize(first..last);
-                        let value = self.expr(self.model.variables[other].ty, last, Place::Body, 2);
+                        let value = self.expr(self.model.variables[other].ty, last, Context::Body, 2);
                         body.push(Action::Assign(other, value));
                     }
                     if self.random.u8(..3) == 0 {
-                        let condition = self.expr(Type::Boolean, last, Place::Body, 2);
+                        let condition = self.expr(Type::Boolean, last, Context::Body, 2);
                         let otherwise = if self.random.bool() { body.clone() } else { Vec::new() };
                         body.push(Action::If(condition, std::mem::take(&mut body.clone()), otherwise));
                     }
@@ -246,22 +246,22 @@ impl<'r> Generator<'r> {
                 0 => Expr::Initial,
                 1 if self.random.bool() => Expr::Terminal,
                 1..=3 if !self.model.samples.is_empty() => Expr::Sample(self.random.usize(..self.model.samples.len())),
-                4 => self.leaf(Type::Boolean, limit, Place::Outside),
-                _ => self.expr(Type::Boolean, limit, Place::Outside, 2),
+                4 => self.leaf(Type::Boolean, limit, Context::Outside),
+                _ => self.expr(Type::Boolean, limit, Context::Outside, 2),
             })
             .collect()
     }
 
-    fn expr(&mut self, ty: Type, limit: usize, place: Place, depth: u32) -> Expr {
+    fn expr(&mut self, ty: Type, limit: usize, context: Context, depth: u32) -> Expr {
         if depth == 0 || self.random.u8(..4) == 0 {
-            return self.leaf(ty, limit, place);
+            return self.leaf(ty, limit, context);
         }
         let less = depth - 1;
         let both = |this: &mut Self, ty| {
-            (Box::new(this.expr(ty, limit, place, less)), Box::new(this.expr(ty, limit, place, less)))
+            (Box::new(this.expr(ty, limit, context, less)), Box::new(this.expr(ty, limit, context, less)))
         };
         match (ty, self.random.u8(..5)) {
-            (Type::Boolean, 0) => Expr::Not(Box::new(self.expr(ty, limit, place, less))),
+            (Type::Boolean, 0) => Expr::Not(Box::new(self.expr(ty, limit, context, less))),
             (Type::Boolean, 1) => {
                 let (a, b) = both(self, ty);
                 Expr::And(a, b)
@@ -279,14 +279,14 @@ impl<'r> Generator<'r> {
                 Expr::Add(a, b)
             }
             _ => {
-                let condition = Box::new(self.expr(Type::Boolean, limit, place, less));
+                let condition = Box::new(self.expr(Type::Boolean, limit, context, less));
                 let (a, b) = both(self, ty);
                 Expr::If(condition, a, b)
             }
         }
     }
 
-    fn leaf(&mut self, ty: Type, limit: usize, place: Place) -> Expr {
+    fn leaf(&mut self, ty: Type, limit: usize, context: Context) -> Expr {
         let fits = |variable: &Variable| variable.ty == ty || (ty == Type::Real && variable.ty == Type::Integer);
         let all: Vec<usize> = (0..self.model.variables.len()).filter(|&v| fits(&self.model.variables[v])).collect();
         let known: Vec<usize> = all.iter().copied().filter(|&v| v < limit).collect();
@@ -301,7 +301,7 @@ impl<'r> Generator<'r> {
                 5 if ty == Type::Boolean && !self.model.thresholds.is_empty() => {
                     return Expr::Late(self.random.usize(..self.model.thresholds.len()));
                 }
-                6 if ty == Type::Boolean && place == Place::Outside && !self.model.crossings.is_empty() => {
+                6 if ty == Type::Boolean && context == Context::Outside && !self.model.crossings.is_empty() => {
                     return Expr::Above(self.random.usize(..self.model.crossings.len()));
                 }
                 7 => {

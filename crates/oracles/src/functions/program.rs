@@ -122,9 +122,9 @@ fn down(n: i64, u: f64) -> f64 {
 
 impl Program {
     pub fn random(rng: &mut Rng, exits: Exits) -> Self {
-        let mut maker = Maker { rng, exits, loops: 0, branches: 0, iterators: Vec::new() };
-        let count = maker.rng.usize(3..=7);
-        let body = maker.block(count, 0);
+        let mut generator = ProgramGenerator { rng, exits, loops: 0, branches: 0, iterators: Vec::new() };
+        let count = generator.rng.usize(3..=7);
+        let body = generator.block(count, 0);
         let text = format!(
             "{LIBRARY}  function f
     input Real x;
@@ -183,7 +183,7 @@ impl Program {
     }
 }
 
-struct Maker<'r> {
+struct ProgramGenerator<'r> {
     rng: &'r mut Rng,
     exits: Exits,
     /// Loops around the statement.
@@ -196,7 +196,7 @@ struct Maker<'r> {
 const REALS: [&str; 4] = ["y", "s", "t", "q.a"];
 const INTEGERS: [&str; 2] = ["m", "q.k"];
 
-impl Maker<'_> {
+impl ProgramGenerator<'_> {
     fn real(&mut self, depth: usize) -> Real {
         if depth == 0 {
             return self.leaf();

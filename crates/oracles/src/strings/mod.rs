@@ -61,7 +61,7 @@ const VARIABLES: [(&str, &str); 9] = [
     ("E", "e"),
 ];
 
-struct Maker<'a> {
+struct ExpressionGenerator<'a> {
     rng: &'a mut Rng,
     values: &'a Values,
 }
@@ -69,7 +69,7 @@ struct Maker<'a> {
 /// The text of an expression and its value.
 type Made = (String, String);
 
-impl Maker<'_> {
+impl ExpressionGenerator<'_> {
     fn text(&mut self, depth: usize) -> Made {
         match self.rng.u8(0..if depth == 0 { 6 } else { 9 }) {
             0 | 1 => self.real(),
@@ -195,7 +195,7 @@ pub fn case(rng: &mut Rng) -> Case {
     let arguments = VARIABLES.map(|(_, name)| format!("x{name}")).join(", ");
     for k in 0..COUNT {
         let depth = rng.usize(0..=2);
-        let (text, expected) = Maker { rng, values: &values }.text(depth);
+        let (text, expected) = ExpressionGenerator { rng, values: &values }.text(depth);
         let (constant, moving, local) = (text.replace('@', "p"), text.replace('@', "x"), text.replace('@', ""));
         let expected = quoted(&expected);
         let mut check = |name: &str, value: &str| {

@@ -145,7 +145,7 @@ colour();
 ";
 
 /// What remains without a red edge.
-fn verdict(written: &Written, steps: &[transform::structure::colouring::Step]) -> String {
+fn verdict(written: &Written, steps: &[transform::structure::colouring::RedEdge]) -> String {
     let red_rows: FxHashSet<u32> = steps.iter().map(|step| step.row).collect();
     let red_columns: FxHashSet<u32> = steps.iter().map(|step| step.column).collect();
     let (mut open, mut constraints) = (0, Vec::new());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::Diagnostic;
 use compile::Program;
 
-use super::{Left, Station, Switching, quiet};
+use super::{Left, ModeRuntime, Switching, quiet};
 use crate::clockwork::Clockwork;
 use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath};
@@ -16,10 +16,10 @@ use solve::roots::Crossing;
 /// Modes that follow each other within one instant before it counts as one without end.
 const MOST_ITERATIONS: u32 = 100;
 
-/// What an event has to work with. The station in use stands at the left limits, which are saved as such.
+/// What an event has to work with. The runtime in use stands at the left limits, which are saved as such.
 pub struct Instant<'r> {
     pub switching: &'r mut Switching,
-    pub station: &'r mut Box<Station>,
+    pub runtime: &'r mut Box<ModeRuntime>,
     pub clockwork: &'r mut Clockwork,
     pub log: &'r mut Journal,
     pub time: f64,
@@ -40,8 +40,8 @@ impl Instant<'_> {
     }
 
     fn pass_from(&mut self, left: &mut Left) -> Result<Aftermath, Trouble> {
-        self.switching.note_sizes_at_times(self.station);
-        let due = self.clockwork.raise(&self.program(), &mut self.station.machine.memory, self.time);
+        self.switching.note_sizes_at_times(self.runtime);
+        let due = self.clockwork.raise(&self.program(), &mut self.runtime.machine.memory, self.time);
         let quiet = if due { quiet::Outcome::Open } else { self.pass_quietly() };
         if let quiet::Outcome::Passed(aftermath) = quiet {
             return Ok(aftermath);
@@ -50,20 +50,20 @@ impl Instant<'_> {
         let first = match quiet {
             quiet::Outcome::Leaves(key) => {
                 let program = &self.program();
-                self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
+                self.runtime.bands.enter(&mut self.runtime.machine.memory, program, self.crossings);
                 key
             }
             _ => self.first_candidate(due),
         };
-        left.remember_relations(self.station);
+        left.remember_relations(self.runtime);
         self.find_triggers(left);
         let mut aftermath = self.iterate(left, first)?;
         if due {
             // What reads the flags of samples has to see that they fell.
-            Clockwork::lower(&self.program(), &mut self.station.machine.memory);
+            Clockwork::lower(&self.program(), &mut self.runtime.machine.memory);
             self.take_left(left);
-            self.station.run_events(Phase::Decided)?;
-            let first = self.station.found_key();
+            self.runtime.run_events(Phase::Decided)?;
+            let first = self.runtime.found_key();
             let rest = self.iterate(left, first)?;
             aftermath.terminated = aftermath.terminated.or(rest.terminated);
         }
@@ -72,26 +72,26 @@ impl Instant<'_> {
 
     /// The start of a run, from values that were there before.
     pub fn begin(&mut self, mut left: Left) -> Result<Aftermath, Trouble> {
-        let due = self.clockwork.raise(&self.program(), &mut self.station.machine.memory, self.time);
-        let first = self.switching.first(self.station);
+        let due = self.clockwork.raise(&self.program(), &mut self.runtime.machine.memory, self.time);
+        let first = self.switching.first(self.runtime);
         // What is true from the beginning has not become true: when clauses do not see an edge.
-        self.switching.choose(self.station, &left, first, self.last_step)?;
-        left.keep_conditions(self.station);
-        let first = self.station.key();
+        self.switching.choose(self.runtime, &left, first, self.last_step)?;
+        left.keep_conditions(self.runtime);
+        let first = self.runtime.key();
         let aftermath = self.iterate(&mut left, first)?;
         if due {
-            Clockwork::lower(&self.program(), &mut self.station.machine.memory);
+            Clockwork::lower(&self.program(), &mut self.runtime.machine.memory);
         }
         Ok(aftermath)
     }
 
     fn program(&self) -> Arc<Program> {
-        self.station.machine.program.clone()
+        self.runtime.machine.program.clone()
     }
 
     /// Takes the values in use, as those at the left of what comes next.
     fn take_left(&mut self, left: &mut Left) {
-        left.take(self.station, self.switching.variables());
+        left.take(self.runtime, self.switching.variables());
         if self.timed {
             left.after = self.clockwork.just_after(self.time);
         }
@@ -100,26 +100,26 @@ impl Instant<'_> {
     /// The mode that the relations ask for as they are where they made the event.
     fn first_candidate(&mut self, due: bool) -> transform::modes::Key {
         let program = &self.program();
-        let present = self.station.key();
+        let present = self.runtime.key();
         if self.timed {
-            self.station.machine.memory.set_time(self.clockwork.just_after(self.time));
+            self.runtime.machine.memory.set_time(self.clockwork.just_after(self.time));
         }
         // Where a crossing alone makes the event, nothing else has changed.
-        let inputs_jump = self.station.machine.memory.driven.has_jumped(self.time);
+        let inputs_jump = self.runtime.machine.memory.driven.has_jumped(self.time);
         let alone = !self.timed && !due && !inputs_jump && !self.crossings.is_empty();
-        let mut outcome = if alone { Ok(()) } else { self.station.run_events(Phase::Live) };
+        let mut outcome = if alone { Ok(()) } else { self.runtime.run_events(Phase::Live) };
         if !self.crossings.is_empty() {
-            self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
-            outcome = outcome.and(self.station.run_events(Phase::Decided));
+            self.runtime.bands.enter(&mut self.runtime.machine.memory, program, self.crossings);
+            outcome = outcome.and(self.runtime.run_events(Phase::Decided));
         }
-        self.station.machine.memory.set_time(self.time);
-        if outcome.is_ok() { self.station.found_key() } else { present }
+        self.runtime.machine.memory.set_time(self.time);
+        if outcome.is_ok() { self.runtime.found_key() } else { present }
     }
 
     /// The relations that made the event, and what they became.
     fn find_triggers(&self, left: &mut Left) {
         left.crossed.clear();
-        let Some(switch) = &self.station.switch else { return };
+        let Some(switch) = &self.runtime.switch else { return };
         let roots = &self.program().roots;
         for crossing in self.crossings {
             let relation = roots[crossing.function].relation;
@@ -137,23 +137,23 @@ impl Instant<'_> {
             aftermath.iterations += 1;
             let before = self.program();
             let (number, place) = (self.switching.number(), self.switching.place());
-            self.switching.choose(self.station, left, first, self.last_step)?;
+            self.switching.choose(self.runtime, left, first, self.last_step)?;
             let moved = !Arc::ptr_eq(&before, &self.program());
             if let Some(transition) = transition.take() {
-                self.switching.note_proof(transition, self.station, !moved);
+                self.switching.note_proof(transition, self.runtime, !moved);
             }
             if moved && self.log.is_active() {
-                self.log.write(&Entry::Mode(&self.switching.change(self.station, number, left)));
+                self.log.write(&Entry::Mode(&self.switching.change(self.runtime, number, left)));
             }
             if moved {
                 *self.clockwork =
-                    self.clockwork.in_program(&self.station.machine.program, &self.station.machine.memory);
+                    self.clockwork.in_program(&self.runtime.machine.program, &self.runtime.machine.memory);
             }
             self.tell_jump(left);
             let reinitialised = self.act(&mut aftermath)?;
             let wanted = if reinitialised { self.follow_reinit(left)? } else { None };
             let changed = self.tell_changes(aftermath.iterations);
-            self.station.machine.save_pre();
+            self.runtime.machine.save_pre();
             let jumped = self.switching.jump().depth > 0;
             if !changed && !reinitialised && !moved && !jumped {
                 return Ok(aftermath);
@@ -163,20 +163,20 @@ impl Instant<'_> {
             }
             self.take_left(left);
             if let Some(wanted) = &wanted {
-                left.keep_states(self.station, *wanted == self.station.key());
+                left.keep_states(self.runtime, *wanted == self.runtime.key());
             }
             if !reinitialised && !jumped && self.switching.is_decided(place) && self.is_at_rest(&mut aftermath)? {
                 return Ok(aftermath);
             }
             transition = (moved && !jumped).then_some((place, self.switching.place()));
-            first = wanted.unwrap_or_else(|| self.station.found_key());
+            first = wanted.unwrap_or_else(|| self.runtime.found_key());
         }
     }
 
     /// Carries out the actions of the model; whether a state was set.
     fn act(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
         let program = &self.program();
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         machine.run(|sections| &sections.actions, Phase::Frozen)?;
         let (actions, slots) = (&program.model().actions, &program.layout.actions);
         let reinit = Reinit::due(machine);
@@ -191,24 +191,24 @@ impl Instant<'_> {
     /// would share. Discrete variables stay, so that the next iteration sees what becomes of them. The mode that is called
     /// for, where that can be told.
     fn follow_reinit(&mut self, left: &mut Left) -> Result<Option<transform::modes::Key>, Trouble> {
-        let before = self.station.machine.memory.values.clone();
+        let before = self.runtime.machine.memory.values.clone();
         self.take_left(left);
-        if self.switching.settle(self.station, left, self.last_step).is_ok() {
-            let wanted = self.station.found_key();
-            self.station.keep_smooth(before);
+        if self.switching.settle(self.runtime, left, self.last_step).is_ok() {
+            let wanted = self.runtime.found_key();
+            self.runtime.keep_smooth(before);
             return Ok(Some(wanted));
         }
-        self.station.machine.memory.values = before;
-        self.station.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
-        self.station.machine.run(|sections| &sections.outputs, Phase::Frozen)?;
+        self.runtime.machine.memory.values = before;
+        self.runtime.machine.run(|sections| &sections.dynamics, Phase::Frozen)?;
+        self.runtime.machine.run(|sections| &sections.outputs, Phase::Frozen)?;
         Ok(None)
     }
 
     /// Whether nothing changes with the new left limits: where no value jumped and every relation is decided by its value,
     /// one evaluation tells.
     fn is_at_rest(&mut self, aftermath: &mut Aftermath) -> Result<bool, Trouble> {
-        self.station.remember_constrained();
-        self.station.run_events(Phase::Decided)?;
+        self.runtime.remember_constrained();
+        self.runtime.run_events(Phase::Decided)?;
         let calm = !self.has_changes() && self.is_in_its_mode() && !self.is_broken();
         if calm {
             aftermath.iterations += 1;
@@ -220,18 +220,18 @@ impl Instant<'_> {
 
     /// Whether something jumped that constraints determine.
     pub(super) fn is_broken(&self) -> bool {
-        self.station.broken(&self.switching.sizes).is_some()
+        self.runtime.broken(&self.switching.sizes).is_some()
     }
 
     /// Whether discrete variables changed.
     pub(super) fn has_changes(&self) -> bool {
-        let (machine, names) = (&self.station.machine, &self.station.names);
+        let (machine, names) = (&self.runtime.machine, &self.runtime.names);
         machine.program.changed(&machine.memory).any(|slot| events::is_discrete(machine, names, slot))
     }
 
     /// Logs discrete variables that changed; whether there are any.
     pub(super) fn tell_changes(&mut self, iteration: u32) -> bool {
-        let (machine, names) = (&self.station.machine, &self.station.names);
+        let (machine, names) = (&self.runtime.machine, &self.runtime.names);
         let mut any = false;
         for slot in machine.program.changed(&machine.memory) {
             if events::is_discrete(machine, names, slot) {
@@ -250,8 +250,8 @@ impl Instant<'_> {
         if jump.depth == 0 {
             return;
         }
-        let program = &self.station.machine.program;
-        let Some(switch) = &self.station.switch else { return };
+        let program = &self.runtime.machine.program;
+        let Some(switch) = &self.runtime.switch else { return };
         let columns = &switch.restart.chains().columns;
         let model = program.model();
         let time = self.time;
@@ -280,7 +280,7 @@ impl Instant<'_> {
                 self.log.write(&Entry::Impulse { time, variable: &name, value });
             }
             let is_smooth = columns.iter().any(|chain| chain.len() > 1 && chain[0] == variable);
-            let to = program.value(&self.station.machine.memory, variable);
+            let to = program.value(&self.runtime.machine.memory, variable);
             let size = self.switching.sizes.of(variable);
             if is_smooth && (to - from).abs() > 1e-9 * (to.abs() + from.abs() + size) {
                 self.log.write(&Entry::Jump { time, variable: &name, from, to });
@@ -292,7 +292,7 @@ impl Instant<'_> {
         let message = format!(
             "{MOST_ITERATIONS} modes follow each other at time {} without end; the last is {}",
             self.time,
-            self.switching.modes().describe(&self.station.key())
+            self.switching.modes().describe(&self.runtime.key())
         );
         let hint = "the mode after a transition calls for the one before it; look at it with --event-log";
         Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint)))

@@ -6,7 +6,7 @@ use dae::{VarId, VariableType};
 use rustc_hash::FxHashMap;
 use transform::Role;
 
-use super::station::{RelationNumbers, Station};
+use super::runtime::{ModeRuntime, RelationNumbers};
 use crate::clockwork::same_instant;
 use crate::columns::root_of;
 
@@ -17,7 +17,7 @@ pub type Derivative = (VarId, u32);
 #[derive(Clone)]
 pub struct Carried {
     /// By the variables of the model in which nothing is decided.
-    values: Vec<Place>,
+    values: Vec<SignedAddress>,
     /// Those of them that change during the run: what is read as it is, with its address, and the others.
     plain: Vec<(u32, u32)>,
     turned: Vec<u32>,
@@ -30,12 +30,12 @@ pub struct Carried {
     complete: bool,
     previous: Vec<(VarId, u32)>,
     /// In the order of the first part.
-    derivatives: Vec<(Derivative, Place)>,
+    derivatives: Vec<(Derivative, SignedAddress)>,
 }
 
 /// An address, and how the number there is read.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SignedAddress {
     address: u32,
     reading: Reading,
 }
@@ -47,7 +47,7 @@ enum Reading {
     Negation,
 }
 
-impl Place {
+impl SignedAddress {
     fn of(program: &Program, variable: VarId) -> Self {
         let place = program.layout.place(variable);
         let reading = match (place.negated, program.model().variables[variable].ty) {
@@ -85,15 +85,15 @@ impl Carried {
             !matches!(ty, VariableType::String | VariableType::Object | VariableType::Clock)
         };
         let put = |variable: VarId| {
-            let place = Place::of(program, variable);
+            let place = SignedAddress::of(program, variable);
             (place.reading == Reading::Plain).then_some((variable.index() as u32, place.address))
         };
         let previous = |variable: VarId| Some((variable, program.layout.previous(program.layout.slot(variable))?));
         // Derivatives that other modes have are constants.
         let is_in_use = |variable: VarId| !matches!(program.schedule.roles[variable], Role::Constant);
-        let mut derivatives: Vec<(Derivative, Place)> = (model.variables.iter())
+        let mut derivatives: Vec<(Derivative, SignedAddress)> = (model.variables.iter())
             .filter(|(variable, declared)| declared.derivative_of.is_some() && is_in_use(*variable))
-            .map(|(variable, _)| (root_of(model, variable), Place::of(program, variable)))
+            .map(|(variable, _)| (root_of(model, variable), SignedAddress::of(program, variable)))
             .collect();
         derivatives.sort_by_key(|&(derivative, _)| derivative);
         let moves = |variable: &VarId| {
@@ -106,7 +106,7 @@ impl Carried {
             }
             true
         };
-        let is_plain = |variable: &VarId| Place::of(program, *variable).reading == Reading::Plain;
+        let is_plain = |variable: &VarId| SignedAddress::of(program, *variable).reading == Reading::Plain;
         let (plain, turned): (Vec<VarId>, Vec<VarId>) = ids().filter(moves).partition(is_plain);
         // What has several names is put once.
         let is_own = |variable: &VarId| !matches!(program.schedule.roles[*variable], Role::Alias { .. });
@@ -119,7 +119,7 @@ impl Carried {
         let smooth_puts = puts.iter().copied().filter(is_smooth).filter_map(put).collect();
         puts.extend(resting);
         Self {
-            values: ids().map(|variable| Place::of(program, variable)).collect(),
+            values: ids().map(|variable| SignedAddress::of(program, variable)).collect(),
             plain: plain.into_iter().filter_map(put).collect(),
             turned: turned.into_iter().map(|variable| variable.index() as u32).collect(),
             puts: puts.into_iter().filter_map(put).collect(),
@@ -163,11 +163,11 @@ impl Sizes {
         self.values.get(variable.index()).copied().unwrap_or(0.0)
     }
 
-    /// Takes note of the values of a station.
-    pub fn note(&mut self, station: &mut Station) {
-        station.carried(self.values.len());
-        let Some(carried) = &station.carried else { return };
-        let memory = &station.machine.memory;
+    /// Takes note of the values of a runtime.
+    pub fn note(&mut self, runtime: &mut ModeRuntime) {
+        runtime.carried(self.values.len());
+        let Some(carried) = &runtime.carried else { return };
+        let memory = &runtime.machine.memory;
         for &(variable, address) in &carried.plain {
             self.grow(variable, memory.values[address as usize].abs());
         }
@@ -214,17 +214,17 @@ pub struct Left {
 }
 
 impl Left {
-    pub fn of(station: &mut Station, variables: usize) -> Self {
+    pub fn of(runtime: &mut ModeRuntime, variables: usize) -> Self {
         let mut left = Self::default();
-        left.take(station, variables);
+        left.take(runtime, variables);
         left
     }
 
-    /// Takes the values of a station, and nothing that was there before.
-    pub fn take(&mut self, station: &mut Station, variables: usize) {
-        station.carried(variables);
-        let Some(carried) = &station.carried else { return };
-        let memory = &station.machine.memory;
+    /// Takes the values of a runtime, and nothing that was there before.
+    pub fn take(&mut self, runtime: &mut ModeRuntime, variables: usize) {
+        runtime.carried(variables);
+        let Some(carried) = &runtime.carried else { return };
+        let memory = &runtime.machine.memory;
         (self.time, self.after) = (memory.time(), memory.time());
         self.passed = memory.driven.passed();
         if self.values.len() == carried.values.len() {
@@ -247,29 +247,29 @@ impl Left {
             [sample.start_value, sample.interval_value, sample.flag].map(|address| memory.values[address as usize])
         };
         self.samples.clear();
-        self.samples.extend(station.machine.program.layout.samples.iter().map(sample));
+        self.samples.extend(runtime.machine.program.layout.samples.iter().map(sample));
         self.delays.clone_from(&memory.delays);
         self.triggers.clear();
         self.kept.clear();
         self.relations.clear();
         self.unnumbered.clear();
-        if station.switch.is_none() {
-            let relations = station.machine.program.layout.relations.values();
+        if runtime.switch.is_none() {
+            let relations = runtime.machine.program.layout.relations.values();
             self.unnumbered.extend(relations.map(|relation| memory.values[relation.state as usize]));
         }
-        self.remember_relations(station);
+        self.remember_relations(runtime);
         self.before.clone_from(&self.relations);
     }
 
     /// Takes over the states of relations only.
-    pub fn remember_relations(&mut self, station: &Station) {
-        let Some(switch) = &station.switch else { return };
+    pub fn remember_relations(&mut self, runtime: &ModeRuntime) {
+        let Some(switch) = &runtime.switch else { return };
         let end = switch.shared.iter().max().map_or(0, |number| number + 1);
         if self.relations.len() < end {
             self.relations.resize(end, None);
         }
         for (&state, &number) in switch.states.iter().zip(&switch.shared) {
-            self.relations[number] = Some(station.machine.memory.values[state as usize]);
+            self.relations[number] = Some(runtime.machine.memory.values[state as usize]);
         }
     }
 
@@ -284,14 +284,14 @@ impl Left {
         }
     }
 
-    /// Conditions of when clauses were before what they are in a station now.
-    pub fn keep_conditions(&mut self, station: &Station) {
-        let model = station.machine.program.model();
+    /// Conditions of when clauses were before what they are in a runtime now.
+    pub fn keep_conditions(&mut self, runtime: &ModeRuntime) {
+        let model = runtime.machine.program.model();
         for equation in model.equations.values() {
             let dae::EquationRole::When(clause) = &equation.role else { continue };
             for &condition in &clause.conditions {
                 if let Some(value) = self.values.get_mut(condition.index()) {
-                    *value = station.value(condition);
+                    *value = runtime.value(condition);
                 }
             }
         }
@@ -306,12 +306,12 @@ impl Left {
         self.relations.get(number).copied().flatten()
     }
 
-    /// The values were taken after states of a station had been set. These stay; and where its mode does, so does what
+    /// The values were taken after states of a runtime had been set. These stay; and where its mode does, so does what
     /// follows from them.
-    pub fn keep_states(&mut self, station: &Station, stays: bool) {
-        let program = &station.machine.program;
+    pub fn keep_states(&mut self, runtime: &ModeRuntime, stays: bool) {
+        let program = &runtime.machine.program;
         let states = program.states.iter().map(|state| state.variable);
-        let tied = station.switch.iter().filter(|_| stays).flat_map(|switch| switch.continuity.variables());
+        let tied = runtime.switch.iter().filter(|_| stays).flat_map(|switch| switch.continuity.variables());
         let kept = states.chain(tied.copied()).map(|variable| root_of(program.model(), variable));
         self.kept.clear();
         self.kept.extend(kept);
@@ -322,16 +322,16 @@ impl Left {
         !self.kept.is_empty()
     }
 
-    /// Whether a station, evaluated without a jump, has the values of the states that were set or stayed.
-    pub fn is_kept(&self, station: &Station, sizes: &Sizes) -> bool {
+    /// Whether a runtime, evaluated without a jump, has the values of the states that were set or stayed.
+    pub fn is_kept(&self, runtime: &ModeRuntime, sizes: &Sizes) -> bool {
         const SAME: f64 = 1e-7;
         let is_near = |one: f64, other: f64, size: f64| (one - other).abs() <= SAME * size.max(one.abs());
         let derivatives: FxHashMap<Derivative, f64> =
-            station.carried.iter().flat_map(|carried| carried.derivatives(&station.machine.memory)).collect();
+            runtime.carried.iter().flat_map(|carried| carried.derivatives(&runtime.machine.memory)).collect();
         self.kept.iter().all(|kept| match kept {
             &(variable, 0) => {
                 let Some(&value) = self.values.get(variable.index()) else { return false };
-                is_near(value, station.value(variable), sizes.of(variable))
+                is_near(value, runtime.value(variable), sizes.of(variable))
             }
             _ => {
                 let before = self.derivatives.iter().find(|(known, _)| known == kept);
@@ -343,12 +343,12 @@ impl Left {
         })
     }
 
-    /// Puts the values into the memory of a station, as present values and as left limits.
-    pub fn put(&self, station: &mut Station) {
-        let program = &station.machine.program.clone();
-        station.carried(self.values.len());
-        let Some(carried) = &mut station.carried else { return };
-        let memory = &mut station.machine.memory;
+    /// Puts the values into the memory of a runtime, as present values and as left limits.
+    pub fn put(&self, runtime: &mut ModeRuntime) {
+        let program = &runtime.machine.program.clone();
+        runtime.carried(self.values.len());
+        let Some(carried) = &mut runtime.carried else { return };
+        let memory = &mut runtime.machine.memory;
         memory.driven.pass(self.passed);
         memory.set_time(self.time);
         let count = if carried.complete { carried.moving_puts } else { carried.puts.len() };
@@ -358,7 +358,7 @@ impl Left {
         }
         self.put_previous(carried, memory);
         self.put_derivatives(carried, memory);
-        if let Some(switch) = &station.switch {
+        if let Some(switch) = &runtime.switch {
             for (&state, &number) in switch.states.iter().zip(&switch.shared) {
                 if let Some(value) = self.relation(number) {
                     memory.values[state as usize] = value;
@@ -382,17 +382,17 @@ impl Left {
 
     /// Puts the values that are continuous into memory once more; discrete variables and relations stay what they have
     /// become.
-    pub fn put_smooth(&self, station: &mut Station) {
-        station.carried(self.values.len());
-        let Some(carried) = &station.carried else { return };
-        let memory = &mut station.machine.memory;
+    pub fn put_smooth(&self, runtime: &mut ModeRuntime) {
+        runtime.carried(self.values.len());
+        let Some(carried) = &runtime.carried else { return };
+        let memory = &mut runtime.machine.memory;
         memory.driven.pass(self.passed);
         memory.set_time(self.time);
         for &(variable, address) in &carried.smooth_puts {
             memory.values[address as usize] = self.values[variable as usize];
         }
         self.put_derivatives(carried, memory);
-        station.machine.unsettle();
+        runtime.machine.unsettle();
     }
 
     fn put_previous(&self, carried: &Carried, memory: &mut Memory) {

@@ -8,7 +8,7 @@ use dae::VarId;
 
 use super::left::{Left, Sizes};
 use super::restart::Jump;
-use super::station::Station;
+use super::runtime::ModeRuntime;
 use crate::machine::{Phase, Trouble};
 
 /// Residues below this, relative to the magnitudes of what is in them, are zero at first.
@@ -38,7 +38,7 @@ pub struct Horizon {
 /// What was found out about relations.
 #[derive(Default)]
 pub struct Found {
-    /// Relations (by their place in the list of the station) that stay at zero.
+    /// Relations (by their place in the list of the runtime) that stay at zero.
     pub open: Vec<usize>,
     /// The residues that are zero, and how far from it they count as such.
     pub at_zero: Vec<(usize, f64)>,
@@ -69,14 +69,14 @@ impl Reason {
     }
 }
 
-/// Working space of a station.
+/// Working space of a runtime.
 #[derive(Clone, Default)]
 pub struct Scratch {
     residues: Vec<f64>,
     impulses: Vec<f64>,
     scales: Vec<f64>,
     wanted: Vec<Option<f64>>,
-    /// By the relations of the station.
+    /// By the relations of the runtime.
     pub reasons: Vec<Reason>,
     before: Vec<f64>,
     x: Vec<f64>,
@@ -104,27 +104,27 @@ impl Assumption<'_> {
 /// Evaluates the mode right of the instant and sets its relations to their right limits. The states in memory must be those
 /// after the jump.
 pub fn settle(
-    station: &mut Station,
+    runtime: &mut ModeRuntime,
     left: &Left,
     assumption: Assumption,
     jump: &Jump,
     sizes: &Sizes,
     horizon: Horizon,
 ) -> Result<Found, Trouble> {
-    let Some(mut scratch) = station.switch.as_mut().map(|switch| std::mem::take(&mut switch.scratch)) else {
+    let Some(mut scratch) = runtime.switch.as_mut().map(|switch| std::mem::take(&mut switch.scratch)) else {
         return Ok(Found::default());
     };
-    station.machine.memory.set_time(left.after);
-    let found = settle_after(station, left, assumption, jump, sizes, horizon, &mut scratch);
-    station.machine.memory.set_time(left.time);
-    if let Some(switch) = &mut station.switch {
+    runtime.machine.memory.set_time(left.after);
+    let found = settle_after(runtime, left, assumption, jump, sizes, horizon, &mut scratch);
+    runtime.machine.memory.set_time(left.time);
+    if let Some(switch) = &mut runtime.switch {
         switch.scratch = scratch;
     }
     found
 }
 
 fn settle_after(
-    station: &mut Station,
+    runtime: &mut ModeRuntime,
     left: &Left,
     assumption: Assumption,
     jump: &Jump,
@@ -132,13 +132,13 @@ fn settle_after(
     horizon: Horizon,
     scratch: &mut Scratch,
 ) -> Result<Found, Trouble> {
-    station.run_events(Phase::Live)?;
-    residue_scales(station, sizes, &mut scratch.scales);
+    runtime.run_events(Phase::Live)?;
+    residue_scales(runtime, sizes, &mut scratch.scales);
     let count = scratch.scales.len();
     let mut found = Found::default();
     for _ in 0..MOST_ROUNDS {
-        evaluate(station, None, &mut scratch.residues);
-        impulses(station, jump, &scratch.residues, &mut scratch.impulses);
+        evaluate(runtime, None, &mut scratch.residues);
+        impulses(runtime, jump, &scratch.residues, &mut scratch.impulses);
         let Scratch { residues, impulses, scales, wanted, reasons, .. } = &mut *scratch;
         let largest_impulse = impulses.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         wanted.clear();
@@ -150,10 +150,10 @@ fn settle_after(
         for k in 0..count {
             if impulses[k].abs() > 1e-9 * largest_impulse && impulses[k] != 0.0 {
                 (wanted[k], reasons[k]) = (Some(impulses[k].signum()), Reason::Impulse);
-            } else if residues[k].abs() > horizon.zero * scales[k] || residues[k] != 0.0 && is_timed(station, left, k) {
+            } else if residues[k].abs() > horizon.zero * scales[k] || residues[k] != 0.0 && is_timed(runtime, left, k) {
                 (wanted[k], reasons[k]) = (Some(residues[k].signum()), Reason::Value);
             } else if residues[k].is_finite() {
-                let number = station.switch.as_ref().map(|switch| switch.shared[k]);
+                let number = runtime.switch.as_ref().map(|switch| switch.shared[k]);
                 let trigger = assumption.triggers.iter().find(|(trigger, _)| Some(*trigger) == number);
                 let became = trigger.map(|&(_, state)| state);
                 found.at_zero.push((k, residues[k].abs()));
@@ -165,10 +165,10 @@ fn settle_after(
             }
         }
         if assumption.follow {
-            let number = |k: usize| station.switch.as_ref().map(|switch| switch.shared[k]);
+            let number = |k: usize| runtime.switch.as_ref().map(|switch| switch.shared[k]);
             let rests = |&k: &usize| number(k).is_some_and(|number| assumption.resting.contains(&number));
             let (resting, mut moving): (Vec<usize>, Vec<usize>) = found.open.iter().partition(|k| rests(k));
-            follow(station, &mut moving, horizon, scratch);
+            follow(runtime, &mut moving, horizon, scratch);
             moving.extend(resting);
             found.open = moving;
         }
@@ -178,30 +178,30 @@ fn settle_after(
         for &k in &found.open {
             // What a constraint of the mode holds at zero is as far from it as the constraint is met.
             found.at_zero.push((k, RESTING * scales[k]));
-            scratch.wanted[k] = station.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
+            scratch.wanted[k] = runtime.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
         }
-        if !apply(station, &scratch.wanted) {
+        if !apply(runtime, &scratch.wanted) {
             break;
         }
-        station.run_events(Phase::Decided)?;
+        runtime.run_events(Phase::Decided)?;
     }
     Ok(found)
 }
 
 /// Whether a relation depends on time alone, which is taken just after the instant: its residue has no errors.
-fn is_timed(station: &Station, left: &Left, place: usize) -> bool {
-    let Some(switch) = &station.switch else { return false };
-    let relation = &station.machine.program.layout.relations[switch.relations[place]];
+fn is_timed(runtime: &ModeRuntime, left: &Left, place: usize) -> bool {
+    let Some(switch) = &runtime.switch else { return false };
+    let relation = &runtime.machine.program.layout.relations[switch.relations[place]];
     left.after > left.time && relation.class == compile::Class::Time
 }
 
 /// Sets the states of relations; whether any changed.
-fn apply(station: &mut Station, wanted: &[Option<f64>]) -> bool {
-    let Some(switch) = &station.switch else { return false };
-    let layout = &station.machine.program.layout;
+fn apply(runtime: &mut ModeRuntime, wanted: &[Option<f64>]) -> bool {
+    let Some(switch) = &runtime.switch else { return false };
+    let layout = &runtime.machine.program.layout;
     let mut changed = false;
     for (&relation, wanted) in switch.relations.iter().zip(wanted) {
-        let state = &mut station.machine.memory.values[layout.relations[relation].state as usize];
+        let state = &mut runtime.machine.memory.values[layout.relations[relation].state as usize];
         if let Some(wanted) = *wanted
             && *state != wanted
         {
@@ -212,49 +212,49 @@ fn apply(station: &mut Station, wanted: &[Option<f64>]) -> bool {
     changed
 }
 
-fn evaluate(station: &mut Station, at: Option<&mut compile::Memory>, residues: &mut Vec<f64>) {
-    let program = &station.machine.program;
-    program.comparison_residues(at.unwrap_or(&mut station.machine.memory), residues);
+fn evaluate(runtime: &mut ModeRuntime, at: Option<&mut compile::Memory>, residues: &mut Vec<f64>) {
+    let program = &runtime.machine.program;
+    program.comparison_residues(at.unwrap_or(&mut runtime.machine.memory), residues);
 }
 
 /// The magnitude of what each residue is made of.
-fn residue_scales(station: &Station, sizes: &Sizes, scales: &mut Vec<f64>) {
+fn residue_scales(runtime: &ModeRuntime, sizes: &Sizes, scales: &mut Vec<f64>) {
     scales.clear();
-    let Some(switch) = &station.switch else { return };
-    scales.extend(switch.parts.iter().map(|parts| scale_of(station, sizes, parts)));
+    let Some(switch) = &runtime.switch else { return };
+    scales.extend(switch.parts.iter().map(|parts| scale_of(runtime, sizes, parts)));
 }
 
 /// The magnitude of what the residue of one relation is made of.
-pub fn residue_scale(station: &Station, sizes: &Sizes, relation: compile::RelationId) -> f64 {
-    let Some(switch) = &station.switch else { return 0.0 };
+pub fn residue_scale(runtime: &ModeRuntime, sizes: &Sizes, relation: compile::RelationId) -> f64 {
+    let Some(switch) = &runtime.switch else { return 0.0 };
     let place = switch.relations.iter().position(|&known| known == relation);
-    place.map_or(0.0, |place| scale_of(station, sizes, &switch.parts[place]))
+    place.map_or(0.0, |place| scale_of(runtime, sizes, &switch.parts[place]))
 }
 
-fn scale_of(station: &Station, sizes: &Sizes, (variables, time): &(Vec<VarId>, bool)) -> f64 {
-    let program = &station.machine.program;
-    let size_of = |variable: VarId| program.value(&station.machine.memory, variable).abs().max(sizes.of(variable));
+fn scale_of(runtime: &ModeRuntime, sizes: &Sizes, (variables, time): &(Vec<VarId>, bool)) -> f64 {
+    let program = &runtime.machine.program;
+    let size_of = |variable: VarId| program.value(&runtime.machine.memory, variable).abs().max(sizes.of(variable));
     // What is zero by a sum of others has their rounding errors.
     let least = (ROUNDING * sizes.largest / ZERO).max(1e-6);
-    let time = if *time { station.machine.memory.time().abs() * 1e-4 } else { 0.0 };
+    let time = if *time { runtime.machine.memory.time().abs() * 1e-4 } else { 0.0 };
     variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
 }
 
 /// The impulse in each residue.
-fn impulses(station: &mut Station, jump: &Jump, residues: &[f64], impulses: &mut Vec<f64>) {
+fn impulses(runtime: &mut ModeRuntime, jump: &Jump, residues: &[f64], impulses: &mut Vec<f64>) {
     impulses.clear();
     impulses.resize(residues.len(), 0.0);
     if jump.depth == 0 {
         return;
     }
-    let program = &station.machine.program;
-    let mut memory = station.machine.memory.clone();
+    let program = &runtime.machine.program;
+    let mut memory = runtime.machine.memory.clone();
     for pulse in &jump.pulses {
         let value = program.value(&memory, pulse.variable) + pulse.size;
         program.set_value(&mut memory, pulse.variable, value);
     }
     let mut with = Vec::new();
-    evaluate(station, Some(&mut memory), &mut with);
+    evaluate(runtime, Some(&mut memory), &mut with);
     for ((impulse, with), without) in impulses.iter_mut().zip(&with).zip(residues) {
         let difference = with - without;
         if difference.abs() > 1e-12 * (with.abs() + without.abs()) {
@@ -265,38 +265,38 @@ fn impulses(station: &mut Station, jump: &Jump, residues: &[f64], impulses: &mut
 
 /// Follows the residues at `open`, which are zero, into the future; those that do not leave zero remain. A step that cannot
 /// be taken says nothing about residues.
-fn follow(station: &mut Station, open: &mut Vec<usize>, horizon: Horizon, scratch: &mut Scratch) {
+fn follow(runtime: &mut ModeRuntime, open: &mut Vec<usize>, horizon: Horizon, scratch: &mut Scratch) {
     if open.is_empty() {
         return;
     }
     let Scratch { residues, scales, wanted, reasons, before, x, slope, later, point, there, .. } = scratch;
-    before.clone_from(&station.machine.memory.values);
-    let (time, program) = (station.machine.memory.time(), &station.machine.program.clone());
+    before.clone_from(&runtime.machine.memory.values);
+    let (time, program) = (runtime.machine.memory.time(), &runtime.machine.program.clone());
     for values in [&mut *x, slope, later, point] {
         values.resize(program.states.len(), 0.0);
     }
-    program.read_states(&station.machine.memory, x);
+    program.read_states(&runtime.machine.memory, x);
     let mut step = horizon.first;
-    let mut outcome = station.machine.evaluate(time, x);
-    program.read_derivatives(&station.machine.memory, slope);
+    let mut outcome = runtime.machine.evaluate(time, x);
+    program.read_derivatives(&runtime.machine.memory, slope);
     while outcome.is_ok() && !open.is_empty() && step <= horizon.last {
         // Heun's method: exact to the second derivative, which decides where the first is zero.
         for (point, (x, slope)) in point.iter_mut().zip(x.iter().zip(&*slope)) {
             *point = x + step * slope;
         }
-        outcome = station.machine.evaluate(time + step, point);
+        outcome = runtime.machine.evaluate(time + step, point);
         if outcome.is_err() {
             break;
         }
-        program.read_derivatives(&station.machine.memory, later);
+        program.read_derivatives(&runtime.machine.memory, later);
         for (point, (x, (slope, later))) in point.iter_mut().zip(x.iter().zip(slope.iter().zip(&*later))) {
             *point = x + 0.5 * step * (slope + later);
         }
-        outcome = station.machine.evaluate(time + step, point);
+        outcome = runtime.machine.evaluate(time + step, point);
         if outcome.is_err() {
             break;
         }
-        evaluate(station, None, there);
+        evaluate(runtime, None, there);
         // A residue that has hardly moved is far from leaving, also if it goes with the square of time.
         let mut growth = FASTEST_GROWTH;
         open.retain(|&k| {
@@ -311,6 +311,6 @@ fn follow(station: &mut Station, open: &mut Vec<usize>, horizon: Horizon, scratc
         });
         step *= growth;
     }
-    station.machine.memory.values.clone_from(before);
-    station.machine.systems.forget_factors(program);
+    runtime.machine.memory.values.clone_from(before);
+    runtime.machine.systems.forget_factors(program);
 }

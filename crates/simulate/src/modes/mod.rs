@@ -1,6 +1,6 @@
 //! Runs in which the structure of the model changes.
 //!
-//! Each mode is a [`Station`]: a program of its own, made when the mode is first tried and kept. `restart` finds the values
+//! Each mode is a [`ModeRuntime`]: a program of its own, made when the mode is first tried and kept. `restart` finds the values
 //! right of an instant from those left of it, `limits` what relations are there, `search` which mode confirms itself;
 //! `instant` goes through an event with them, `quiet` through one that leaves the mode as it is.
 
@@ -10,8 +10,8 @@ mod limits;
 mod path;
 mod quiet;
 mod restart;
+mod runtime;
 mod search;
-mod station;
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub use instant::Instant;
 pub use left::Left;
 pub use limits::Horizon;
 pub use restart::Jump;
+pub use runtime::{ModeRuntime, Switch};
 pub use search::Trial;
-pub use station::{Station, Switch};
 
 use crate::clockwork::Clockwork;
 use crate::conditions;
@@ -39,8 +39,8 @@ use crate::run::Options;
 use left::Sizes;
 use limits::{Assumption, Found};
 use restart::NoJump;
+use runtime::RelationNumbers;
 use search::{NoMode, Preference, search};
-use station::RelationNumbers;
 
 /// How often a jump is looked for again because discrete variables changed the constraints that it had met.
 const MOST_ROUNDS: usize = 8;
@@ -52,18 +52,18 @@ pub struct Switching {
     /// Of the model in one structure; it keeps the programs of the modes.
     whole: Arc<Program>,
     options: Options,
-    /// The place of the station in use is empty.
-    stations: Vec<Option<Box<Station>>>,
+    /// The place of the runtime in use is empty.
+    runtimes: Vec<Option<Box<ModeRuntime>>>,
     active: usize,
-    /// The station of each mode, or why it has none.
+    /// The runtime of each mode, or why it has none.
     known: FxHashMap<Key, Result<usize, String>>,
-    /// What came of the last trial of each station.
+    /// What came of the last trial of each runtime.
     last: Vec<Outcome>,
     numbers: RelationNumbers,
     sizes: Sizes,
     /// The mode in which the search ended that began in this mode with this candidate.
     successors: FxHashMap<(usize, Key), Key>,
-    /// What is known of transitions between two stations.
+    /// What is known of transitions between two runtimes.
     passages: FxHashMap<(usize, usize), Passage>,
     /// Working space of instants.
     left: Left,
@@ -76,20 +76,20 @@ pub struct Switching {
     pub made: u64,
     /// How often a mode was tried after an event.
     pub trials: u64,
-    /// The stations in the order in which they were first entered.
+    /// The runtimes in the order in which they were first entered.
     visited: Vec<usize>,
     warnings: Vec<Diagnostic>,
     /// What other values of parameters than at translation change in a mode.
     violation: Option<Diagnostic>,
     /// A mode leaves open how something moves.
-    lawless: bool,
+    motion_undetermined: bool,
     /// Start values that contradict each other in every mode.
     contradiction: Option<Diagnostic>,
     /// Discrete variables that contradict each other in a mode that was tried last.
     discrete_loop: Option<Diagnostic>,
 }
 
-/// A transition from one station to another.
+/// A transition from one runtime to another.
 #[derive(Clone, Default)]
 struct Passage {
     /// How often it was right when it was looked at a second time, since it was wrong.
@@ -127,14 +127,14 @@ pub enum Start {
 }
 
 impl Switching {
-    /// The station in use is none of the modes yet.
+    /// The runtime in use is none of the modes yet.
     pub fn new(modes: Arc<Modes>, whole: Arc<Program>, options: &Options) -> Self {
         let variables = modes.model().variables.len();
         Self {
             modes,
             whole,
             options: options.clone(),
-            stations: Vec::new(),
+            runtimes: Vec::new(),
             active: usize::MAX,
             known: FxHashMap::default(),
             last: Vec::new(),
@@ -152,56 +152,56 @@ impl Switching {
             visited: Vec::new(),
             warnings: Vec::new(),
             violation: None,
-            lawless: false,
+            motion_undetermined: false,
             contradiction: None,
             discrete_loop: None,
         }
     }
 
-    /// Makes the station in use, which was made for one mode, part of the others.
-    pub fn adopt(&mut self, station: &mut Station) -> Result<(), Trouble> {
-        prepare(&mut station.machine, self.options.start_time)?;
-        station.switch = Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance)?);
-        self.known.insert(station.key(), Ok(self.stations.len()));
-        self.active = self.stations.len();
-        self.stations.push(None);
+    /// Makes the runtime in use, which was made for one mode, part of the others.
+    pub fn adopt(&mut self, runtime: &mut ModeRuntime) -> Result<(), Trouble> {
+        prepare(&mut runtime.machine, self.options.start_time)?;
+        runtime.switch = Some(Switch::new(&mut runtime.machine, &mut self.numbers, self.options.tolerance)?);
+        self.known.insert(runtime.key(), Ok(self.runtimes.len()));
+        self.active = self.runtimes.len();
+        self.runtimes.push(None);
         self.last.push(Outcome::default());
         Ok(())
     }
 
     /// Goes over from the structure for all modes, which has become singular, to the mode it is in. `left` are its values,
-    /// the relations in `crossings` make the event; they are returned as the mode knows them, with the station that is left.
+    /// the relations in `crossings` make the event; they are returned as the mode knows them, with the runtime that is left.
     pub fn enter(
         &mut self,
-        station: &mut Box<Station>,
+        runtime: &mut Box<ModeRuntime>,
         left: &Left,
         crossings: &[Crossing],
-    ) -> Result<(Vec<Crossing>, Option<Box<Station>>), Trouble> {
+    ) -> Result<(Vec<Crossing>, Option<Box<ModeRuntime>>), Trouble> {
         let mut texts = Vec::new();
-        let old = &station.machine.program.clone();
+        let old = &runtime.machine.program.clone();
         for crossing in crossings {
             let relation = &old.layout.relations[old.roots[crossing.function].relation];
             texts.push(old.model().expression_text(relation.residue));
         }
         let mut left = left.clone();
-        let key = self.decide_monitors(station, &mut left)?;
-        let index = self.station(&key, ModeEntry::Running).map_err(|reason| {
+        let key = self.decide_monitors(runtime, &mut left)?;
+        let index = self.runtime(&key, ModeEntry::Running).map_err(|reason| {
             let message = format!("the mode {} cannot be sorted: {reason}", self.modes.describe(&key));
             Trouble::Model(Box::new(Diagnostic::error("singular-mode", message)))
         })?;
         let mut before = None;
-        if let Some(new) = self.stations[index].take() {
-            before = Some(std::mem::replace(station, new));
+        if let Some(new) = self.runtimes[index].take() {
+            before = Some(std::mem::replace(runtime, new));
             self.active = index;
         }
-        self.visit(station, index);
+        self.visit(runtime, index);
         left.number_relations(old, &self.numbers);
-        left.put(station);
+        left.put(runtime);
         if let Some(before) = &before {
-            station.take_roundings(before);
+            runtime.take_roundings(before);
         }
-        self.sizes.note(station);
-        let program = &station.machine.program;
+        self.sizes.note(runtime);
+        let program = &runtime.machine.program;
         let known = |text: &String| {
             let same = |root: &compile::Root| {
                 let residue = program.layout.relations[root.relation].residue;
@@ -216,17 +216,17 @@ impl Switching {
 
     /// Whether the constraints of the mode that the structure for all modes has come to do not hold for the values at the
     /// left of the event.
-    pub fn is_violated(&mut self, station: &mut Station, left: &Left) -> Result<bool, Trouble> {
-        let mut right = Left::of(station, self.sizes.len());
-        let key = self.decide_monitors(station, &mut right)?;
-        self.sizes.note(station);
+    pub fn is_violated(&mut self, runtime: &mut ModeRuntime, left: &Left) -> Result<bool, Trouble> {
+        let mut right = Left::of(runtime, self.sizes.len());
+        let key = self.decide_monitors(runtime, &mut right)?;
+        self.sizes.note(runtime);
         // Why there is no such mode comes out when it is entered.
-        let Ok(index) = self.station(&key, ModeEntry::Running) else { return Ok(true) };
+        let Ok(index) = self.runtime(&key, ModeEntry::Running) else { return Ok(true) };
         let drift = self.drift();
-        let Some(mode) = self.stations[index].as_deref_mut() else { return Ok(true) };
-        right.number_relations(&station.machine.program, &self.numbers);
+        let Some(mode) = self.runtimes[index].as_deref_mut() else { return Ok(true) };
+        right.number_relations(&runtime.machine.program, &self.numbers);
         right.put(mode);
-        mode.take_roundings(station);
+        mode.take_roundings(runtime);
         left.put_smooth(mode);
         let found = jump(mode, &self.sizes, drift);
         Ok(found.map_or(true, |jump| jump.depth > 0))
@@ -237,22 +237,22 @@ impl Switching {
         self.visited.len() as u64
     }
 
-    pub fn parked(&self) -> impl Iterator<Item = &Station> {
-        self.stations.iter().flatten().map(|station| &**station)
+    pub fn parked(&self) -> impl Iterator<Item = &ModeRuntime> {
+        self.runtimes.iter().flatten().map(|runtime| &**runtime)
     }
 
     /// Takes note of how large the variables are, at the first events of a run and at some later on.
-    fn note_sizes_at_times(&mut self, station: &mut Station) {
+    fn note_sizes_at_times(&mut self, runtime: &mut ModeRuntime) {
         const FIRST: u64 = 64;
         const EACH: u64 = 16;
         if self.trials < FIRST || self.trials.is_multiple_of(EACH) {
-            self.sizes.note(station);
+            self.sizes.note(runtime);
         }
     }
 
     /// Takes note of how large the variables are.
-    pub fn note_sizes(&mut self, station: &mut Station) {
-        self.sizes.note(station);
+    pub fn note_sizes(&mut self, runtime: &mut ModeRuntime) {
+        self.sizes.note(runtime);
     }
 
     pub fn warnings(&self) -> &[Diagnostic] {
@@ -279,8 +279,8 @@ impl Switching {
     }
 
     /// How the mode in use was entered, from the mode with a number.
-    pub fn change(&self, station: &Station, from: Option<usize>, left: &Left) -> ModeChange {
-        let key = station.key();
+    pub fn change(&self, runtime: &ModeRuntime, from: Option<usize>, left: &Left) -> ModeChange {
+        let key = runtime.key();
         let before = from.and_then(|number| {
             let index = self.visited.get(number - 1)?;
             let same = |(_, known): &(&Key, &Result<usize, String>)| known.as_ref() == Ok(index);
@@ -291,14 +291,14 @@ impl Switching {
             (self.modes.text(k), truth, changed)
         };
         let mut decided = Vec::new();
-        for (k, &relation) in station.switch.iter().flat_map(|switch| switch.relations.iter().enumerate()) {
-            let Some(switch) = &station.switch else { continue };
-            let relation = &station.machine.program.layout.relations[relation];
-            let state = station.machine.memory.values[relation.state as usize];
+        for (k, &relation) in runtime.switch.iter().flat_map(|switch| switch.relations.iter().enumerate()) {
+            let Some(switch) = &runtime.switch else { continue };
+            let relation = &runtime.machine.program.layout.relations[relation];
+            let state = runtime.machine.memory.values[relation.state as usize];
             if left.relation_before(switch.shared[k]).is_none_or(|before| before == state) {
                 continue;
             }
-            let relation = station.machine.program.model().expression_text(relation.expression);
+            let relation = runtime.machine.program.model().expression_text(relation.expression);
             let by = switch.scratch.reasons.get(k).map_or("value", |reason| reason.name());
             decided.push(Decision { relation, sign: state as i8, by });
         }
@@ -311,7 +311,7 @@ impl Switching {
         }
     }
 
-    /// Whether all relations of the mode in use are away from zero, or the way from the station `before` is proven.
+    /// Whether all relations of the mode in use are away from zero, or the way from the runtime `before` is proven.
     pub fn is_decided(&self, before: usize) -> bool {
         let outcome = &self.last[self.active];
         let passage = || self.passages.get(&(before, self.active)).filter(|passage| passage.is_proven());
@@ -319,12 +319,12 @@ impl Switching {
         outcome.at_zero.is_empty() || passage().is_some_and(knows)
     }
 
-    /// The transition between two stations was right, or not, when it was looked at a second time.
-    pub fn note_proof(&mut self, stations: (usize, usize), station: &Station, right: bool) {
-        let passage = self.passages.entry(stations).or_default();
+    /// The transition between two runtimes was right, or not, when it was looked at a second time.
+    pub fn note_proof(&mut self, runtimes: (usize, usize), runtime: &ModeRuntime, right: bool) {
+        let passage = self.passages.entry(runtimes).or_default();
         passage.times = if right { passage.times.saturating_add(1) } else { 0 };
         passage.signs.clear();
-        let signs = station.switch.iter().flat_map(|switch| switch.at_zero(&station.machine));
+        let signs = runtime.switch.iter().flat_map(|switch| switch.at_zero(&runtime.machine));
         passage.signs.extend(signs);
         passage.resting.clone_from(&self.last[self.active].open);
     }
@@ -332,11 +332,11 @@ impl Switching {
     /// Gives parameters other values in all modes but the one in use.
     pub fn change_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) -> Result<(), Trouble> {
         self.options.parameters = parameters.clone();
-        let programs: Vec<_> = self.stations.iter().flatten().map(|station| station.machine.program.clone()).collect();
+        let programs: Vec<_> = self.runtimes.iter().flatten().map(|runtime| runtime.machine.program.clone()).collect();
         if let Some(violated) = programs.iter().find_map(|program| self.violated(Some(program))) {
             return Err(Trouble::Model(Box::new(violated)));
         }
-        self.stations.iter_mut().flatten().try_for_each(|station| station.machine.change_parameters(parameters))
+        self.runtimes.iter_mut().flatten().try_for_each(|runtime| runtime.machine.change_parameters(parameters))
     }
 
     /// What the values of parameters change about a mode that was asked for: nothing that was found without it counts.
@@ -344,25 +344,25 @@ impl Switching {
         self.violation.as_ref()
     }
 
-    /// The place of the station in use.
+    /// The place of the runtime in use.
     pub fn place(&self) -> usize {
         self.active
     }
 
     /// Finds the mode to begin with, and the first point. Start values that no mode agrees with are what was there before
     /// the start: they are returned, and an instant has to be gone through.
-    pub fn start(&mut self, station: &mut Box<Station>) -> Result<Start, Trouble> {
+    pub fn start(&mut self, runtime: &mut Box<ModeRuntime>) -> Result<Start, Trouble> {
         let time = self.options.start_time;
-        let first = self.first(station);
+        let first = self.first(runtime);
         let outcome = search(
             first,
             Preference::Continuous,
-            |key| Ok::<_, Trouble>(self.try_start(station, key)),
+            |key| Ok::<_, Trouble>(self.try_start(runtime, key)),
             |_, _| Ok(true),
         )?;
         if let Ok(key) = outcome {
-            self.activate(station, &key);
-            self.sizes.note(station);
+            self.activate(runtime, &key);
+            self.sizes.note(runtime);
             if let Some((clockwork, aftermath)) = self.last[self.active].start.take() {
                 return Ok(Start::Found(clockwork, aftermath));
             }
@@ -370,31 +370,31 @@ impl Switching {
         if let Some(contradiction) = self.contradiction.take() {
             return Err(Trouble::Model(Box::new(contradiction)));
         }
-        prepare(&mut station.machine, time)?;
-        let mut left = Left::of(station, self.sizes.len());
-        self.decide_monitors(station, &mut left)?;
-        self.sizes.note(station);
+        prepare(&mut runtime.machine, time)?;
+        let mut left = Left::of(runtime, self.sizes.len());
+        self.decide_monitors(runtime, &mut left)?;
+        self.sizes.note(runtime);
         let message = "no mode agrees with all start values; they are taken for the values just before the start";
         self.add_warning(Diagnostic::warning("contradicting-start-values", message).decides());
         Ok(Start::Before(left))
     }
 
     /// The values in memory, which are those of another run, as the left of the instant at which a run begins.
-    pub fn resume(&mut self, station: &mut Station) -> Result<Left, Trouble> {
-        let mut left = Left::of(station, self.sizes.len());
-        self.decide_monitors(station, &mut left)?;
-        self.sizes.note(station);
+    pub fn resume(&mut self, runtime: &mut ModeRuntime) -> Result<Left, Trouble> {
+        let mut left = Left::of(runtime, self.sizes.len());
+        self.decide_monitors(runtime, &mut left)?;
+        self.sizes.note(runtime);
         Ok(left)
     }
 
     /// The conditions at the values on the left: the structure for all modes has no monitors that would tell.
-    fn decide_monitors(&self, station: &Station, left: &mut Left) -> Result<Key, Trouble> {
-        let program = &station.machine.program;
+    fn decide_monitors(&self, runtime: &ModeRuntime, left: &mut Left) -> Result<Key, Trouble> {
+        let program = &runtime.machine.program;
         if program.schedule.mode.is_some() {
-            return Ok(station.key());
+            return Ok(runtime.key());
         }
         let conditions: Vec<_> = self.modes.conditions().iter().map(|condition| condition.expression).collect();
-        let truth = program.evaluate(&conditions, &mut left_memory(station, left));
+        let truth = program.evaluate(&conditions, &mut left_memory(runtime, left));
         let truth = truth.map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
         for (condition, &truth) in self.modes.conditions().iter().zip(&truth) {
             left.values[condition.monitor.index()] = truth;
@@ -403,24 +403,24 @@ impl Switching {
     }
 
     /// The mode to try first at the start.
-    pub fn first(&self, station: &Station) -> Key {
-        match station.key() {
+    pub fn first(&self, runtime: &ModeRuntime) -> Key {
+        match runtime.key() {
             key if key.is_empty() => self.modes.first(&self.options.parameters),
             key => key,
         }
     }
 
-    fn try_start(&mut self, active: &mut Station, key: &Key) -> Trial {
-        let index = match self.station(key, ModeEntry::Start) {
+    fn try_start(&mut self, active: &mut ModeRuntime, key: &Key) -> Trial {
+        let index = match self.runtime(key, ModeEntry::Start) {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
         };
         let horizon = self.horizon(self.options.start_time, self.options.interval * 0.01);
-        let Some(station) = self.stations[index].as_deref_mut().or((index == self.active).then_some(&mut *active))
+        let Some(runtime) = self.runtimes[index].as_deref_mut().or((index == self.active).then_some(&mut *active))
         else {
             return Trial::Fails(String::new());
         };
-        let program = &station.machine.program.clone();
+        let program = &runtime.machine.program.clone();
         if program.schedule.mode.as_ref().is_none_or(|mode| mode.entry != ModeEntry::Start) {
             return Trial::Fails("the start values contradict the mode".into());
         }
@@ -428,72 +428,72 @@ impl Switching {
         let is_contradiction =
             |trouble: &Trouble| matches!(trouble, Trouble::Model(diagnostic) if diagnostic.code == conditions::CODE);
         let fresh = program.memory();
-        (station.machine.memory.values, station.machine.memory.delays) = (fresh.values, fresh.delays);
+        (runtime.machine.memory.values, runtime.machine.memory.delays) = (fresh.values, fresh.delays);
         let start = (self.options.start_time, self.options.stop_time);
-        let first = match initial::initialise(&mut station.machine, &station.names, start, &mut Journal::default()) {
+        let first = match initial::initialise(&mut runtime.machine, &runtime.names, start, &mut Journal::default()) {
             Ok(first) => first,
             Err(trouble) => {
                 if is_contradiction(&trouble) && self.contradiction.is_none() {
-                    self.contradiction = conditions::lasting(&station.machine);
+                    self.contradiction = conditions::lasting(&runtime.machine);
                 }
                 return told(trouble);
             }
         };
-        let left = Left::of(station, self.sizes.len());
+        let left = Left::of(runtime, self.sizes.len());
         let mut sizes = self.sizes.clone();
-        sizes.note(station);
-        let limits = match limits::settle(station, &left, Assumption::NONE, &Jump::default(), &sizes, horizon) {
+        sizes.note(runtime);
+        let limits = match limits::settle(runtime, &left, Assumption::NONE, &Jump::default(), &sizes, horizon) {
             Ok(limits) => limits,
             Err(trouble) => return told(trouble),
         };
-        let confirms = station.agrees(key) || confirm_open(station, key, &limits.open);
-        let wanted = station.found_key();
+        let confirms = runtime.agrees(key) || confirm_open(runtime, key, &limits.open);
+        let wanted = runtime.found_key();
         self.last[index] = Outcome { at_zero: limits.at_zero, start: Some(first), ..Outcome::default() };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
     }
 
-    /// The mode that follows on the values at the left of an instant. `station` is then the one of that mode.
+    /// The mode that follows on the values at the left of an instant. `runtime` is then the one of that mode.
     pub fn choose(
         &mut self,
-        station: &mut Box<Station>,
+        runtime: &mut Box<ModeRuntime>,
         left: &Left,
         first: Key,
         last_step: f64,
     ) -> Result<(), Trouble> {
         let mut horizon = self.horizon(left.time, last_step);
         self.discrete_loop = None;
-        if self.repeat(station, left, &first, horizon) {
+        if self.repeat(runtime, left, &first, horizon) {
             return Ok(());
         }
         let from = (self.active, first.clone());
-        let mut outcome = self.search_from(station, left, first.clone(), horizon)?;
+        let mut outcome = self.search_from(runtime, left, first.clone(), horizon)?;
         if matches!(outcome, Err(NoMode::None(_))) {
             // Values may be as far from zero as the errors of integration are.
             horizon.zero = self.drift();
-            outcome = self.search_from(station, left, first, horizon)?;
+            outcome = self.search_from(runtime, left, first, horizon)?;
         }
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
         if from.0 != usize::MAX && key != from.1 {
             self.successors.insert(from, key.clone());
         }
-        self.settle_in(station, &key, left.time);
+        self.settle_in(runtime, &key, left.time);
         Ok(())
     }
 
     /// Tries the mode that followed the last time; if there was none, the candidate. Whether that was it. A mode that nothing
     /// calls for leaving is left only if it contradicts itself, whatever followed the last time.
-    fn repeat(&mut self, station: &mut Box<Station>, left: &Left, first: &Key, horizon: Horizon) -> bool {
+    fn repeat(&mut self, runtime: &mut Box<ModeRuntime>, left: &Left, first: &Key, horizon: Horizon) -> bool {
         let from = (self.active, first.clone());
-        let stays = station.key() == *first;
+        let stays = runtime.key() == *first;
         let known = self.successors.get(&from).filter(|_| !stays).cloned();
         let key = known.as_ref().unwrap_or(first);
         // A mode that is entered with a jump is compared with the others.
-        let good = match self.attempt(station, key, left, horizon) {
+        let good = match self.attempt(runtime, key, left, horizon) {
             Trial::Confirmed { jumps } => known.is_none() || !jumps && !self.is_chosen(key),
             _ => false,
         };
         if good {
-            self.settle_in(station, key, left.time);
+            self.settle_in(runtime, key, left.time);
         }
         good
     }
@@ -503,33 +503,33 @@ impl Switching {
         matches!(self.known.get(key), Some(Ok(index)) if self.last[*index].chosen)
     }
 
-    fn settle_in(&mut self, station: &mut Box<Station>, key: &Key, time: f64) {
+    fn settle_in(&mut self, runtime: &mut Box<ModeRuntime>, key: &Key, time: f64) {
         let visited = self.visited.len();
-        self.activate(station, key);
+        self.activate(runtime, key);
         if self.visited.len() > visited || self.jump().depth > 0 {
-            self.sizes.note(station);
+            self.sizes.note(runtime);
         }
-        self.warn(station, time);
+        self.warn(runtime, time);
     }
 
     fn search_from(
         &mut self,
-        station: &mut Box<Station>,
+        runtime: &mut Box<ModeRuntime>,
         left: &Left,
         first: Key,
         horizon: Horizon,
     ) -> Result<Result<Key, NoMode>, Trouble> {
-        let this = std::cell::RefCell::new((self, station));
+        let this = std::cell::RefCell::new((self, runtime));
         search(
             first,
             Preference::First,
             |key| {
-                let (this, station) = &mut *this.borrow_mut();
-                Ok::<_, Trouble>(this.attempt(station, key, left, horizon))
+                let (this, runtime) = &mut *this.borrow_mut();
+                Ok::<_, Trouble>(this.attempt(runtime, key, left, horizon))
             },
             |a, b| {
-                let (this, station) = &mut *this.borrow_mut();
-                Ok(this.is_same(station, a, b))
+                let (this, runtime) = &mut *this.borrow_mut();
+                Ok(this.is_same(runtime, a, b))
             },
         )
     }
@@ -540,25 +540,25 @@ impl Switching {
     }
 
     /// Restart and right limits in one mode.
-    fn attempt(&mut self, active: &mut Station, key: &Key, left: &Left, horizon: Horizon) -> Trial {
+    fn attempt(&mut self, active: &mut ModeRuntime, key: &Key, left: &Left, horizon: Horizon) -> Trial {
         self.trials += 1;
-        let index = match self.station(key, ModeEntry::Running) {
+        let index = match self.runtime(key, ModeEntry::Running) {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
         };
         let drift = self.drift();
-        let Some(station) = self.stations[index].as_deref_mut().or((index == self.active).then_some(active)) else {
+        let Some(runtime) = self.runtimes[index].as_deref_mut().or((index == self.active).then_some(active)) else {
             return Trial::Fails(String::new());
         };
-        let program = &station.machine.program.clone();
+        let program = &runtime.machine.program.clone();
         if left.follows_reinit()
-            && let Some(trial) = follow_reinit(station, key, left, &self.sizes, horizon, &mut self.last[index])
+            && let Some(trial) = follow_reinit(runtime, key, left, &self.sizes, horizon, &mut self.last[index])
         {
             return trial;
         }
-        left.put(station);
-        station.machine.systems.forget_factors(program);
-        let mut jump = match jump(station, &self.sizes, drift) {
+        left.put(runtime);
+        runtime.machine.systems.forget_factors(program);
+        let mut jump = match jump(runtime, &self.sizes, drift) {
             Ok(jump) => jump,
             Err(reason) => return Trial::Fails(reason),
         };
@@ -573,18 +573,18 @@ impl Switching {
         });
         let others = assumptions(left, &self.callers, jump.depth > 0);
         for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
-            outcome = limits::settle(station, left, assumption, &jump, &self.sizes, horizon);
+            outcome = limits::settle(runtime, left, assumption, &jump, &self.sizes, horizon);
             // Discrete variables may have changed the constraints that the jump has met.
             let mut rounds = 0;
-            while outcome.is_ok() && (station.broken(&self.sizes).is_some() || jump.depth > 0 && station.is_overtaken())
+            while outcome.is_ok() && (runtime.broken(&self.sizes).is_some() || jump.depth > 0 && runtime.is_overtaken())
             {
                 rounds += 1;
-                let again = match jump_again(station, left, &self.sizes, drift) {
+                let again = match jump_again(runtime, left, &self.sizes, drift) {
                     Ok(again) => again,
                     Err(reason) => return Trial::Fails(reason),
                 };
                 outcome =
-                    limits::settle(station, left, assumption, again.as_ref().unwrap_or(&jump), &self.sizes, horizon);
+                    limits::settle(runtime, left, assumption, again.as_ref().unwrap_or(&jump), &self.sizes, horizon);
                 match again {
                     Some(other) if rounds <= MOST_ROUNDS => jump = other,
                     Some(_) => {
@@ -593,7 +593,7 @@ impl Switching {
                     None => break,
                 }
             }
-            if outcome.is_ok() && station.agrees(key) {
+            if outcome.is_ok() && runtime.agrees(key) {
                 break;
             }
         }
@@ -609,31 +609,31 @@ impl Switching {
             }
         };
         let jumps = jump.depth > 0;
-        let agrees = station.agrees(key);
-        let confirms = agrees || confirm_open(station, key, &found.open);
-        let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(station.found_key()) };
+        let agrees = runtime.agrees(key);
+        let confirms = agrees || confirm_open(runtime, key, &found.open);
+        let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(runtime.found_key()) };
         self.callers.clear();
-        if !confirms && let Some(switch) = &station.switch {
+        if !confirms && let Some(switch) = &runtime.switch {
             let changes = |&(number, state): &(usize, f64)| left.relation(number) != Some(state);
-            self.callers.extend(switch.at_zero(&station.machine).filter(changes));
+            self.callers.extend(switch.at_zero(&runtime.machine).filter(changes));
         }
-        let number = |&place: &usize| station.switch.as_ref().map(|switch| switch.shared[place]);
+        let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
         let open = found.open.iter().filter_map(number).collect();
         self.last[index] = Outcome { jump, open, at_zero: found.at_zero, chosen: !agrees, start: None };
         trial
     }
 
     /// Sets the relations of the mode in use to their right limits at the values in memory, from which nothing jumps.
-    pub fn settle(&mut self, station: &mut Station, left: &Left, last_step: f64) -> Result<(), Trouble> {
+    pub fn settle(&mut self, runtime: &mut ModeRuntime, left: &Left, last_step: f64) -> Result<(), Trouble> {
         let horizon = self.horizon(left.time, last_step);
-        limits::settle(station, left, Assumption::NONE, &Jump::default(), &self.sizes, horizon).map(|_| ())
+        limits::settle(runtime, left, Assumption::NONE, &Jump::default(), &self.sizes, horizon).map(|_| ())
     }
 
     /// Whether two modes that were tried give the same values.
-    fn is_same(&mut self, active: &Station, a: &Key, b: &Key) -> bool {
+    fn is_same(&mut self, active: &ModeRuntime, a: &Key, b: &Key) -> bool {
         let find = |key: &Key| {
             let index = *self.known.get(key)?.as_ref().ok()?;
-            self.stations[index].as_deref().or((index == self.active).then_some(active))
+            self.runtimes[index].as_deref().or((index == self.active).then_some(active))
         };
         let (Some(a), Some(b)) = (find(a), find(b)) else { return false };
         let model = self.modes.model();
@@ -646,9 +646,9 @@ impl Switching {
         let close = |variable: VarId| is_close(a.value(variable), b.value(variable), size(variable));
         // Modes that go on in the same way differ in how ideal elements share something, which means nothing.
         if model.variables.ids().any(|variable| is_differentiated(&variable)) {
-            let rates = |station: &Station| -> Vec<f64> {
+            let rates = |runtime: &ModeRuntime| -> Vec<f64> {
                 let derivatives =
-                    station.carried.iter().flat_map(|carried| carried.derivatives(&station.machine.memory));
+                    runtime.carried.iter().flat_map(|carried| carried.derivatives(&runtime.machine.memory));
                 let first = derivatives.filter(|((root, order), _)| *order == 1 && is_differentiated(root));
                 first.map(|(_, value)| value).collect()
             };
@@ -660,32 +660,32 @@ impl Switching {
         model.variables.ids().filter(is_real).all(close)
     }
 
-    fn activate(&mut self, station: &mut Box<Station>, key: &Key) {
+    fn activate(&mut self, runtime: &mut Box<ModeRuntime>, key: &Key) {
         let Some(Ok(index)) = self.known.get(key) else { return };
         let index = *index;
         if index != self.active
-            && let Some(new) = self.stations[index].take()
+            && let Some(new) = self.runtimes[index].take()
         {
-            let old = std::mem::replace(station, new);
+            let old = std::mem::replace(runtime, new);
             // The structure for all modes is not needed any more once it is left.
-            if let Some(place) = self.stations.get_mut(self.active) {
+            if let Some(place) = self.runtimes.get_mut(self.active) {
                 *place = Some(old);
             }
             self.active = index;
         }
-        self.visit(station, index);
+        self.visit(runtime, index);
         // Relations that were decided by where they go keep their states until their residues are clearly away from zero.
-        let program = &station.machine.program;
-        station.bands.narrow();
-        if let Some(switch) = &station.switch {
+        let program = &runtime.machine.program;
+        runtime.bands.narrow();
+        if let Some(switch) = &runtime.switch {
             for &(place, size) in &self.last[index].at_zero {
-                station.bands.widen(program, switch.relations[place], size);
+                runtime.bands.widen(program, switch.relations[place], size);
             }
         }
     }
 
-    /// The station of a mode, made where there is none yet.
-    fn station(&mut self, key: &Key, entry: ModeEntry) -> Result<usize, String> {
+    /// The runtime of a mode, made where there is none yet.
+    fn runtime(&mut self, key: &Key, entry: ModeEntry) -> Result<usize, String> {
         if let Some(known) = self.known.get(key) {
             return known.clone();
         }
@@ -693,23 +693,23 @@ impl Switching {
         let made = self.make(key, entry);
         self.made += 1;
         self.seconds += begin.elapsed().as_secs_f64();
-        let index = made.map(|station| {
-            self.stations.push(Some(station));
+        let index = made.map(|runtime| {
+            self.runtimes.push(Some(runtime));
             self.last.push(Outcome::default());
-            self.stations.len() - 1
+            self.runtimes.len() - 1
         });
         self.known.insert(key.clone(), index.clone());
         index
     }
 
-    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<Station>, String> {
+    fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<ModeRuntime>, String> {
         let program = self.program(key, entry)?;
         let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
-        let mut station = Station::new(Machine::new(program.clone()), &self.options);
-        prepare(&mut station.machine, self.options.start_time).map_err(told)?;
-        station.switch =
-            Some(Switch::new(&mut station.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
-        Ok(Box::new(station))
+        let mut runtime = ModeRuntime::new(Machine::new(program.clone()), &self.options);
+        prepare(&mut runtime.machine, self.options.start_time).map_err(told)?;
+        runtime.switch =
+            Some(Switch::new(&mut runtime.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
+        Ok(Box::new(runtime))
     }
 
     fn program(&mut self, key: &Key, entry: ModeEntry) -> Result<Arc<Program>, String> {
@@ -722,7 +722,7 @@ impl Switching {
             return Err("parameters decide about the mode".to_owned());
         }
         program.map_err(|problems| {
-            self.lawless |= problems.iter().any(|problem| problem.code == MISSING_LAW);
+            self.motion_undetermined |= problems.iter().any(|problem| problem.code == MISSING_LAW);
             problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
         })
     }
@@ -759,9 +759,9 @@ impl Switching {
         Horizon { first, last: (0.1 * last_step).max(100.0 * first), zero: limits::ZERO }
     }
 
-    fn warn(&mut self, station: &Station, time: f64) {
+    fn warn(&mut self, runtime: &ModeRuntime, time: f64) {
         if self.last[self.active].jump.higher {
-            let key = station.key();
+            let key = runtime.key();
             let entering =
                 if key.is_empty() { String::new() } else { format!(" on entering {}", self.modes.describe(&key)) };
             let message = format!("values jump that are derived more than once{entering} at time {time}");
@@ -772,10 +772,10 @@ impl Switching {
     }
 
     /// Says what there is to say about a mode that is entered for the first time.
-    fn visit(&mut self, station: &Station, index: usize) {
+    fn visit(&mut self, runtime: &ModeRuntime, index: usize) {
         if !self.visited.contains(&index) {
             self.visited.push(index);
-            let mode = station.machine.program.schedule.mode.as_ref();
+            let mode = runtime.machine.program.schedule.mode.as_ref();
             mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
         }
     }
@@ -795,7 +795,7 @@ impl Switching {
                     _ => format!("no mode is consistent at time {time}; {} were tried", tried.len()),
                 };
                 let is_cycle = tried.iter().all(|(_, trial)| matches!(trial, Trial::Calls(_)));
-                let (code, hint) = match (self.lawless, is_cycle) {
+                let (code, hint) = match (self.motion_undetermined, is_cycle) {
                     (true, _) => (
                         MISSING_LAW,
                         "give the transition a law: an equation for what it leaves open, such as \
@@ -864,50 +864,50 @@ impl Switching {
 }
 
 /// Takes the left values in memory to the right of the instant; what went wrong, where something did.
-fn jump(station: &mut Station, sizes: &Sizes, drift: f64) -> Result<Jump, String> {
-    let program = &station.machine.program;
-    let Some(switch) = &mut station.switch else { return Err(String::new()) };
-    let outcome = switch.restart.pass(program, &mut station.machine.memory, sizes, drift);
+fn jump(runtime: &mut ModeRuntime, sizes: &Sizes, drift: f64) -> Result<Jump, String> {
+    let program = &runtime.machine.program;
+    let Some(switch) = &mut runtime.switch else { return Err(String::new()) };
+    let outcome = switch.restart.pass(program, &mut runtime.machine.memory, sizes, drift);
     let jump = outcome.map_err(|reason| no_jump(program, &reason))?;
-    station.choose_states();
-    station.remember_constrained();
-    station.remember_relations();
+    runtime.choose_states();
+    runtime.remember_constrained();
+    runtime.remember_relations();
     Ok(jump)
 }
 
 /// The same from the left values with discrete variables as they are now; `None` where that makes no difference.
-fn jump_again(station: &mut Station, left: &Left, sizes: &Sizes, drift: f64) -> Result<Option<Jump>, String> {
-    let before = station.switch.as_ref().map(|switch| switch.continuity.left().to_vec()).unwrap_or_default();
-    left.put_smooth(station);
-    let jump = jump(station, sizes, drift)?;
-    let is_same = station.switch.as_ref().is_none_or(|switch| switch.continuity.is_same(&before));
+fn jump_again(runtime: &mut ModeRuntime, left: &Left, sizes: &Sizes, drift: f64) -> Result<Option<Jump>, String> {
+    let before = runtime.switch.as_ref().map(|switch| switch.continuity.left().to_vec()).unwrap_or_default();
+    left.put_smooth(runtime);
+    let jump = jump(runtime, sizes, drift)?;
+    let is_same = runtime.switch.as_ref().is_none_or(|switch| switch.continuity.is_same(&before));
     Ok((!is_same).then_some(jump))
 }
 
 /// A trial of a mode after states were set: where those of the mode before keep their values in it, they explain all that
 /// changes, and nothing is shared. `None` where some of them would have to jump.
 fn follow_reinit(
-    station: &mut Station,
+    runtime: &mut ModeRuntime,
     key: &Key,
     left: &Left,
     sizes: &Sizes,
     horizon: Horizon,
     outcome: &mut Outcome,
 ) -> Option<Trial> {
-    left.put(station);
-    station.machine.systems.forget_factors(&station.machine.program);
-    station.choose_states();
-    let found = limits::settle(station, left, Assumption::NONE, &Jump::default(), sizes, horizon).ok()?;
-    if !left.is_kept(station, sizes) {
+    left.put(runtime);
+    runtime.machine.systems.forget_factors(&runtime.machine.program);
+    runtime.choose_states();
+    let found = limits::settle(runtime, left, Assumption::NONE, &Jump::default(), sizes, horizon).ok()?;
+    if !left.is_kept(runtime, sizes) {
         return None;
     }
-    station.remember_constrained();
-    station.remember_relations();
-    let agrees = station.agrees(key);
-    if !agrees && !confirm_open(station, key, &found.open) {
-        return Some(Trial::Calls(station.found_key()));
+    runtime.remember_constrained();
+    runtime.remember_relations();
+    let agrees = runtime.agrees(key);
+    if !agrees && !confirm_open(runtime, key, &found.open) {
+        return Some(Trial::Calls(runtime.found_key()));
     }
-    let number = |&place: &usize| station.switch.as_ref().map(|switch| switch.shared[place]);
+    let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
     let open = found.open.iter().filter_map(number).collect();
     *outcome = Outcome { jump: Jump::default(), open, at_zero: found.at_zero, chosen: !agrees, start: None };
     Some(Trial::Confirmed { jumps: false })
@@ -928,10 +928,10 @@ fn assumptions<'a>(left: &'a Left, callers: &'a [(usize, f64)], jumps: bool) -> 
     ]
 }
 
-/// The memory of a station with the values at the left of an instant.
-fn left_memory(station: &Station, left: &Left) -> compile::Memory {
-    let program = &station.machine.program;
-    let mut memory = station.machine.memory.clone();
+/// The memory of a runtime with the values at the left of an instant.
+fn left_memory(runtime: &ModeRuntime, left: &Left) -> compile::Memory {
+    let program = &runtime.machine.program;
+    let mut memory = runtime.machine.memory.clone();
     for (variable, &value) in program.model().variables.ids().zip(&left.values) {
         if !program.layout.place(variable).negated {
             program.set_value(&mut memory, variable, value);
@@ -957,28 +957,28 @@ fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
 }
 
 /// Relations that stay at zero may have either sign: is there a way that confirms the mode?
-fn confirm_open(station: &mut Station, key: &Key, open: &[usize]) -> bool {
+fn confirm_open(runtime: &mut ModeRuntime, key: &Key, open: &[usize]) -> bool {
     const MOST_OPEN: usize = 5;
     if open.is_empty() || open.len() > MOST_OPEN {
         return false;
     }
-    let Some(switch) = &station.switch else { return false };
-    let layout = &station.machine.program.layout;
+    let Some(switch) = &runtime.switch else { return false };
+    let layout = &runtime.machine.program.layout;
     let places: Vec<usize> = open.iter().map(|&k| layout.relations[switch.relations[k]].state as usize).collect();
-    let before: Vec<f64> = places.iter().map(|&place| station.machine.memory.values[place]).collect();
+    let before: Vec<f64> = places.iter().map(|&place| runtime.machine.memory.values[place]).collect();
     for combination in 0..1usize << places.len() {
         for (k, &place) in places.iter().enumerate() {
-            station.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
+            runtime.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
         }
-        if station.run_events(Phase::Decided).is_ok() && station.agrees(key) {
+        if runtime.run_events(Phase::Decided).is_ok() && runtime.agrees(key) {
             return true;
         }
     }
     for (&place, &value) in places.iter().zip(&before) {
-        station.machine.memory.values[place] = value;
+        runtime.machine.memory.values[place] = value;
     }
     // As it was before.
-    let _ = station.run_events(Phase::Decided);
+    let _ = runtime.run_events(Phase::Decided);
     false
 }
 

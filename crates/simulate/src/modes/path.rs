@@ -44,7 +44,7 @@ pub struct Path {
 }
 
 /// Where variables stand in chains.
-struct Places {
+struct ChainPositions {
     /// Column and order.
     of: FxHashMap<VarId, (usize, usize)>,
     /// The columns that depend on highest derivatives at each point.
@@ -75,7 +75,7 @@ pub struct Leg<'a> {
 impl Path {
     pub fn new(program: &Program, chains: &Chains, memory: &mut Memory) -> Result<Self, NoJump> {
         let exprs = &program.model().exprs;
-        let (rows, places) = (relevant_rows(chains), Places::new(program, chains));
+        let (rows, places) = (relevant_rows(chains), ChainPositions::new(program, chains));
         let mut coefficients: Vec<Vec<ExprId>> = vec![Vec::new(); chains.rows.len()];
         let mut open = Vec::new();
         for &(row, column, entry) in &chains.jacobian {
@@ -344,7 +344,7 @@ fn relevant_rows(chains: &Chains) -> Vec<bool> {
     relevant
 }
 
-impl Places {
+impl ChainPositions {
     fn new(program: &Program, chains: &Chains) -> Self {
         let exprs = &program.model().exprs;
         let columns = chains.columns.iter().enumerate();

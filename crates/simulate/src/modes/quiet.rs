@@ -31,15 +31,15 @@ impl Instant<'_> {
             return Outcome::Open;
         }
         let mut before = std::mem::take(&mut self.switching.before);
-        before.clone_from(&self.station.machine.memory.values);
-        self.station.remember_constrained();
+        before.clone_from(&self.runtime.machine.memory.values);
+        self.runtime.remember_constrained();
         let mut outcome = self.follow_relations(false);
         if matches!(outcome, Outcome::Passed(_)) && (self.is_broken() || !self.relations_hold()) {
             outcome = Outcome::Open;
         }
         let passed = matches!(outcome, Outcome::Passed(_));
         if !passed || self.log.is_active() {
-            self.station.machine.memory.values.clone_from(&before);
+            self.runtime.machine.memory.values.clone_from(&before);
         }
         self.switching.before = before;
         if passed {
@@ -52,7 +52,7 @@ impl Instant<'_> {
     }
 
     fn can_be_quiet(&self) -> bool {
-        let program = &self.station.machine.program;
+        let program = &self.runtime.machine.program;
         let compares = |root: &compile::Root| {
             let relation = &program.layout.relations[root.relation];
             matches!(relation.kind, RelationKind::Compare { .. })
@@ -63,24 +63,24 @@ impl Instant<'_> {
 
     /// Lets discrete variables follow the relations that make the event until they come to rest or ask for another mode.
     fn follow_relations(&mut self, told: bool) -> Outcome {
-        let program = &self.station.machine.program.clone();
-        self.station.bands.enter(&mut self.station.machine.memory, program, self.crossings);
+        let program = &self.runtime.machine.program.clone();
+        self.runtime.bands.enter(&mut self.runtime.machine.memory, program, self.crossings);
         for iteration in 1..=MOST_ITERATIONS {
-            let memory = &mut self.station.machine.memory;
+            let memory = &mut self.runtime.machine.memory;
             if self.timed {
                 memory.set_time(self.clockwork.just_after(self.time));
             }
             program.update_exact_relations(memory);
             memory.set_time(self.time);
-            if self.station.run_events(Phase::Decided).is_err() {
+            if self.runtime.run_events(Phase::Decided).is_err() {
                 return Outcome::Open;
             }
             if !self.is_in_its_mode() {
                 let first = iteration == 1 && !self.timed;
-                return if first { Outcome::Leaves(self.station.found_key()) } else { Outcome::Open };
+                return if first { Outcome::Leaves(self.runtime.found_key()) } else { Outcome::Open };
             }
             let changed = if told { self.tell_changes(iteration) } else { self.has_changes() };
-            program.save_pre(&mut self.station.machine.memory);
+            program.save_pre(&mut self.runtime.machine.memory);
             if !changed {
                 return Outcome::Passed(Aftermath { iterations: iteration, terminated: None });
             }
@@ -90,14 +90,14 @@ impl Instant<'_> {
 
     /// Whether the conditions are those of the mode in use.
     pub(super) fn is_in_its_mode(&self) -> bool {
-        let mode = self.station.machine.program.schedule.mode.as_ref();
-        mode.is_some_and(|mode| self.station.agrees(&mode.key))
+        let mode = self.runtime.machine.program.schedule.mode.as_ref();
+        mode.is_some_and(|mode| self.runtime.agrees(&mode.key))
     }
 
     /// Whether all relations on continuous values are what their residues say, and none of them is at zero but those that
     /// make the event.
     fn relations_hold(&mut self) -> bool {
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         let program = &machine.program;
         let mut residues = std::mem::take(&mut self.switching.residues);
         residues.resize(program.roots.len(), 0.0);
@@ -122,13 +122,13 @@ impl Instant<'_> {
 
     /// The relations that made the event keep their states until their residues are clearly away from zero.
     fn widen_bands(&mut self) {
-        let program = &self.station.machine.program;
-        self.station.bands.narrow();
+        let program = &self.runtime.machine.program;
+        self.runtime.bands.narrow();
         for crossing in self.crossings {
             let relation = program.roots[crossing.function].relation;
-            let scale = limits::residue_scale(self.station, &self.switching.sizes, relation);
+            let scale = limits::residue_scale(self.runtime, &self.switching.sizes, relation);
             let residue = self.switching.residues[crossing.function].abs();
-            self.station.bands.widen(program, relation, (4.0 * residue).max(2.0 * limits::ZERO * scale));
+            self.runtime.bands.widen(program, relation, (4.0 * residue).max(2.0 * limits::ZERO * scale));
         }
     }
 }

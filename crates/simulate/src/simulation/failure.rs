@@ -4,7 +4,7 @@ use super::*;
 
 impl Simulation {
     pub(super) fn last_trouble(&mut self) -> Trouble {
-        self.station.machine.trouble.take().unwrap_or_else(|| {
+        self.runtime.machine.trouble.take().unwrap_or_else(|| {
             Trouble::Model(Box::new(Diagnostic::error("evaluation-failed", "the model could not be evaluated")))
         })
     }

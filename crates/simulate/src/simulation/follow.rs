@@ -4,7 +4,7 @@ use compile::SystemId;
 
 use crate::columns::Rows;
 use crate::machine::{Machine, Trouble};
-use crate::modes::Station;
+use crate::modes::ModeRuntime;
 use crate::system_failure::{Reason, SystemFailure};
 
 use super::retake::{LARGEST_DEFECT, SHORTEST};
@@ -28,7 +28,7 @@ impl Simulation {
     /// Goes over the step from `begin` to `end`, in pieces over which the solutions can be predicted. `false`: the
     /// step was made on another branch.
     pub(super) fn follow_branches(&mut self, begin: f64, end: f64, rows: &mut Rows) -> Result<bool, Stop> {
-        let Station { machine, .. } = &mut *self.station;
+        let ModeRuntime { machine, .. } = &mut *self.runtime;
         if !machine.branches.are_followed() {
             return Ok(true);
         }
@@ -54,14 +54,14 @@ impl Simulation {
         let mut singular = None;
         while time < end {
             pieces += 1;
-            piece = piece.min(self.station.machine.branches.longest());
+            piece = piece.min(self.runtime.machine.branches.longest());
             let next = if time + 1.000_001 * piece >= end { end } else { time + piece };
             let divisible =
                 piece > SHORTEST_PIECE * (end - begin) && time + SHORTER * piece > time && pieces < MOST_PIECES;
             let found = self.predict_at(next);
             let agreement = match found {
                 Ok(()) => {
-                    let machine = &self.station.machine;
+                    let machine = &self.runtime.machine;
                     machine.branches.agreement(&machine.memory, &machine.systems)
                 }
                 Err(stop) if divisible => {
@@ -70,7 +70,7 @@ impl Simulation {
                     continue;
                 }
                 // A branch that an event inside of the step ends is not followed past it.
-                Err(_) if self.station.machine.is_defined_beyond(next, &self.x) => return Ok(true),
+                Err(_) if self.runtime.machine.is_defined_beyond(next, &self.x) => return Ok(true),
                 // Next to the end of a branch there is no solution; that it ends shows farther away.
                 Err(stop) => return self.end_inside(begin, time, next, singular.unwrap_or(stop), rows),
             };
@@ -78,22 +78,22 @@ impl Simulation {
             let is_first = is_new && pieces == 1 && agreement.is_oriented;
             if divisible && !agreement.is_near() && !is_first {
                 if !agreement.is_oriented {
-                    self.station.machine.branches.take_care(piece);
+                    self.runtime.machine.branches.take_care(piece);
                 }
                 piece *= SHORTER;
                 continue;
             }
             if !agreement.is_oriented {
-                self.station.machine.branches.note_crossing();
+                self.runtime.machine.branches.note_crossing();
             }
             if agreement.distance > 1.0 && !is_first {
                 if let Some(stop) = self.end_of_branch(agreement.farthest, begin, time) {
                     return self.end_inside(begin, time, next, stop, rows);
                 }
                 self.predict_at(next)?;
-                self.station.machine.branches.note_jump();
+                self.runtime.machine.branches.note_jump();
             }
-            let Station { machine, integrator, .. } = &mut *self.station;
+            let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
             machine.program.read_derivatives(&machine.memory, &mut self.slopes);
             let is_long = end - begin > SHORTEST * self.options.interval;
             if is_long && integrator.defect(next, &self.slopes) > LARGEST_DEFECT {
@@ -110,7 +110,7 @@ impl Simulation {
     /// The model cannot be evaluated from `bad` on: rows up to the last good point are written first.
     fn end_inside(&mut self, begin: f64, good: f64, bad: f64, stop: Stop, rows: &mut Rows) -> Result<bool, Stop> {
         let written = self.write_outputs_until(begin, good, false, rows);
-        self.station.machine.memory.set_time(bad);
+        self.runtime.machine.memory.set_time(bad);
         written.and(Err(stop))
     }
 
@@ -119,7 +119,7 @@ impl Simulation {
     fn end_of_branch(&mut self, unknown: usize, begin: f64, good: f64) -> Option<Stop> {
         /// The determinant next to the end of a branch, relative to that at the beginning of the step.
         const SMALL: f64 = 0.05;
-        let machine = &self.station.machine;
+        let machine = &self.runtime.machine;
         if !machine.branches.ends(unknown, &machine.memory) {
             return None;
         }
@@ -128,7 +128,7 @@ impl Simulation {
         if at_end > before + SMALL.ln() {
             return None;
         }
-        let machine = &self.station.machine;
+        let machine = &self.runtime.machine;
         let found = &machine.program.systems[system];
         Some(Stop::Trouble(Trouble::System(Box::new(SystemFailure {
             unknowns: found.unknowns.clone(),
@@ -141,7 +141,7 @@ impl Simulation {
 
     /// The determinant of a system at a point that was passed in this step, as a logarithm.
     fn determinant_at(&mut self, time: f64, system: SystemId) -> Option<f64> {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.interpolate(time, &mut self.x);
         machine.unsettle();
         machine.evaluate_inside(time, &self.x).ok()?;
@@ -154,7 +154,7 @@ impl Simulation {
 
     /// Solves at a time of the last step from the prediction.
     fn predict_at(&mut self, time: f64) -> Result<(), Stop> {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.interpolate(time, &mut self.x);
         machine.evaluate_predicted(time, &self.x)?;
         if machine.branches.for_results {

@@ -11,7 +11,7 @@ use solve::{Step, StepError};
 use super::Simulation;
 use crate::exchange::{fitness, lost};
 use crate::machine::Trouble;
-use crate::modes::Station;
+use crate::modes::ModeRuntime;
 
 /// A choice of states that is worse than the best by this factor has come too near to a singularity.
 const LOW: f64 = 0.25;
@@ -60,7 +60,7 @@ impl Guard {
 impl Simulation {
     /// Takes a step of the integrator, never past the limit.
     pub(super) fn integrate(&mut self, limit: f64) -> Result<Step, StepError> {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         if machine.program.schedule.state_sets.is_empty() {
             return integrator.step(machine, limit);
         }
@@ -77,7 +77,7 @@ impl Simulation {
         fitness(machine, &mut self.guard.begin);
         let mut limit = limit;
         loop {
-            let Station { machine, integrator, .. } = &mut *self.station;
+            let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
             let step = integrator.step(machine, limit)?;
             let Some(end) = self.end_before_singularity(&step) else {
                 let guard = &mut self.guard;
@@ -92,12 +92,12 @@ impl Simulation {
 
     /// The reason why a step was not possible, if it is that the model demands states that do not do there.
     pub(super) fn lost_states(&self) -> Option<Trouble> {
-        lost(&self.station.machine, &self.guard.begin, LOW)
+        lost(&self.runtime.machine, &self.guard.begin, LOW)
     }
 
     /// States that the model demands have to determine the rest at the point that was evaluated last.
     pub(super) fn check_demanded_states(&mut self) -> Result<(), Trouble> {
-        let machine = &self.station.machine;
+        let machine = &self.runtime.machine;
         if !machine.program.schedule.state_sets.iter().any(|set| set.demanded) {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Simulation {
         if is_known && self.guard.is_expected(length) {
             return None;
         }
-        self.station.machine.return_to_anchor();
+        self.runtime.machine.return_to_anchor();
         for point in 1..=POINTS {
             let time =
                 if point == POINTS { step.t_new } else { step.t_old + length * f64::from(point) / f64::from(POINTS) };
@@ -134,7 +134,7 @@ impl Simulation {
 
     /// Computes the fitness at a time of the last step; false if the model cannot be evaluated there.
     fn look_at(&mut self, time: f64) -> bool {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.interpolate(time, &mut self.x);
         let is_known = machine.evaluate(time, &self.x).is_ok() && machine.evaluate_outputs().is_ok();
         fitness(machine, &mut self.guard.now);
@@ -142,7 +142,7 @@ impl Simulation {
     }
 
     fn go_back(&mut self, begin: f64, end: f64) -> Result<(), StepError> {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         machine.return_to_anchor();
         // Methods with fixed steps keep their grid.
         match self.options.solver.is_fixed_step() {

@@ -46,11 +46,11 @@ impl Fallback {
     }
 
     /// The values at the left, in terms that hold in every mode.
-    pub fn left(&mut self, station: &mut Station, variables: usize) -> Left {
+    pub fn left(&mut self, runtime: &mut ModeRuntime, variables: usize) -> Left {
         let mut left = std::mem::take(&mut self.left);
-        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
-        left.take(station, variables);
-        std::mem::swap(&mut station.machine.memory.values, &mut self.values);
+        std::mem::swap(&mut runtime.machine.memory.values, &mut self.values);
+        left.take(runtime, variables);
+        std::mem::swap(&mut runtime.machine.memory.values, &mut self.values);
         left
     }
 }
@@ -79,15 +79,15 @@ impl Simulation {
     pub(super) fn unexplained(&mut self, time: f64) -> Result<Option<Broken>, Stop> {
         let found = match self.projector {
             Some(_) => self.moved_by_projection(time)?,
-            None => self.fallback.broken(&self.station.machine),
+            None => self.fallback.broken(&self.runtime.machine),
         };
         let Some(broken) = found else { return Ok(None) };
         if self.projection_follows_reinit(time) {
             return Ok(None);
         }
         let Some(mut modes) = self.take_modes() else { return Ok(None) };
-        let left = self.fallback.left(&mut self.station, modes.variables());
-        let violated = modes.is_violated(&mut self.station, &left);
+        let left = self.fallback.left(&mut self.runtime, modes.variables());
+        let violated = modes.is_violated(&mut self.runtime, &left);
         self.fallback.modes = Some(modes);
         Ok(violated?.then_some(broken))
     }
@@ -97,7 +97,7 @@ impl Simulation {
     fn projection_follows_reinit(&mut self, time: f64) -> bool {
         let Some(projector) = &mut self.projector else { return false };
         let before = &self.fallback.values;
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         let program = &machine.program.clone();
         let after = machine.memory.values.clone();
         let set: Vec<bool> =
@@ -133,7 +133,7 @@ impl Simulation {
         /// In units of the tolerance.
         const JUMPS: f64 = 10.0;
         let Some(projector) = &mut self.projector else { return Ok(None) };
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         let program = &machine.program.clone();
         let after = machine.memory.values.clone();
         let mut x = vec![0.0; program.states.len()];
@@ -152,7 +152,7 @@ impl Simulation {
 
     /// Something jumps, and no mode and no impulse accounts for it.
     pub(super) fn unexplained_jump(&self, time: f64, broken: Broken, reason: Trouble) -> Trouble {
-        let model = self.station.machine.program.model();
+        let model = self.runtime.machine.program.model();
         let reason = reason.diagnostic(model);
         let name = model.variable_name(broken.variable);
         let message = format!(

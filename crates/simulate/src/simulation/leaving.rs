@@ -8,7 +8,7 @@
 use solve::roots::{CrossingFunctions, Event};
 use solve::{OdeProblem, Step};
 
-use crate::modes::Station;
+use crate::modes::ModeRuntime;
 
 use super::retake::{RESOLUTION, SHORTEST};
 use super::{Simulation, Stop};
@@ -33,7 +33,7 @@ impl Simulation {
         let at_once = (AT_ONCE * length).max(RESOLUTION * begin.abs());
         let is_long = length > SHORTEST * self.options.interval && PROBE * length > at_once;
         let fixed = self.options.solver.is_fixed_step();
-        let roots = &self.station.roots;
+        let roots = &self.runtime.roots;
         let suspects = roots.crossings().iter().any(|crossing| roots.began_at_zero(crossing.function));
         if !suspects || !is_long || fixed || event.t - begin > at_once {
             return Ok(false);
@@ -42,7 +42,7 @@ impl Simulation {
         let (mut first, mut at_event, mut probed) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
         self.residues_at(event.t, &mut at_event)?;
         self.residues_at(begin, &mut first)?;
-        let Station { machine, roots, .. } = &mut *self.station;
+        let ModeRuntime { machine, roots, .. } = &mut *self.runtime;
         machine.program.read_derivatives(&machine.memory, &mut self.slopes);
         let probe = PROBE * length;
         self.x.iter_mut().zip(&self.slopes).for_each(|(x, slope)| *x += probe * slope);
@@ -63,7 +63,7 @@ impl Simulation {
         let (begin, length) = (step.t_old, step.t_new - step.t_old);
         let is_long = length > (SHORTEST * self.options.interval).max(RESOLUTION * begin.abs() / PROBE);
         let is_first = self.instant.0 == begin;
-        if !is_first || !is_long || !self.station.integrator.begins_straight() || self.program.roots.is_empty() {
+        if !is_first || !is_long || !self.runtime.integrator.begins_straight() || self.program.roots.is_empty() {
             return Ok(false);
         }
         let count = self.program.roots.len();
@@ -71,7 +71,7 @@ impl Simulation {
         let probe = PROBE * length;
         self.residues_at(begin + probe, &mut dense)?;
         self.residues_at(begin, &mut first)?;
-        let Station { machine, roots, .. } = &mut *self.station;
+        let ModeRuntime { machine, roots, .. } = &mut *self.runtime;
         machine.program.read_derivatives(&machine.memory, &mut self.slopes);
         self.x.iter_mut().zip(&self.slopes).for_each(|(x, slope)| *x += probe * slope);
         if CrossingFunctions::evaluate(machine, begin + probe, &self.x, &mut probed).is_err() {
@@ -96,7 +96,7 @@ impl Simulation {
         /// A flight that is so much less exact than the solution is exact enough.
         const EXACT: f64 = 10.0;
         self.sharp_until = f64::INFINITY;
-        let Some(length) = self.station.integrator.planned_step() else { return Ok(()) };
+        let Some(length) = self.runtime.integrator.planned_step() else { return Ok(()) };
         if self.program.roots.is_empty() {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Simulation {
         }
         let straight = (STRAIGHT * self.options.tolerance.sqrt() * flight.time).max(shortest);
         self.sharp_until = time + 2.0 * flight.time;
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.sharpen(sharpness);
         let outcome = integrator.begin_anew(machine, time, &begin, straight.min(length));
         outcome.map_err(|error| self.step_trouble(error).into())
@@ -128,7 +128,7 @@ impl Simulation {
     pub(super) fn end_short_flight(&mut self) {
         if self.time > self.sharp_until {
             self.sharp_until = f64::INFINITY;
-            self.station.integrator.sharpen(1.0);
+            self.runtime.integrator.sharpen(1.0);
         }
     }
 
@@ -142,7 +142,7 @@ impl Simulation {
             return None;
         }
         let count = self.program.roots.len();
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         let (mut first, mut slopes) = (vec![0.0; begin.len()], vec![0.0; begin.len()]);
         machine.rhs(time, begin, &mut first).ok()?;
         let mut residues = [vec![0.0; count], vec![0.0; count], vec![0.0; count]];
@@ -190,7 +190,7 @@ impl Simulation {
         let count = self.program.roots.len();
         let (mut first, mut moved) = (vec![0.0; count], vec![0.0; count]);
         let tolerance = self.options.tolerance;
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         CrossingFunctions::evaluate(machine, time, begin, &mut first).ok()?;
         let mut finest = f64::INFINITY;
         for (place, (x, begin)) in self.x.iter_mut().zip(begin).enumerate() {
@@ -208,7 +208,7 @@ impl Simulation {
 
     /// The residues on the dense output; memory holds the point.
     fn residues_at(&mut self, time: f64, residues: &mut [f64]) -> Result<(), Stop> {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         integrator.interpolate(time, &mut self.x);
         let outcome = CrossingFunctions::evaluate(machine, time, &self.x, residues);
         outcome.map_err(|_| self.last_trouble().into())

@@ -101,7 +101,7 @@ impl Simulation {
     pub(super) fn take_parameters(&mut self) -> Result<(), Stop> {
         let Some(parameters) = self.parameters.take() else { return Ok(()) };
         self.options.parameters = parameters.clone();
-        self.station.machine.change_parameters(&parameters)?;
+        self.runtime.machine.change_parameters(&parameters)?;
         for modes in [&mut self.modes, &mut self.fallback.modes].into_iter().flatten() {
             modes.change_parameters(&parameters)?;
         }
@@ -120,7 +120,7 @@ impl Simulation {
 
     /// Passes the event at which inputs change; nothing without such a change.
     fn pass_inputs(&mut self, rows: &mut Rows) -> Result<Option<Reached>, Stop> {
-        let (program, machine) = (&self.program, &self.station.machine);
+        let (program, machine) = (&self.program, &self.runtime.machine);
         self.inputs.retain(|&(input, value)| program.value(&machine.memory, input) != value);
         if self.inputs.is_empty() && self.parameters.is_none() {
             return Ok(None);
@@ -131,7 +131,7 @@ impl Simulation {
 
     /// The value of a variable at the time that the simulation has come to.
     pub fn value(&self, variable: VarId) -> f64 {
-        self.station.machine.value(variable)
+        self.runtime.machine.value(variable)
     }
 
     pub fn program(&self) -> &Arc<Program> {

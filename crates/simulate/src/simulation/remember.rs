@@ -75,7 +75,7 @@ impl Search {
 
 impl Simulation {
     fn remembers_nothing(&self) -> bool {
-        self.station.machine.memory.delays.is_empty()
+        self.runtime.machine.memory.delays.is_empty()
     }
 
     /// At the first point.
@@ -89,9 +89,9 @@ impl Simulation {
         if self.remembers_nothing() {
             return Ok(());
         }
-        self.program.record_delays(&mut self.station.machine.memory);
-        self.program.end_pieces(&mut self.station.machine.memory);
-        self.program.settle_histories(&mut self.station.machine.memory);
+        self.program.record_delays(&mut self.runtime.machine.memory);
+        self.program.end_pieces(&mut self.runtime.machine.memory);
+        self.program.settle_histories(&mut self.runtime.machine.memory);
         self.remembering.begin_piece(time);
         self.note_asked();
         self.check_delays()
@@ -104,7 +104,7 @@ impl Simulation {
         if self.remembers_nothing() {
             return f64::INFINITY;
         }
-        let Machine { memory, program, .. } = &self.station.machine;
+        let Machine { memory, program, .. } = &self.runtime.machine;
         let delays = program.layout.delays.iter().map(|delay| memory.values[delay.time as usize]);
         let passage = if self.remembering.speed > 0.0 { 1.0 / self.remembering.speed } else { f64::INFINITY };
         let shortest = delays.filter(|&delay| delay > 0.0).fold(passage, f64::min);
@@ -148,7 +148,7 @@ impl Simulation {
             return Ok(None);
         }
         self.evaluate_on_step(from)?;
-        self.program.settle_histories(&mut self.station.machine.memory);
+        self.program.settle_histories(&mut self.runtime.machine.memory);
         (self.remembering.gap, self.remembering.fresh) = self.remembering.before;
         self.remembering.unseen = None;
         self.note_asked();
@@ -188,10 +188,10 @@ impl Simulation {
                     search = Search::NONE;
                 }
                 Verdict::Jump => {
-                    let machine = &mut self.station.machine;
+                    let machine = &mut self.runtime.machine;
                     self.program.end_pieces(&mut machine.memory);
                     self.record_point(inside)?;
-                    self.program.end_pieces(&mut self.station.machine.memory);
+                    self.program.end_pieces(&mut self.runtime.machine.memory);
                     search = Search::NONE;
                 }
                 Verdict::Rejected => {}
@@ -202,7 +202,7 @@ impl Simulation {
 
     /// What is remembered has to be a number, now and not when it arrives.
     fn check_remembered(&mut self) -> Result<(), Stop> {
-        let (program, machine) = (&self.program, &mut self.station.machine);
+        let (program, machine) = (&self.program, &mut self.runtime.machine);
         let delays = program.layout.delays.iter().map(|delay| delay.value);
         let transports = &program.layout.transports;
         let transported =
@@ -219,7 +219,7 @@ impl Simulation {
         const ORDER: f64 = 5.0;
         /// Errors above tolerance that may be noise.
         const NOISE: f64 = 100.0;
-        let memory = &mut self.station.machine.memory;
+        let memory = &mut self.runtime.machine.memory;
         let remembering = &mut self.remembering;
         let Some(error) = self.program.largest_gap(memory, SHARE * self.options.tolerance) else {
             remembering.unseen.get_or_insert_with(|| {
@@ -265,23 +265,23 @@ impl Simulation {
     /// The step is taken again from the point at hand.
     pub(super) fn forget_rest_of_step(&mut self) {
         if !self.remembers_nothing() {
-            self.program.settle_histories(&mut self.station.machine.memory);
+            self.program.settle_histories(&mut self.runtime.machine.memory);
             self.remembering.unseen = None;
             self.note_asked();
         }
     }
 
     fn evaluate_on_step(&mut self, time: f64) -> Result<(), Stop> {
-        self.station.integrator.interpolate(time, &mut self.x);
-        self.station.machine.evaluate_inside(time, &self.x)?;
+        self.runtime.integrator.interpolate(time, &mut self.x);
+        self.runtime.machine.evaluate_inside(time, &self.x)?;
         // Delayed expressions may be needed for output alone.
-        self.station.machine.evaluate_outputs()?;
+        self.runtime.machine.evaluate_outputs()?;
         Ok(())
     }
 
     fn record_point(&mut self, time: f64) -> Result<(), Stop> {
         self.check_delays()?;
-        self.program.record_delays(&mut self.station.machine.memory);
+        self.program.record_delays(&mut self.runtime.machine.memory);
         let passed = time - self.remembering.until;
         self.note_positions(passed);
         self.remembering.until = time;
@@ -291,7 +291,7 @@ impl Simulation {
 
     fn note_positions(&mut self, passed: f64) {
         let Remembering { positions, speed, .. } = &mut self.remembering;
-        let new = self.program.positions(&self.station.machine.memory);
+        let new = self.program.positions(&self.runtime.machine.memory);
         if positions.len() != self.program.layout.transports.len() {
             positions.clear();
             positions.extend(new);
@@ -306,7 +306,7 @@ impl Simulation {
 
     /// Takes note of what has arrived at the point at hand. At an event that includes what only rounding separates from it.
     fn note_asked(&mut self) {
-        let memory = &self.station.machine.memory;
+        let memory = &self.runtime.machine.memory;
         let time = memory.time();
         let is_event = time == self.instant.0 || time == self.options.start_time;
         let Remembering { asked, passed, .. } = &mut self.remembering;
@@ -327,7 +327,7 @@ impl Simulation {
         let mut first: Option<f64> = None;
         for k in 0..self.remembering.asked.len() {
             let slot = self.program.layout.delays[k].time as usize;
-            let memory = &self.station.machine.memory;
+            let memory = &self.runtime.machine.memory;
             let (time, delay) = (memory.time(), memory.values[slot]);
             let after = time - delay - rounding_of_delay(time, delay);
             let History::Past(buffer) = &memory.delays[k] else { continue };
@@ -336,7 +336,7 @@ impl Simulation {
             first = Some(self.first_time(base, first.unwrap_or(inside), has_arrived)?);
         }
         for k in 0..self.remembering.passed.len() {
-            let memory = &self.station.machine.memory;
+            let memory = &self.runtime.machine.memory;
             let Some(jump) = self.program.jump_leaving(memory, k, self.remembering.passed[k]) else { continue };
             let arguments = self.program.layout.transports[k].arguments as usize;
             let has_left = |memory: &compile::Memory| {
@@ -365,7 +365,7 @@ impl Simulation {
                 break;
             }
             self.evaluate_on_step(middle)?;
-            if holds(&self.station.machine.memory) { high = middle } else { low = middle }
+            if holds(&self.runtime.machine.memory) { high = middle } else { low = middle }
         }
         self.evaluate_on_step(high)?;
         Ok(high)
@@ -373,7 +373,7 @@ impl Simulation {
 
     /// A delay must be between zero and the longest one, within the tolerance of what it is computed from.
     fn check_delays(&self) -> Result<(), Stop> {
-        let Machine { program, memory, .. } = &self.station.machine;
+        let Machine { program, memory, .. } = &self.runtime.machine;
         let Some((delay, time, maximum)) = program.delay_out_of_range(memory, self.options.tolerance) else {
             return Ok(());
         };

@@ -4,9 +4,9 @@ use super::*;
 
 impl Simulation {
     pub(crate) fn count(&mut self) {
-        let mut effort = self.station.integrator.statistics();
+        let mut effort = self.runtime.integrator.statistics();
         if let Some(modes) = &self.modes {
-            modes.parked().for_each(|station| effort.add(&station.integrator.statistics()));
+            modes.parked().for_each(|runtime| effort.add(&runtime.integrator.statistics()));
             self.statistics.modes = modes.visited();
             (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.made, modes.seconds);
             self.statistics.mode_trials = modes.trials;
@@ -31,7 +31,7 @@ impl Simulation {
     /// The programs that were run, with their systems.
     fn used(&self) -> impl Iterator<Item = (&Program, &Systems)> {
         let parked = self.modes.iter().flat_map(|modes| modes.parked());
-        parked.chain([&*self.station]).map(|station| (&*station.machine.program, &station.machine.systems))
+        parked.chain([&*self.runtime]).map(|runtime| (&*runtime.machine.program, &runtime.machine.systems))
     }
 
     pub(crate) fn profile(&self) -> Option<Profile> {
@@ -43,7 +43,7 @@ impl Simulation {
         /// Steps that are worth a word, and their share of all.
         const MANY: u64 = 100;
         const SHARE: f64 = 0.25;
-        let integrator = &self.station.integrator;
+        let integrator = &self.runtime.integrator;
         let (stiff, all) = (integrator.stiff_steps(), integrator.statistics().steps);
         if stiff < MANY || (stiff as f64) < SHARE * all as f64 {
             return None;
@@ -71,7 +71,7 @@ impl Simulation {
             )
             .decides()
         };
-        let shared = self.station.machine.systems.shared.iter().map(warning);
+        let shared = self.runtime.machine.systems.shared.iter().map(warning);
         let ambiguous = self.used().flat_map(|(program, systems)| {
             systems.ambiguities().map(|ambiguity| ambiguity.warning(program)).collect::<Vec<_>>()
         });

@@ -6,7 +6,7 @@
 //! and shorter until all agree (Enright, *A new error-control for initial value solvers*, 1989; Shampine,
 //! *Solving ODEs and DDEs with residual control*, 2005).
 
-use crate::modes::Station;
+use crate::modes::ModeRuntime;
 
 use super::{Simulation, Stop};
 
@@ -26,7 +26,7 @@ pub(super) const RESOLUTION: f64 = 64.0 * f64::EPSILON;
 impl Simulation {
     /// Whether the model evaluated at an output point does not agree with the last step, which began at `begin`.
     pub(super) fn contradicts_step(&mut self, begin: f64, point: f64) -> bool {
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         machine.program.read_derivatives(&machine.memory, &mut self.slopes);
         let agrees = integrator.defect(point, &self.slopes) <= LARGEST_DEFECT;
         let shortest = (SHORTEST * self.options.interval).max(RESOLUTION * point.abs());
@@ -42,7 +42,7 @@ impl Simulation {
     /// a shorter step. Gives the time at which the run goes on.
     pub(super) fn retake(&mut self, begin: f64, missed: f64) -> Result<f64, Stop> {
         let from = self.last_right(begin, missed);
-        let Station { machine, integrator, roots, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, roots, .. } = &mut *self.runtime;
         let rewound = roots.go_back(machine, &**integrator, from);
         rewound.map_err(|_| self.last_trouble())?;
         self.retake_from(from)
@@ -50,13 +50,13 @@ impl Simulation {
 
     /// Goes back to a time of the last step at which it is right.
     pub(super) fn retake_from(&mut self, from: f64) -> Result<f64, Stop> {
-        let end = self.station.integrator.time();
+        let end = self.runtime.integrator.time();
         self.evaluate_at(from)?;
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         machine.branches.go_back(&machine.memory, &machine.systems);
         self.forget_rest_of_step();
         self.forget_fitness();
-        let Station { machine, integrator, .. } = &mut *self.station;
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         let shorter = SHORTER * (end - from);
         let outcome = integrator.retake(machine, from, shorter);
         outcome.map_err(|error| self.step_trouble(error))?;

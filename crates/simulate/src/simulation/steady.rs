@@ -113,7 +113,7 @@ impl Point {
 impl Simulation {
     /// Goes to the stationary state. Says which states it leaves open, or which derivatives do not vanish.
     pub(super) fn find_steady_state(&mut self) -> Result<(), Stop> {
-        if self.station.machine.size() == 0 {
+        if self.runtime.machine.size() == 0 {
             return Ok(());
         }
         if self.projector.is_some() {
@@ -121,7 +121,7 @@ impl Simulation {
             let hint = "leave out `--index-reduction projection`";
             return Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into());
         }
-        let states = self.station.machine.size();
+        let states = self.runtime.machine.size();
         if states > MOST_STATES {
             let message =
                 format!("the search for a stationary state is made for {MOST_STATES} states at most, not {states}");
@@ -147,8 +147,8 @@ impl Simulation {
         let mut by_steps = false;
         for round in 0..MOST_ROUNDS {
             by_steps |= round >= MOST_JUMPS;
-            let mut point = Point::new(self.station.machine.size());
-            self.program.read_states(&self.station.machine.memory, &mut point.x);
+            let mut point = Point::new(self.runtime.machine.size());
+            self.program.read_states(&self.runtime.machine.memory, &mut point.x);
             let first = point.x.clone();
             let mut found = !by_steps && self.iterate_to_rest(&mut point)?;
             if !found {
@@ -177,7 +177,7 @@ impl Simulation {
 
     /// Evaluates the derivatives, and the Jacobian.
     fn evaluate_point(&mut self, point: &mut Point) -> Result<bool, Stop> {
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         if machine.rhs(self.time, &point.x, &mut point.slope).is_err() || !all_finite(&point.slope) {
             return Ok(false);
         }
@@ -192,7 +192,7 @@ impl Simulation {
     }
 
     fn evaluate_jacobian(&mut self, point: &mut Point) -> Result<bool, Stop> {
-        let machine = &mut self.station.machine;
+        let machine = &mut self.runtime.machine;
         let Some(pattern) = machine.jacobian_pattern().cloned() else { return Ok(false) };
         let mut values = vec![0.0; pattern.entries()];
         if machine.jacobian(self.time, &point.x, &mut values).is_err() || !all_finite(&values) {
@@ -214,7 +214,7 @@ impl Simulation {
         for column in 0..x.len() {
             x[column] = point.x[column] + step * point.scale[column];
             let width = x[column] - point.x[column];
-            if self.station.machine.rhs(self.time, &x, &mut slope).is_err() || !all_finite(&slope) {
+            if self.runtime.machine.rhs(self.time, &x, &mut slope).is_err() || !all_finite(&slope) {
                 return Ok(false);
             }
             x[column] = point.x[column];
@@ -242,7 +242,7 @@ impl Simulation {
             loop {
                 let trial: Vec<f64> = point.x.iter().zip(&step).map(|(x, step)| x + damping * step).collect();
                 let mut slope = vec![0.0; trial.len()];
-                let machine = &mut self.station.machine;
+                let machine = &mut self.runtime.machine;
                 let evaluated = machine.rhs(self.time, &trial, &mut slope).is_ok() && all_finite(&slope);
                 if evaluated && (point.residual(&slope) <= (1.0 - 0.25 * damping) * before || length < 1e-6) {
                     point.x = trial;
@@ -310,10 +310,10 @@ impl Simulation {
 
     /// Whether a relation is not what it was at the beginning.
     fn has_left_branch(&mut self) -> bool {
-        let program = &self.station.machine.program.clone();
+        let program = &self.runtime.machine.program.clone();
         let mut residues = vec![0.0; program.roots.len()];
-        program.crossings(&mut self.station.machine.memory, &mut residues);
-        let values = &self.station.machine.memory.values;
+        program.crossings(&mut self.runtime.machine.memory, &mut residues);
+        let values = &self.runtime.machine.memory.values;
         program.roots.iter().zip(&residues).any(|(root, &residue)| {
             let state = values[program.layout.relations[root.relation].state as usize];
             match root.side {
@@ -327,32 +327,32 @@ impl Simulation {
     /// Lets relations and discrete variables follow the states; whether that changed anything.
     fn follow_states(&mut self, point: &Point) -> Result<bool, Stop> {
         let time = self.time;
-        self.station.machine.evaluate(time, &point.x)?;
-        self.station.machine.evaluate_outputs()?;
+        self.runtime.machine.evaluate(time, &point.x)?;
+        self.runtime.machine.evaluate_outputs()?;
         let before = (self.program.clone(), self.decided(), point.slope.clone());
-        self.program.save_pre(&mut self.station.machine.memory);
+        self.program.save_pre(&mut self.runtime.machine.memory);
         self.crossings.clear();
         let trigger = Trigger { crossed: false, relation: false, before: None };
         match self.modes.take() {
             Some(modes) => self.instant(modes, time, trigger)?,
             None => self.pass_in_one(time, trigger)?,
         };
-        self.x.resize(self.station.machine.size(), 0.0);
+        self.x.resize(self.runtime.machine.size(), 0.0);
         if !Arc::ptr_eq(&before.0, &self.program) {
             return Ok(true);
         }
-        self.station.machine.refresh()?;
-        self.station.machine.evaluate_outputs()?;
-        if exchange(&mut self.station.machine) {
+        self.runtime.machine.refresh()?;
+        self.runtime.machine.evaluate_outputs()?;
+        if exchange(&mut self.runtime.machine) {
             return Ok(true);
         }
-        self.program.read_states(&self.station.machine.memory, &mut self.x);
+        self.program.read_states(&self.runtime.machine.memory, &mut self.x);
         Ok(self.x != point.x || self.decided() != before.1)
     }
 
     /// The states of relations and the values of discrete variables.
     fn decided(&self) -> Vec<f64> {
-        let (program, memory) = (&self.program, &self.station.machine.memory);
+        let (program, memory) = (&self.program, &self.runtime.machine.memory);
         let relations = program.layout.relations.values().map(|relation| memory.values[relation.state as usize]);
         let roles = program.schedule.roles.iter();
         let discrete = roles.filter(|(_, role)| matches!(role, transform::Role::Discrete));
@@ -360,18 +360,18 @@ impl Simulation {
     }
 
     fn forget_past(&mut self) {
-        self.station.machine.memory.delays = self.program.memory().delays;
+        self.runtime.machine.memory.delays = self.program.memory().delays;
     }
 
     /// Delays have always had what goes into them now.
     fn begin_past(&mut self) {
         self.forget_past();
-        self.program.take_arguments(&mut self.station.machine.memory);
-        self.program.record_delays(&mut self.station.machine.memory);
+        self.program.take_arguments(&mut self.runtime.machine.memory);
+        self.program.record_delays(&mut self.runtime.machine.memory);
     }
 
     fn state_name(&self, state: usize) -> String {
-        let variable = self.station.machine.program.states[state].variable;
+        let variable = self.runtime.machine.program.states[state].variable;
         format!("`{}`", self.program.model().variable_name(variable))
     }
 
@@ -379,7 +379,7 @@ impl Simulation {
         const MOST: usize = 6;
         let moving: Vec<usize> = (0..point.x.len()).filter(|&row| !point.has_vanished(row)).collect();
         let named = moving.iter().take(MOST).map(|&state| {
-            let variable = self.station.machine.program.states[state].variable;
+            let variable = self.runtime.machine.program.states[state].variable;
             let name = self.program.model().variable_name(variable);
             format!("der({name}) = {}", Decimal(rounded(point.slope[state])))
         });
@@ -396,7 +396,7 @@ impl Simulation {
                     model something that holds them";
         let mut diagnostic = Diagnostic::error("no-steady-state", message).hint(hint);
         if let Some(&first) = moving.first() {
-            let declared = &self.program.model().variables[self.station.machine.program.states[first].variable];
+            let declared = &self.program.model().variables[self.runtime.machine.program.states[first].variable];
             if let Some(span) = declared.span {
                 diagnostic = diagnostic.at(span, "declared here");
             }

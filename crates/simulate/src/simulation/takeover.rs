@@ -10,7 +10,7 @@ impl Simulation {
     /// Initialises the structure for all modes; where that is singular, the modes.
     pub(super) fn begin_in_one(&mut self, start: f64) -> Result<Aftermath, Stop> {
         let span = (start, self.options.stop_time);
-        let Station { machine, names, .. } = &mut *self.station;
+        let ModeRuntime { machine, names, .. } = &mut *self.runtime;
         let mut outcome = match &self.options.start_point {
             Some(point) => point.begin(machine, names, span, &mut self.log),
             None => initial::initialise(machine, names, span, &mut self.log),
@@ -22,7 +22,7 @@ impl Simulation {
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
         if let Some(modes) = self.spare.as_ref().filter(|modes| !modes.conditions().is_empty())
-            && needs_modes(&outcome, &self.station)
+            && needs_modes(&outcome, &self.runtime)
         {
             let strict = modes.strict;
             let modes = Box::new(Switching::new(modes.clone(), self.program.clone(), &self.options));
@@ -37,8 +37,8 @@ impl Simulation {
                 Err(stop) if has_code(&stop, crate::conditions::CODE) => return Err(stop),
                 // The model as one structure speaks more clearly, and its solution of least norm is better than none.
                 Err(_) => {
-                    self.go_back_to(Box::new(Station::new(Machine::new(program.clone()), &self.options)));
-                    let Station { machine, names, .. } = &mut *self.station;
+                    self.go_back_to(Box::new(ModeRuntime::new(Machine::new(program.clone()), &self.options)));
+                    let ModeRuntime { machine, names, .. } = &mut *self.runtime;
                     outcome = outcome.and_then(|_| initial::initialise(machine, names, span, &mut Journal::default()));
                 }
             }
@@ -51,7 +51,7 @@ impl Simulation {
     /// Finds the first mode and the first point; `told`: the log says already that the model is initialised.
     pub(super) fn begin_in_modes(&mut self, mut modes: Box<Switching>, told: bool) -> Result<Aftermath, Stop> {
         let start = self.options.start_time;
-        let found = modes.start(&mut self.station);
+        let found = modes.start(&mut self.runtime);
         if !told {
             self.log.write(&Entry::Initialised { time: start });
         }
@@ -59,13 +59,13 @@ impl Simulation {
             Ok(Start::Found(clockwork, aftermath)) => {
                 self.clockwork = clockwork;
                 if self.log.is_active() {
-                    let left = Left::of(&mut self.station, modes.variables());
-                    self.log.write(&Entry::Mode(&modes.change(&self.station, None, &left)));
+                    let left = Left::of(&mut self.runtime, modes.variables());
+                    self.log.write(&Entry::Mode(&modes.change(&self.runtime, None, &left)));
                 }
                 Ok(aftermath)
             }
             Ok(Start::Before(left)) => {
-                let Machine { program, memory, .. } = &self.station.machine;
+                let Machine { program, memory, .. } = &self.runtime.machine;
                 self.clockwork = Clockwork::new(program, memory, start, self.options.stop_time);
                 let trigger = Trigger { crossed: false, relation: false, before: None };
                 self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left))
@@ -80,9 +80,9 @@ impl Simulation {
     /// Finds the mode that holds at the point of another run.
     pub(super) fn resume_in_modes(&mut self, mut modes: Box<Switching>, point: &StartPoint) -> Result<Aftermath, Stop> {
         let (start, stop) = (self.options.start_time, self.options.stop_time);
-        point.prepare(&mut self.station.machine, start)?;
-        self.clockwork = point.clockwork(&self.station.machine, (start, stop));
-        let left = modes.resume(&mut self.station)?;
+        point.prepare(&mut self.runtime.machine, start)?;
+        self.clockwork = point.clockwork(&self.runtime.machine, (start, stop));
+        let left = modes.resume(&mut self.runtime)?;
         self.log.write(&Entry::Initialised { time: start });
         let trigger = Trigger { crossed: false, relation: false, before: None };
         let outcome = self.instant_in(&mut modes, start, trigger, |instant| instant.begin(left));
@@ -95,13 +95,13 @@ impl Simulation {
     /// in the modes.
     pub(super) fn pass_in_one(&mut self, time: f64, trigger: Trigger) -> Result<Aftermath, Stop> {
         let clockwork = self.spare.as_ref().map(|_| {
-            self.fallback.remember(&self.station.machine.memory.values);
+            self.fallback.remember(&self.runtime.machine.memory.values);
             self.clockwork.clone()
         });
-        self.station.bands.prepare(&mut self.station.machine.memory, &self.program, &self.crossings);
-        self.station.bands.enter(&mut self.station.machine.memory, &self.program, &self.crossings);
+        self.runtime.bands.prepare(&mut self.runtime.machine.memory, &self.program, &self.crossings);
+        self.runtime.bands.enter(&mut self.runtime.machine.memory, &self.program, &self.crossings);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
-        let Station { machine, names, .. } = &mut *self.station;
+        let ModeRuntime { machine, names, .. } = &mut *self.runtime;
         machine.ahead = delay;
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = match &clockwork {
@@ -122,11 +122,11 @@ impl Simulation {
             let settled = machine.run(|sections| &sections.dynamics, Phase::Frozen);
             outcome = settled.and_then(|()| machine.evaluate_outputs()).and(outcome);
         }
-        let missed = self.station.machine.systems.take_missed();
-        if has_alternatives && (missed | needs_modes(&outcome, &self.station)) {
+        let missed = self.runtime.machine.systems.take_missed();
+        if has_alternatives && (missed | needs_modes(&outcome, &self.runtime)) {
             return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
-        if outcome.is_err() && self.fallback.has_jumped(&self.station.machine) {
+        if outcome.is_err() && self.fallback.has_jumped(&self.runtime.machine) {
             // What went wrong may be a consequence of values that nothing explains.
             return self.take_over(time, trigger, clockwork, Ok(outcome));
         }
@@ -150,33 +150,35 @@ impl Simulation {
             return Ok(outcome.unwrap_or_else(|_| Ok(Aftermath::default()))?);
         };
         let strict = modes.modes().strict;
-        let left = self.fallback.left(&mut self.station, modes.variables());
+        let left = self.fallback.left(&mut self.runtime, modes.variables());
         let mut entered = match &outcome {
-            Ok(_) => modes.enter(&mut self.station, &left, &self.crossings),
+            Ok(_) => modes.enter(&mut self.runtime, &left, &self.crossings),
             Err(_) => {
                 // The mode before the event is that of the values before it.
-                let values = &mut self.station.machine.memory.values;
+                let values = &mut self.runtime.machine.memory.values;
                 let after = std::mem::replace(values, self.fallback.values.clone());
-                let entered = modes.enter(&mut self.station, &left, &self.crossings);
+                let entered = modes.enter(&mut self.runtime, &left, &self.crossings);
                 if entered.is_err() {
-                    self.station.machine.memory.values = after;
+                    self.runtime.machine.memory.values = after;
                 }
                 entered
             }
         };
         if outcome.is_err() && entered.is_err() {
-            entered = modes.enter(&mut self.station, &left, &self.crossings);
+            entered = modes.enter(&mut self.runtime, &left, &self.crossings);
         }
         self.violation = self.violation.take().or_else(|| modes.violation().cloned());
         match entered {
             Ok((crossings, before)) => {
                 let found = std::mem::replace(&mut self.crossings, crossings);
-                let Machine { program, memory, .. } = &self.station.machine;
+                let Machine { program, memory, .. } = &self.runtime.machine;
                 let other = clockwork.in_program(program, memory);
                 let clockwork = std::mem::replace(&mut self.clockwork, other);
                 match (self.instant(modes, time, trigger), before, outcome) {
                     // A solution of least norm is better than none, unless something may move as it likes.
-                    (Err(stop), Some(before), Ok(outcome)) if outcome.is_ok() && !strict && !is_lawless(&stop) => {
+                    (Err(stop), Some(before), Ok(outcome))
+                        if outcome.is_ok() && !strict && !leaves_motion_undetermined(&stop) =>
+                    {
                         (self.crossings, self.clockwork) = (found, clockwork);
                         self.go_back_to(before);
                         Ok(outcome?)
@@ -203,11 +205,11 @@ impl Simulation {
     }
 
     /// Goes on with the structure for all modes, for good.
-    pub(super) fn go_back_to(&mut self, station: Box<Station>) {
+    pub(super) fn go_back_to(&mut self, runtime: Box<ModeRuntime>) {
         self.violation = self.take_violation();
-        (self.station, self.modes, self.spare) = (station, None, None);
+        (self.runtime, self.modes, self.spare) = (runtime, None, None);
         self.take_program();
-        self.projector = Projector::new(&self.station.machine, self.options.tolerance);
+        self.projector = Projector::new(&self.runtime.machine, self.options.tolerance);
     }
 
     /// What the values of parameters change about a mode that was asked for.
@@ -247,7 +249,7 @@ impl Simulation {
     ) -> T {
         work(&mut Instant {
             switching: modes,
-            station: &mut self.station,
+            runtime: &mut self.runtime,
             clockwork: &mut self.clockwork,
             log: &mut self.log,
             time,
@@ -260,11 +262,11 @@ impl Simulation {
 
     /// Takes over the program of the mode in use.
     pub(super) fn take_program(&mut self) {
-        let program = &self.station.machine.program;
+        let program = &self.runtime.machine.program;
         if !Arc::ptr_eq(&self.program, program) {
             self.program = program.clone();
-            self.x.resize(self.station.machine.size(), 0.0);
-            self.slopes.resize(self.station.machine.size(), 0.0);
+            self.x.resize(self.runtime.machine.size(), 0.0);
+            self.slopes.resize(self.runtime.machine.size(), 0.0);
             // Each mode has constraints of its own, which its states meet by themselves.
             self.projector = None;
         }
@@ -272,7 +274,7 @@ impl Simulation {
 }
 
 /// Whether a law is missing for how something moves.
-fn is_lawless(stop: &Stop) -> bool {
+fn leaves_motion_undetermined(stop: &Stop) -> bool {
     has_code(stop, transform::modes::MISSING_LAW)
 }
 
@@ -281,13 +283,13 @@ fn has_code(stop: &Stop, code: &str) -> bool {
 }
 
 /// Whether a structure for all modes has become singular.
-fn needs_modes<T>(outcome: &Result<T, Trouble>, station: &Station) -> bool {
+fn needs_modes<T>(outcome: &Result<T, Trouble>, runtime: &ModeRuntime) -> bool {
     match outcome {
         // Initial conditions that say something twice leave something else open, but the structure of the run is none of it.
-        Ok(_) => station.machine.systems.shared.iter().any(|&system| {
-            let sections = &station.machine.program.sections;
+        Ok(_) => runtime.machine.systems.shared.iter().any(|&system| {
+            let sections = &runtime.machine.program.sections;
             let of_run = [&sections.dynamics, &sections.events, &sections.outputs];
-            of_run.into_iter().any(|section| section.contains(&compile::Step::Solve(system)))
+            of_run.into_iter().any(|section| section.contains(&compile::SectionStep::Solve(system)))
         }),
         Err(Trouble::System(failure)) => failure.is_structural(),
         Err(_) => false,

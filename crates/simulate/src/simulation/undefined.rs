@@ -7,7 +7,7 @@ impl Simulation {
     /// active may be; where something depends on it, the run ends at the first instant at which it is undefined.
     pub(super) fn check_conditions(&mut self, from: f64, time: f64) -> Result<(), Stop> {
         const MOST_HALVINGS: u32 = 60;
-        if !self.station.has_partial_relations || self.are_conditions_defined(time).is_ok() {
+        if !self.runtime.has_partial_relations || self.are_conditions_defined(time).is_ok() {
             return Ok(());
         }
         let (mut defined, mut undefined) = (from, time);
@@ -26,8 +26,8 @@ impl Simulation {
 
     /// Whether what decides is defined at a point of the last step.
     fn are_conditions_defined(&mut self, time: f64) -> Result<(), Trouble> {
-        self.station.integrator.interpolate(time, &mut self.x);
-        let machine = &mut self.station.machine;
+        self.runtime.integrator.interpolate(time, &mut self.x);
+        let machine = &mut self.runtime.machine;
         machine.evaluate(time, &self.x)?;
         if !self.program.has_undefined_relation(&mut machine.memory) {
             return Ok(());

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use compile::{Memory, Program, RelationKind, SystemId};
 use rustc_hash::FxHashSet;
 
-use super::{Method, Place, SMALLEST_NOISE, Solved, Workspace, largest, noise, write};
+use super::{ConfigurationEntry, Method, SMALLEST_NOISE, Solved, Workspace, largest, noise, write};
 use crate::ambiguity::{Ambiguity, Difference};
 use crate::system_failure::Reason;
 
@@ -161,7 +161,7 @@ impl Workspace {
     /// branches hold, start values say which; and a nonlinear system may have no solution that is found from other branches.
     fn decide_by_start_values(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
         const ROUNDS: usize = 3;
-        let undecided = |place: &Place| !place.is_comparison || memory.values[place.address] == 0.0;
+        let undecided = |place: &ConfigurationEntry| !place.is_comparison || memory.values[place.address] == 0.0;
         if !self.places.iter().all(undecided) {
             return;
         }
@@ -397,7 +397,7 @@ fn most(violations: &[f64]) -> f64 {
     violations.iter().fold(0.0f64, |most, &violation| most.max(violation))
 }
 
-fn configuration(memory: &Memory, places: &[Place]) -> Vec<f64> {
+fn configuration(memory: &Memory, places: &[ConfigurationEntry]) -> Vec<f64> {
     places.iter().map(|place| memory.values[place.address]).collect()
 }
 
@@ -467,7 +467,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(memory: &Memory, places: &[Place], rounded: &[bool], found: &compile::System) -> Self {
+    fn new(memory: &Memory, places: &[ConfigurationEntry], rounded: &[bool], found: &compile::System) -> Self {
         let first = configuration(memory, places);
         Self {
             asked_for: key(&first),
@@ -539,7 +539,7 @@ impl Search {
         program: &Program,
         found: &compile::System,
         memory: &mut Memory,
-        places: &[Place],
+        places: &[ConfigurationEntry],
         candidate: &[f64],
         violations: &[f64],
     ) {
@@ -565,7 +565,7 @@ impl Search {
         Some(candidate)
     }
 
-    fn take(&self, memory: &mut Memory, places: &[Place], candidate: &[f64]) {
+    fn take(&self, memory: &mut Memory, places: &[ConfigurationEntry], candidate: &[f64]) {
         places.iter().zip(candidate).for_each(|(place, &value)| memory.values[place.address] = value);
     }
 
@@ -599,7 +599,12 @@ impl Search {
     }
 
     /// Leaves memory as it was found.
-    fn give_up(self, memory: &mut Memory, places: &[Place], found: &compile::System) -> Result<Solved, Reason> {
+    fn give_up(
+        self,
+        memory: &mut Memory,
+        places: &[ConfigurationEntry],
+        found: &compile::System,
+    ) -> Result<Solved, Reason> {
         self.take(memory, places, &self.first);
         write(memory, &found.slots, &self.start);
         Err(self.first_failure.unwrap_or_else(|| Reason::NoConfiguration {

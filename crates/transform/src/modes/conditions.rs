@@ -7,7 +7,7 @@ use dae::{EquationRole, ExprId, Exprs, Memo, Node, VarId, VariableType};
 use rustc_hash::FxHashSet;
 
 use crate::decisions::Subject;
-use crate::occurrences::{Leaf, Place, Scanner};
+use crate::occurrences::{Leaf, Occurrence, Scanner};
 use crate::system::is_discrete_equation;
 use crate::work::Work;
 
@@ -97,7 +97,7 @@ pub fn of_alternatives(exprs: &Exprs, roots: &[ExprId]) -> Vec<ExprId> {
 /// Whether the condition changes at events only.
 fn makes_events(work: &Work, scanner: &mut Scanner, condition: ExprId) -> bool {
     let mut eventful = true;
-    scanner.scan_all_places(&work.model.exprs, &[condition], |leaf, place| {
+    scanner.scan_all_occurrences(&work.model.exprs, &[condition], |leaf, occurrence| {
         let steady = match leaf {
             Leaf::Variable(v) => {
                 work.is_discrete(v) || work.is_parameter(v) || work.model.variables[v].ty != VariableType::Real
@@ -105,7 +105,7 @@ fn makes_events(work: &Work, scanner: &mut Scanner, condition: ExprId) -> bool {
             Leaf::Pre(_) | Leaf::Instant => true,
             Leaf::Derivative(_) | Leaf::Time => false,
         };
-        eventful &= steady || place <= Place::Frozen;
+        eventful &= steady || occurrence <= Occurrence::Frozen;
     });
     eventful
 }
@@ -132,14 +132,14 @@ fn holds(
     let truth: Vec<ExprId> = truth.iter().map(|&truth| work.model.exprs.boolean(truth)).collect();
     let residual = replaced(work, &[residual], conditions.iter().copied().zip(truth))[0];
     let mut unknowns = Vec::new();
-    scanner.scan(&work.model.exprs, &[residual], |leaf, place| {
+    scanner.scan(&work.model.exprs, &[residual], |leaf, occurrence| {
         let (variable, derivative) = match leaf {
             Leaf::Variable(v) => (v, false),
             Leaf::Derivative(v) => (v, true),
             _ => return,
         };
         let real = work.model.variables[variable].ty == VariableType::Real;
-        if place == Place::Smooth && real && work.is_unknown(variable) && !work.is_discrete(variable) {
+        if occurrence == Occurrence::Smooth && real && work.is_unknown(variable) && !work.is_discrete(variable) {
             unknowns.push((variable, derivative));
         }
     });

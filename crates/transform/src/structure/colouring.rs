@@ -11,7 +11,7 @@ use super::{Incidence, NONE};
 
 /// A red edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct RedEdge {
     pub row: u32,
     pub column: u32,
     /// The place of the equation in the order, from 1.
@@ -21,7 +21,7 @@ pub struct Step {
 }
 
 /// The red edges in the order in which they are found.
-pub fn colour(incidence: &Incidence) -> Vec<Step> {
+pub fn colour(incidence: &Incidence) -> Vec<RedEdge> {
     let transposed = incidence.transpose();
     let mut red_of_row = vec![NONE; incidence.rows()];
     let mut red_of_column = vec![NONE; incidence.columns()];
@@ -35,7 +35,7 @@ pub fn colour(incidence: &Incidence) -> Vec<Step> {
                 && let Some(column) = only(open)
             {
                 (red_of_row[row as usize], red_of_column[column as usize]) = (column, row);
-                steps.push(Step { row, column, number: smallest, from_row: true });
+                steps.push(RedEdge { row, column, number: smallest, from_row: true });
                 smallest += 1;
             }
         }
@@ -45,7 +45,7 @@ pub fn colour(incidence: &Incidence) -> Vec<Step> {
                 && let Some(row) = only(open)
             {
                 (red_of_row[row as usize], red_of_column[column as usize]) = (column, row);
-                steps.push(Step { row, column, number: largest, from_row: false });
+                steps.push(RedEdge { row, column, number: largest, from_row: false });
                 largest -= 1;
             }
         }

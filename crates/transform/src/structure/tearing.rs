@@ -163,7 +163,7 @@ fn finish(front: &Front, iteration: Vec<u32>) -> Torn {
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct TrailEntry {
     /// `NONE` for a guess.
     row: u32,
     column: u32,
@@ -184,7 +184,7 @@ struct Front<'a> {
     /// Rows not used yet with two unknowns left.
     near_rows: usize,
     open_columns: usize,
-    trail: Vec<Step>,
+    trail: Vec<TrailEntry>,
     ready: Vec<u32>,
 }
 
@@ -233,10 +233,10 @@ impl<'a> Front<'a> {
     }
 
     fn know(&mut self, column: u32) {
-        self.step(Step { row: NONE, column });
+        self.step(TrailEntry { row: NONE, column });
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: TrailEntry) {
         if step.row != NONE {
             self.used[step.row as usize] = true;
         }
@@ -266,7 +266,7 @@ impl<'a> Front<'a> {
             }
             let entry = self.open_sum[row as usize] as usize;
             if self.solvable[entry] {
-                self.step(Step { row, column: self.system.column_of(entry) });
+                self.step(TrailEntry { row, column: self.system.column_of(entry) });
             }
         }
     }

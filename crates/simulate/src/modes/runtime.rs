@@ -17,7 +17,7 @@ use crate::machine::{Machine, Phase, Trouble};
 use crate::signals::Signals;
 
 /// What is needed to run one structure.
-pub struct Station {
+pub struct ModeRuntime {
     pub machine: Machine,
     pub integrator: Box<dyn Integrator>,
     pub roots: RootFinder,
@@ -35,7 +35,7 @@ pub struct Station {
 }
 
 /// A copy shares the program and nothing else.
-impl Clone for Station {
+impl Clone for ModeRuntime {
     fn clone(&self) -> Self {
         let mut machine = self.machine.clone();
         machine.own_external_objects();
@@ -54,7 +54,7 @@ impl Clone for Station {
     }
 }
 
-/// What a station has besides if it is one of several.
+/// What a runtime has besides if it is one of several.
 #[derive(Clone)]
 pub struct Switch {
     pub restart: Restart,
@@ -171,7 +171,7 @@ fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
     })
 }
 
-impl Station {
+impl ModeRuntime {
     /// Makes what says where carried values lie; the model in which nothing is decided has so many variables.
     pub fn carried(&mut self, variables: usize) {
         let program = &self.machine.program;
@@ -248,7 +248,7 @@ impl Station {
     }
 
     /// Takes over the states of `floor` and the like, which no number tells apart in all modes.
-    pub fn take_roundings(&mut self, other: &Station) {
+    pub fn take_roundings(&mut self, other: &ModeRuntime) {
         let is_rounding = |relation: &&compile::Relation| !matches!(relation.kind, RelationKind::Compare { .. });
         let [own, others] = [&self.machine.program, &other.machine.program];
         let known: FxHashMap<String, f64> = (others.layout.relations.values().filter(is_rounding))
