@@ -8,6 +8,7 @@ mod listing;
 mod names;
 mod page;
 mod pipeline;
+mod shipped;
 mod stage;
 mod start_from;
 mod statistics;

@@ -12,6 +12,7 @@ use results::{ResultError, ResultSink};
 use simulate::{Ending, EventLog, Outcome, Watcher};
 use transform::Schedule;
 
+use crate::shipped::WithLibrary;
 use crate::stage::{Seconds, Stage};
 use crate::target::{Choice, Target, TargetError};
 
@@ -70,7 +71,7 @@ pub struct Session {
 impl Session {
     pub fn new(files: Box<dyn Files>) -> Self {
         Self {
-            libraries: Libraries::new(files),
+            libraries: Libraries::new(Box::new(WithLibrary(files))),
             class: String::new(),
             stage: Stage::Parse,
             seconds: Seconds::default(),
@@ -254,6 +255,8 @@ impl Session {
             }
             self.libraries.add_search_path(folder);
         }
+        // The last one: a library of the user may have the same name.
+        self.libraries.add_search_path(library::FOLDER);
         for path in &request.more {
             if !self.libraries.exists(path) {
                 return Err(TargetError::Call(format!("there is no file or folder `{}`", path.display())));
