@@ -2,7 +2,9 @@
 
 use base::{Diagnostic, Severity};
 use serde_json::json;
-use session::{Checked, Disk, Failed, Flat, Inspected, Request, Said, Session, Stage, Status, Structure, Summary};
+use session::{
+    Checked, DiagnosticEntry, Disk, Failed, Flat, Inspected, Request, Session, Stage, Status, Structure, Summary,
+};
 
 use crate::arguments::{IndexReduction, Subject};
 use crate::exit::{Exit, Failure};
@@ -112,7 +114,12 @@ impl<'a> Call<'a> {
             stage: self.session.stage,
             message: self.first_error().map(|error| error.message.lines().next().unwrap_or("").to_owned()),
             warnings: self.warnings(),
-            diagnostics: self.session.diagnostics.iter().map(|said| Said::of(said, self.session.sources())).collect(),
+            diagnostics: self
+                .session
+                .diagnostics
+                .iter()
+                .map(|said| DiagnosticEntry::of(said, self.session.sources()))
+                .collect(),
             classes: self.classes.clone(),
             flat: self.flat,
             structure: self.structure.clone(),

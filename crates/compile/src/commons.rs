@@ -164,7 +164,7 @@ fn is_common(op: &Op) -> bool {
 
 /// What an address is given to, besides variables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Tenant {
+pub(crate) enum SlotOwner {
     Pre(Address),
     Previous(Address),
     /// The kind and the operands.
@@ -179,7 +179,7 @@ pub(crate) enum Tenant {
 /// The addresses of variables and of what else has a fixed place.
 #[derive(Default)]
 pub(crate) struct Addresses {
-    known: FxHashMap<Tenant, Address>,
+    known: FxHashMap<SlotOwner, Address>,
     /// Where variables end, with room to spare, and others begin.
     variables: Address,
     next: Address,
@@ -201,9 +201,9 @@ impl Addresses {
         fits
     }
 
-    pub fn of(&mut self, tenant: Tenant, count: u32) -> Address {
+    pub fn of(&mut self, owner: SlotOwner, count: u32) -> Address {
         let next = &mut self.next;
-        *self.known.entry(tenant).or_insert_with(|| {
+        *self.known.entry(owner).or_insert_with(|| {
             let start = *next;
             *next += count;
             start

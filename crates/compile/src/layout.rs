@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
 use crate::code::{Address, Rounding};
-use crate::commons::{Addresses, Tenant};
+use crate::commons::{Addresses, SlotOwner};
 use crate::memory::{DelayBuffer, History};
 use crate::profile::{End, Profile};
 
@@ -204,16 +204,16 @@ impl Layout {
             match schedule.model.exprs.node(id) {
                 Node::Pre(variable) => {
                     let slot = layout.places[variable].slot;
-                    layout.pre.entry(slot).or_insert_with(|| addresses.of(Tenant::Pre(slot), 1));
+                    layout.pre.entry(slot).or_insert_with(|| addresses.of(SlotOwner::Pre(slot), 1));
                 }
                 Node::Previous(variable) => {
                     let slot = layout.places[variable].slot;
-                    layout.previous.entry(slot).or_insert_with(|| addresses.of(Tenant::Previous(slot), 1));
+                    layout.previous.entry(slot).or_insert_with(|| addresses.of(SlotOwner::Previous(slot), 1));
                 }
                 Node::Builtin(Builtin::Sample, args) => {
                     let args = schedule.model.exprs.arguments(args);
                     let (Some(&start), Some(&interval)) = (args.first(), args.get(1)) else { continue };
-                    let flag = addresses.of(Tenant::Sample(id), 3);
+                    let flag = addresses.of(SlotOwner::Sample(id), 3);
                     layout.sample_of.insert(id, layout.samples.len() as u32);
                     layout.samples.push(Sample {
                         expression: id,
@@ -225,14 +225,14 @@ impl Layout {
                     });
                 }
                 Node::Builtin(Builtin::Delay, _) => {
-                    let value = addresses.of(Tenant::Delay(id), 3);
+                    let value = addresses.of(SlotOwner::Delay(id), 3);
                     layout.delay_of.insert(id, layout.delays.len() as u32);
                     layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2 });
                 }
                 Node::Builtin(Builtin::SpatialFirst | Builtin::SpatialSecond, args) => {
                     let count = schedule.model.exprs.arguments(args).len() as u32;
                     layout.transport_of.entry(args).or_insert_with(|| {
-                        let arguments = addresses.of(Tenant::Transport(args), count);
+                        let arguments = addresses.of(SlotOwner::Transport(args), count);
                         layout.transports.push(Transport { arguments, count });
                         layout.transports.len() as u32 - 1
                     });
@@ -248,7 +248,7 @@ impl Layout {
                         RelationKind::Round { argument, .. } => argument,
                     };
                     let relation = *keys.entry(key).or_insert_with(|| {
-                        let state = addresses.of(tenant(&schedule.model.exprs, key), 1 + SHIFT);
+                        let state = addresses.of(owner(&schedule.model.exprs, key), 1 + SHIFT);
                         let class = Class::Continuous;
                         layout.relations.push(Relation { kind, expression: id, residue, state, class })
                     });
@@ -257,15 +257,15 @@ impl Layout {
             }
         }
         layout.classify(schedule);
-        let mut slots = |count: usize, tenant: fn(usize) -> Tenant| {
+        let mut slots = |count: usize, owner: fn(usize) -> SlotOwner| {
             let slots = |number: usize| {
-                let active = addresses.of(tenant(number), 2);
+                let active = addresses.of(owner(number), 2);
                 ActionSlots { active, value: active + 1 }
             };
             (0..count).map(slots).collect()
         };
-        layout.actions = slots(schedule.model.actions.len(), Tenant::Action);
-        layout.initial_actions = slots(schedule.model.initial_actions.len(), Tenant::InitialAction);
+        layout.actions = slots(schedule.model.actions.len(), SlotOwner::Action);
+        layout.initial_actions = slots(schedule.model.initial_actions.len(), SlotOwner::InitialAction);
         (layout.tangents, layout.fixed) = addresses.tangents();
         (layout, as_before)
     }
@@ -391,10 +391,10 @@ pub(crate) fn roots_of(blocks: &[Block], actions: &[Action]) -> Vec<ExprId> {
 }
 
 /// A relation in terms of expressions that were there before: quotients have been added.
-fn tenant(exprs: &Exprs, (kind, left, right): (u8, ExprId, ExprId)) -> Tenant {
+fn owner(exprs: &Exprs, (kind, left, right): (u8, ExprId, ExprId)) -> SlotOwner {
     match exprs.node(left) {
-        Node::Div(dividend, divisor) if kind > 0 => Tenant::Relation(kind | 0x80, dividend, divisor),
-        _ => Tenant::Relation(kind, left, right),
+        Node::Div(dividend, divisor) if kind > 0 => SlotOwner::Relation(kind | 0x80, dividend, divisor),
+        _ => SlotOwner::Relation(kind, left, right),
     }
 }
 

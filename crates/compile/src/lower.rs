@@ -122,10 +122,10 @@ pub struct Pool {
 }
 
 /// A site, what is computed, and constant arguments by their bits.
-type CallKey = (CallSiteId, Way, Vec<(u32, u64)>);
+type CallKey = (CallSiteId, CallForm, Vec<(u32, u64)>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Way {
+enum CallForm {
     Value,
     Tangent,
     Interpreted,
@@ -138,16 +138,16 @@ impl Pool {
     }
 
     pub fn call(&mut self, exprs: &Exprs, site: CallSiteId, tangent: bool, fixed: &[(u32, f64)]) -> u32 {
-        self.entry(exprs, site, if tangent { Way::Tangent } else { Way::Value }, fixed)
+        self.entry(exprs, site, if tangent { CallForm::Tangent } else { CallForm::Value }, fixed)
     }
 
     /// A call that always is the interpreter's, such as one of a function from itself.
     pub fn interpreted_call(&mut self, exprs: &Exprs, site: CallSiteId) -> u32 {
-        self.entry(exprs, site, Way::Interpreted, &[])
+        self.entry(exprs, site, CallForm::Interpreted, &[])
     }
 
-    fn entry(&mut self, exprs: &Exprs, site: CallSiteId, way: Way, fixed: &[(u32, f64)]) -> u32 {
-        let tangent = way == Way::Tangent;
+    fn entry(&mut self, exprs: &Exprs, site: CallSiteId, way: CallForm, fixed: &[(u32, f64)]) -> u32 {
+        let tangent = way == CallForm::Tangent;
         let key = (site, way, fixed.iter().map(|&(k, value)| (k, value.to_bits())).collect());
         *self.call_index.entry(key).or_insert_with(|| {
             let shapes = exprs.call_site(site);

@@ -27,5 +27,5 @@ pub use simulate::{Ending, EventLog, EventLogFormat, Method, Options as RunOptio
 pub use stage::{Seconds, Stage};
 pub use start_from::{split_start_from, start_from_time, start_point};
 pub use statistics::Statistics;
-pub use summary::{BlockSummary, Differentiated, Events, Flat, Said, StateSet, Status, Structure, Summary};
+pub use summary::{BlockSummary, DiagnosticEntry, Differentiated, Events, Flat, StateSet, Status, Structure, Summary};
 pub use target::{Choice, Target, TargetError};

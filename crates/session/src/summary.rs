@@ -25,7 +25,7 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Everything that was said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub diagnostics: Vec<Said>,
+    pub diagnostics: Vec<DiagnosticEntry>,
     /// The classes of a package that was checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Inspected>,
@@ -42,7 +42,7 @@ pub struct Summary {
 
 /// A diagnostic with its primary place; lines and columns count from 1, and the end is behind the last character.
 #[derive(Clone, Serialize, Debug)]
-pub struct Said {
+pub struct DiagnosticEntry {
     pub code: &'static str,
     pub severity: &'static str,
     pub message: String,
@@ -66,7 +66,7 @@ pub struct SourceRange {
     pub end_column: u32,
 }
 
-impl Said {
+impl DiagnosticEntry {
     pub fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Self {
         Self {
             code: diagnostic.code,

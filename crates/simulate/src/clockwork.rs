@@ -129,12 +129,12 @@ pub struct Clockwork {
     span: f64,
     /// The end of the run: nothing comes after it.
     stop: f64,
-    crowd: Crowd,
+    crowd: FrequentRoundings,
 }
 
 /// Roundings of time that change about as often as there are times.
 #[derive(Clone, Copy, Debug, Default)]
-struct Crowd {
+struct FrequentRoundings {
     /// When one changed last, and how many did in a row.
     last: f64,
     count: u32,
@@ -170,7 +170,7 @@ impl Clockwork {
             delayed: Vec::new(),
             span: stop - time,
             stop,
-            crowd: Crowd::default(),
+            crowd: FrequentRoundings::default(),
         }
     }
 
@@ -198,7 +198,7 @@ impl Clockwork {
             left: self.left,
             span: self.span,
             stop: self.stop,
-            crowd: Crowd::default(),
+            crowd: FrequentRoundings::default(),
             arrivals: self.arrivals.clone(),
             arrived: self.arrived,
             delayed: self.delayed.clone(),
@@ -272,9 +272,9 @@ impl Clockwork {
         match next.filter(|&(_, id)| rounds(id)) {
             Some((instant, id)) if instant - now < SHORT * now.abs().max(self.span) => {
                 let count = self.crowd.count + u32::from(now > self.crowd.last);
-                self.crowd = Crowd { last: now, count, relation: Some(id), gap: instant - now };
+                self.crowd = FrequentRoundings { last: now, count, relation: Some(id), gap: instant - now };
             }
-            _ => self.crowd = Crowd { last: now, ..Crowd::default() },
+            _ => self.crowd = FrequentRoundings { last: now, ..FrequentRoundings::default() },
         }
     }
 

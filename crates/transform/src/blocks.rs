@@ -270,7 +270,7 @@ impl BlockBuilder<'_> {
 
     /// How equations are solved for their unknowns; where another mode has them too, as there.
     fn solution(&mut self, work: &mut Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> Torn {
-        if work.recall.is_none() {
+        if work.cache.is_none() {
             return self.new_solution(work, pairs, levels);
         }
         let key = ComponentKey {
@@ -278,12 +278,12 @@ impl BlockBuilder<'_> {
             pairs: pairs.iter().map(|pair| (pair.sides, pair.variable)).collect(),
             levels: self.levels_around(work, pairs, levels),
         };
-        if let Some(known) = work.recall.as_ref().and_then(|recall| recall.components.get(&key)) {
+        if let Some(known) = work.cache.as_ref().and_then(|cache| cache.components.get(&key)) {
             return known.of(pairs);
         }
         let torn = self.new_solution(work, pairs, levels);
-        if let (Some(recall), Some(known)) = (&mut work.recall, KnownComponent::new(&torn, pairs)) {
-            recall.components.insert(key, known);
+        if let (Some(cache), Some(known)) = (&mut work.cache, KnownComponent::new(&torn, pairs)) {
+            cache.components.insert(key, known);
         }
         torn
     }
@@ -561,8 +561,8 @@ fn factor(work: &mut Work, residual: ExprId, variable: VarId) -> f64 {
 /// The value of `variable` by the equation, if nothing is divided by what may vanish.
 pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> Option<ExprId> {
     let assigned_by_when = matches!(work.model.equations[equation].role, EquationRole::When(_));
-    let recall = work.recall.as_ref().filter(|_| !assigned_by_when);
-    if let Some(&known) = recall.and_then(|recall| recall.solved.get(&(sides, variable))) {
+    let cache = work.cache.as_ref().filter(|_| !assigned_by_when);
+    if let Some(&known) = cache.and_then(|cache| cache.solved.get(&(sides, variable))) {
         return known;
     }
     let unknown = work.model.exprs.var(variable);
@@ -571,8 +571,8 @@ pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> 
         None if !assigned_by_when => by_elimination(work, sides, variable),
         alone => alone,
     };
-    if let Some(recall) = work.recall.as_mut().filter(|_| !assigned_by_when) {
-        recall.solved.insert((sides, variable), value);
+    if let Some(cache) = work.cache.as_mut().filter(|_| !assigned_by_when) {
+        cache.solved.insert((sides, variable), value);
     }
     value
 }

@@ -149,20 +149,20 @@ impl Choice {
                 break;
             }
             columns.sort_by_key(|&column| wish(work, reduced, column, level));
-            let told = match trust {
-                Trust::Wishes => told_to_stay(work, reduced, &columns, rows.len(), level),
-                Trust::Numbers => Told::Nothing,
+            let request = match trust {
+                Trust::Wishes => requested_states(work, reduced, &columns, rows.len(), level),
+                Trust::Numbers => StateRequest::Nothing,
             };
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
             work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
-            let selection = stage.select(told, work.states_stay);
+            let selection = stage.select(request, work.states_stay);
             stage.note(work, &selection);
             columns = match selection {
                 Selection::Static(chosen) => chosen,
-                Selection::Open { dependent, told } => {
+                Selection::Open { dependent, request } => {
                     let mut left = stage.open(work, reduced, &rows, &dependent, level);
-                    left.asked = if told == Told::Nothing { 0 } else { left.columns.len() - rows.len() };
-                    left.demanded = told == Told::Demand;
+                    left.asked = if request == StateRequest::Nothing { 0 } else { left.columns.len() - rows.len() };
+                    left.demanded = request == StateRequest::Demand;
                     open.push(left);
                     // None of them is a state by itself at this level; below it the choice begins anew.
                     stage.columns
@@ -280,7 +280,7 @@ fn depth(work: &Work, path: dae::PathId) -> usize {
 
 /// What the model asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum StateRequest {
     Nothing,
     /// States that the text does not differentiate itself.
     Others,
@@ -292,19 +292,19 @@ enum Told {
 
 /// Whether exactly as many candidates are asked for as states (`StateSelect.prefer` or `always`) as there are to be: then the
 /// model has chosen.
-fn told_to_stay(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, level: u32) -> Told {
+fn requested_states(work: &Work, reduced: &Reduced, columns: &[u32], rows: usize, level: u32) -> StateRequest {
     let is_asked = |column: u32, wanted: StateSelect| {
         let chain = &reduced.variables[column as usize];
         chain.len() == 1 + level as usize && work.model.variables[chain[0]].attributes.state_select >= wanted
     };
     let states = columns.len().saturating_sub(rows);
-    let told = [(StateSelect::Always, Told::Demand), (StateSelect::Prefer, Told::Wish)];
-    let met = told.into_iter().find(|(wanted, _)| {
+    let request = [(StateSelect::Always, StateRequest::Demand), (StateSelect::Prefer, StateRequest::Wish)];
+    let met = request.into_iter().find(|(wanted, _)| {
         states > 0 && columns.iter().filter(|&&column| is_asked(column, *wanted)).count() == states
     });
-    let Some((wanted, told)) = met else { return Told::Nothing };
+    let Some((wanted, request)) = met else { return StateRequest::Nothing };
     let is_written = |&column: &u32| !is_asked(column, wanted) || reduced.written[column as usize] > 0;
-    if columns.iter().all(is_written) { told } else { Told::Others }
+    if columns.iter().all(is_written) { request } else { StateRequest::Others }
 }
 
 /// One level of one component: `rows` equations, `columns` candidates, least wanted as states first.
@@ -343,9 +343,9 @@ impl Stage {
         Self { rows: rows.len(), columns, entries }
     }
 
-    /// `told`: as many columns at the end as there can be states are wanted as states by the model. `stay`: nothing may
+    /// `request`: as many columns at the end as there can be states are wanted as states by the model. `stay`: nothing may
     /// be left to the run.
-    fn select(&self, told: Told, stay: bool) -> Selection {
+    fn select(&self, request: StateRequest, stay: bool) -> Selection {
         if self.columns.len() <= self.rows {
             return Selection::Static(self.columns.clone());
         }
@@ -361,13 +361,13 @@ impl Stage {
         let is_regular = |places: &[usize]| !is_small || self.independent(places.iter().copied()).len() == self.rows;
         let first: Vec<usize> = (0..self.rows).collect();
         let safe = self.by_matching();
-        if told != Told::Nothing && self.by_structure(self.rows) && is_regular(&first) {
+        if request != StateRequest::Nothing && self.by_structure(self.rows) && is_regular(&first) {
             // They are good as states wherever the others are determined; that is followed where it can change.
-            if told == Told::Others || stay || safe == first || self.rows > MOST_FOLLOWED {
+            if request == StateRequest::Others || stay || safe == first || self.rows > MOST_FOLLOWED {
                 return of_places(&first);
             }
             let dependent = self.independent(safe.into_iter().filter(|&place| place < self.rows));
-            return Selection::Open { dependent, told };
+            return Selection::Open { dependent, request };
         }
         if safe.len() == self.rows && is_regular(&safe) {
             return of_places(&safe);
@@ -379,7 +379,7 @@ impl Stage {
             }
         }
         let dependent = if is_small { self.independent(safe.into_iter()) } else { safe };
-        Selection::Open { dependent, told: Told::Nothing }
+        Selection::Open { dependent, request: StateRequest::Nothing }
     }
 
     /// Records what the values of parameters decided: where the first columns were taken, that these are independent.
@@ -606,5 +606,5 @@ enum Selection {
     /// The columns that become dummies for the whole run.
     Static(Vec<u32>),
     /// The places of columns that do so in any case; which others do is decided during the run.
-    Open { dependent: Vec<usize>, told: Told },
+    Open { dependent: Vec<usize>, request: StateRequest },
 }

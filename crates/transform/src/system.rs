@@ -92,17 +92,17 @@ impl System {
 impl System {
     /// The columns that rows were matched with in another mode; `NONE` where that is not known.
     pub fn partners(&self, work: &Work) -> Vec<u32> {
-        let Some(recall) = &work.recall else { return Vec::new() };
-        let partner = |&sides: &Sides| recall.partners.get(&(self.problem, sides));
+        let Some(cache) = &work.cache else { return Vec::new() };
+        let partner = |&sides: &Sides| cache.partners.get(&(self.problem, sides));
         self.sides.iter().map(|sides| partner(sides).map_or(NONE, |&variable| self.column_of[variable])).collect()
     }
 
     /// Keeps a matching for other modes to begin with.
     pub fn remember(&self, work: &mut Work, matching: &Matching) {
-        let Some(recall) = &mut work.recall else { return };
+        let Some(cache) = &mut work.cache else { return };
         for (&sides, &column) in self.sides.iter().zip(&matching.column_of_row) {
             if column != NONE {
-                recall.partners.insert((self.problem, sides), self.columns[column as usize]);
+                cache.partners.insert((self.problem, sides), self.columns[column as usize]);
             }
         }
     }

@@ -10,9 +10,9 @@ use dae::{
 
 use rustc_hash::FxHashSet;
 
+use crate::cache::Cache;
 use crate::decisions::{Decisions, Subject};
 use crate::occurrences::Scanner;
-use crate::recall::Recall;
 use crate::schedule::{Assignment, Role, Summary};
 
 /// The two sides of an equation.
@@ -60,7 +60,7 @@ pub struct Work {
     /// The step of inline integration while its equations are sorted; `values` holds the longest.
     pub step: Option<VarId>,
     /// What is known from other modes.
-    pub recall: Option<Box<Recall>>,
+    pub cache: Option<Box<Cache>>,
     pub summary: Summary,
 }
 
@@ -99,7 +99,7 @@ impl Work {
             switched: Vec::new(),
             strict: false,
             step: None,
-            recall: None,
+            cache: None,
             summary,
             model,
         }
@@ -183,12 +183,12 @@ impl Work {
 
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
     pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
-        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.total.get(&expr)) {
+        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.total.get(&expr)) {
             return Ok(known);
         }
         let derivative = self.new_time_derivative(expr)?;
-        if let Some(recall) = &mut self.recall {
-            recall.total.insert(expr, derivative);
+        if let Some(cache) = &mut self.cache {
+            cache.total.insert(expr, derivative);
         }
         Ok(derivative)
     }
@@ -262,52 +262,52 @@ impl Work {
 
     /// The derivative of an expression by one variable, where it can be made.
     pub fn partial_derivative(&mut self, expr: ExprId, variable: VarId) -> Option<ExprId> {
-        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.partial.get(&(expr, variable))) {
+        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.partial.get(&(expr, variable))) {
             return known;
         }
         let unknown = self.model.exprs.var(variable);
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
         let derivative = self.differentiator.partial(exprs, functions, expr, unknown).ok();
-        if let Some(recall) = &mut self.recall {
-            recall.partial.insert((expr, variable), derivative);
+        if let Some(cache) = &mut self.cache {
+            cache.partial.insert((expr, variable), derivative);
         }
         derivative
     }
 
     /// The factor of a leaf in an expression that is linear in it, and the rest.
     pub fn linear_coefficient(&mut self, expr: ExprId, leaf: ExprId) -> Option<(ExprId, ExprId)> {
-        if let Some(&known) = self.recall.as_ref().and_then(|recall| recall.factors.get(&(expr, leaf))) {
+        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.factors.get(&(expr, leaf))) {
             return known;
         }
         let factor = self.model.exprs.linear_coefficient(expr, leaf);
-        if let Some(recall) = &mut self.recall {
-            recall.factors.insert((expr, leaf), factor);
+        if let Some(cache) = &mut self.cache {
+            cache.factors.insert((expr, leaf), factor);
         }
         factor
     }
 
     /// A scanner for the expressions of the model. One that knows some of them already is to be given back.
     pub fn scanner(&self) -> Scanner {
-        let Some(recall) = &self.recall else { return Scanner::for_model(&self.model) };
-        let mut scanner = recall.scanner.take();
+        let Some(cache) = &self.cache else { return Scanner::for_model(&self.model) };
+        let mut scanner = cache.scanner.take();
         scanner.learn(&self.model);
         scanner
     }
 
     pub fn give_back(&self, scanner: Scanner) {
-        if let Some(recall) = &self.recall {
-            recall.scanner.replace(scanner);
+        if let Some(cache) = &self.cache {
+            cache.scanner.replace(scanner);
         }
     }
 
     /// The same with expressions, functions and what is known about them moved there, for one mode.
     pub fn branch(&mut self) -> Work {
         let exprs = std::mem::take(&mut self.model.exprs);
-        let recall = self.recall.take();
+        let cache = self.cache.take();
         let (values, inliner) = (std::mem::take(&mut self.value_memo), std::mem::take(&mut self.inliner));
         let mut branch = self.clone();
         branch.model.exprs = exprs;
-        (branch.recall, branch.value_memo, branch.inliner) = (recall, values, inliner);
+        (branch.cache, branch.value_memo, branch.inliner) = (cache, values, inliner);
         branch
     }
 
@@ -322,7 +322,7 @@ impl Work {
             self.model.paths.clone_from(&branch.model.paths);
         }
         self.differentiator.clone_from(&branch.differentiator);
-        self.recall = branch.recall.take();
+        self.cache = branch.cache.take();
         // What is recalled later was decided here.
         self.decisions = branch.decisions.clone();
         self.value_memo = std::mem::take(&mut branch.value_memo);

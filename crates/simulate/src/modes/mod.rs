@@ -64,7 +64,7 @@ pub struct Switching {
     /// The mode in which the search ended that began in this mode with this candidate.
     successors: FxHashMap<(usize, Key), Key>,
     /// What is known of transitions between two runtimes.
-    passages: FxHashMap<(usize, usize), Passage>,
+    transitions: FxHashMap<(usize, usize), TransitionRecord>,
     /// Working space of instants.
     left: Left,
     before: Vec<f64>,
@@ -91,7 +91,7 @@ pub struct Switching {
 
 /// A transition from one runtime to another.
 #[derive(Clone, Default)]
-struct Passage {
+struct TransitionRecord {
     /// How often it was right when it was looked at a second time, since it was wrong.
     times: u32,
     /// What the relations that left zero became then, by their numbers, and which relations stayed at zero.
@@ -99,7 +99,7 @@ struct Passage {
     resting: Vec<usize>,
 }
 
-impl Passage {
+impl TransitionRecord {
     /// Relations that are at zero then can be expected to go the same way again. Should one not do so, it makes an event.
     fn is_proven(&self) -> bool {
         self.times >= 3
@@ -141,7 +141,7 @@ impl Switching {
             numbers: RelationNumbers::default(),
             sizes: Sizes::new(variables),
             successors: FxHashMap::default(),
-            passages: FxHashMap::default(),
+            transitions: FxHashMap::default(),
             left: Left::default(),
             before: Vec::new(),
             residues: Vec::new(),
@@ -314,19 +314,20 @@ impl Switching {
     /// Whether all relations of the mode in use are away from zero, or the way from the runtime `before` is proven.
     pub fn is_decided(&self, before: usize) -> bool {
         let outcome = &self.last[self.active];
-        let passage = || self.passages.get(&(before, self.active)).filter(|passage| passage.is_proven());
-        let knows = |passage: &Passage| outcome.open.iter().all(|relation| passage.resting.contains(relation));
-        outcome.at_zero.is_empty() || passage().is_some_and(knows)
+        let transition = || self.transitions.get(&(before, self.active)).filter(|transition| transition.is_proven());
+        let knows =
+            |transition: &TransitionRecord| outcome.open.iter().all(|relation| transition.resting.contains(relation));
+        outcome.at_zero.is_empty() || transition().is_some_and(knows)
     }
 
     /// The transition between two runtimes was right, or not, when it was looked at a second time.
     pub fn note_proof(&mut self, runtimes: (usize, usize), runtime: &ModeRuntime, right: bool) {
-        let passage = self.passages.entry(runtimes).or_default();
-        passage.times = if right { passage.times.saturating_add(1) } else { 0 };
-        passage.signs.clear();
+        let transition = self.transitions.entry(runtimes).or_default();
+        transition.times = if right { transition.times.saturating_add(1) } else { 0 };
+        transition.signs.clear();
         let signs = runtime.switch.iter().flat_map(|switch| switch.at_zero(&runtime.machine));
-        passage.signs.extend(signs);
-        passage.resting.clone_from(&self.last[self.active].open);
+        transition.signs.extend(signs);
+        transition.resting.clone_from(&self.last[self.active].open);
     }
 
     /// Gives parameters other values in all modes but the one in use.
@@ -424,7 +425,7 @@ impl Switching {
         if program.schedule.mode.as_ref().is_none_or(|mode| mode.entry != ModeEntry::Start) {
             return Trial::Fails("the start values contradict the mode".into());
         }
-        let told = |trouble: Trouble| Trial::Fails(trouble.diagnostic(program.model()).message);
+        let fails = |trouble: Trouble| Trial::Fails(trouble.diagnostic(program.model()).message);
         let is_contradiction =
             |trouble: &Trouble| matches!(trouble, Trouble::Model(diagnostic) if diagnostic.code == conditions::CODE);
         let fresh = program.memory();
@@ -436,7 +437,7 @@ impl Switching {
                 if is_contradiction(&trouble) && self.contradiction.is_none() {
                     self.contradiction = conditions::lasting(&runtime.machine);
                 }
-                return told(trouble);
+                return fails(trouble);
             }
         };
         let left = Left::of(runtime, self.sizes.len());
@@ -444,7 +445,7 @@ impl Switching {
         sizes.note(runtime);
         let limits = match limits::settle(runtime, &left, Assumption::NONE, &Jump::default(), &sizes, horizon) {
             Ok(limits) => limits,
-            Err(trouble) => return told(trouble),
+            Err(trouble) => return fails(trouble),
         };
         let confirms = runtime.agrees(key) || confirm_open(runtime, key, &limits.open);
         let wanted = runtime.found_key();
@@ -563,12 +564,12 @@ impl Switching {
             Err(reason) => return Trial::Fails(reason),
         };
         let mut outcome = Ok(Found::default());
-        // What a relation became at the last passage is not what it is now if it has just crossed the other way.
+        // What a relation became at the last transition is not what it is now if it has just crossed the other way.
         let turned = |&(number, sign): &(usize, f64)| left.crossed.iter().any(|&(n, to)| n == number && to != sign);
-        let holds = |passage: &&Passage| passage.is_proven() && !passage.signs.iter().any(turned);
-        let passage = self.passages.get(&(self.active, index)).filter(holds);
-        let as_before = passage.map(|passage| {
-            let Passage { signs, resting, .. } = passage;
+        let holds = |transition: &&TransitionRecord| transition.is_proven() && !transition.signs.iter().any(turned);
+        let transition = self.transitions.get(&(self.active, index)).filter(holds);
+        let as_before = transition.map(|transition| {
+            let TransitionRecord { signs, resting, .. } = transition;
             Assumption { triggers: signs, resting, follow: true }
         });
         let others = assumptions(left, &self.callers, jump.depth > 0);
@@ -704,11 +705,11 @@ impl Switching {
 
     fn make(&mut self, key: &Key, entry: ModeEntry) -> Result<Box<ModeRuntime>, String> {
         let program = self.program(key, entry)?;
-        let told = |trouble: Trouble| trouble.diagnostic(program.model()).message;
+        let fails = |trouble: Trouble| trouble.diagnostic(program.model()).message;
         let mut runtime = ModeRuntime::new(Machine::new(program.clone()), &self.options);
-        prepare(&mut runtime.machine, self.options.start_time).map_err(told)?;
+        prepare(&mut runtime.machine, self.options.start_time).map_err(fails)?;
         runtime.switch =
-            Some(Switch::new(&mut runtime.machine, &mut self.numbers, self.options.tolerance).map_err(told)?);
+            Some(Switch::new(&mut runtime.machine, &mut self.numbers, self.options.tolerance).map_err(fails)?);
         Ok(Box::new(runtime))
     }
 

@@ -82,7 +82,7 @@ impl Workspace {
         let first = self.find_quickly(program, system, memory);
         let Err(reason) = first else { return first };
         if !matches!(self.method, Method::Linear { .. }) {
-            if let Some(solved) = self.find_whole(program, system, memory, Means::Quick) {
+            if let Some(solved) = self.find_whole(program, system, memory, SearchEffort::Quick) {
                 return Ok(solved);
             }
             if !matches!(reason, Reason::NoConfiguration { .. }) {
@@ -94,7 +94,7 @@ impl Workspace {
             if let Some(solved) = self.find_unfrozen(program, system, memory) {
                 return Ok(solved);
             }
-            if let Some(solved) = self.find_whole(program, system, memory, Means::Every) {
+            if let Some(solved) = self.find_whole(program, system, memory, SearchEffort::Every) {
                 return Ok(solved);
             }
         }
@@ -125,14 +125,20 @@ impl Workspace {
     }
 
     /// The same of the whole form of a torn system; if it is found, the whole form stays.
-    fn find_whole(&mut self, program: &Program, system: SystemId, memory: &mut Memory, means: Means) -> Option<Solved> {
+    fn find_whole(
+        &mut self,
+        program: &Program,
+        system: SystemId,
+        memory: &mut Memory,
+        effort: SearchEffort,
+    ) -> Option<Solved> {
         if !self.begin_whole(program, system, memory) {
             return None;
         }
         self.is_on_trial = true;
-        let outcome = match means {
-            Means::Quick => self.find_quickly(program, system, memory).ok(),
-            Means::Every => self.find_unfrozen(program, system, memory),
+        let outcome = match effort {
+            SearchEffort::Quick => self.find_quickly(program, system, memory).ok(),
+            SearchEffort::Every => self.find_unfrozen(program, system, memory),
         };
         self.is_on_trial = false;
         if outcome.is_none() {
@@ -427,7 +433,7 @@ pub(super) fn wanted_state(kind: RelationKind, state: f64, residue: f64, noise: 
 
 /// How long to look for a solution of one configuration.
 #[derive(Clone, Copy)]
-enum Means {
+enum SearchEffort {
     /// As long as Newton's method converges by itself.
     Quick,
     /// By every means.

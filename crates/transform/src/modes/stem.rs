@@ -4,7 +4,7 @@
 //! aliases and no constants, so what comes of the others holds in every mode: parameters, aliases, constants, names of
 //! derivatives. A mode puts the truth in place of the switches and is sorted. All modes share one arena, in which equal
 //! expressions are one, and one numbering of variables; so what was found out about an expression in one mode is known in
-//! the next (`Recall`), and only equations that read differently are looked at anew.
+//! the next (`Cache`), and only equations that read differently are looked at anew.
 
 use base::{Diagnostic, Id, Name};
 use dae::{Builtin, EqId, Equation, ExprId, Memo, Model, Node, VarId, VariableType};
@@ -47,7 +47,7 @@ impl Stem {
         parameters::order(&mut work)?;
         actions::split(&mut work)?;
         work.strict = modes.strict;
-        work.recall = Some(Box::default());
+        work.cache = Some(Box::default());
         let found = decided(&work, &modes.conditions);
         work.switched = switched(&work, &found);
         let switches: Vec<VarId> =

@@ -15,7 +15,7 @@ use crate::system::Problem;
 use crate::work::Sides;
 
 #[derive(Clone)]
-pub struct Recall {
+pub struct Cache {
     /// Derivatives of expressions by variables.
     pub partial: FxHashMap<(ExprId, VarId), Option<ExprId>>,
     /// Derivatives of expressions by time.
@@ -33,7 +33,7 @@ pub struct Recall {
     pub scanner: RefCell<Scanner>,
 }
 
-impl Default for Recall {
+impl Default for Cache {
     fn default() -> Self {
         Self {
             partial: FxHashMap::default(),
