@@ -1,0 +1,34 @@
+//! Shows what the crate makes of a `.bond` file: `cargo run -p gyrator-bond --example bond -- FILE`.
+
+use base::SourceMap;
+use bond::{Causality, Graph, Mode, StateSpace, parse};
+
+fn main() {
+    let Some(path) = std::env::args().nth(1) else { return eprintln!("bond FILE") };
+    let Ok(text) = std::fs::read_to_string(&path) else { return eprintln!("cannot read {path}") };
+    let mut sources = SourceMap::default();
+    let file = sources.add(&path, text.as_str());
+    let (tree, mut diagnostics) = parse(&text, file);
+    let (graph, more) = Graph::new(&tree);
+    diagnostics.extend(more);
+    let mut causality = None;
+    if let Some(graph) = &graph {
+        let (found, more) = Causality::assign(graph, &Mode::default());
+        diagnostics.extend(more);
+        causality = found;
+    }
+    diagnostics.iter().for_each(|diagnostic| println!("{}", diagnostic.render(&sources)));
+    let (Some(graph), Some(causality)) = (graph, causality) else { return };
+    match StateSpace::symbolic(&graph, &causality) {
+        Ok(space) => {
+            println!("x = {:?}\nu = {:?}\ny = {:?}", space.states, space.inputs, space.outputs);
+            for (name, matrix) in [("A", &space.a), ("B", &space.b), ("C", &space.c), ("D", &space.d)] {
+                for row in matrix {
+                    let row: Vec<String> = row.iter().map(|entry| space.entry_text(entry)).collect();
+                    println!("{name} | {}", row.join("   "));
+                }
+            }
+        }
+        Err(diagnostic) => println!("{}", diagnostic.render(&sources)),
+    }
+}

@@ -1,0 +1,7 @@
+//! Exact algebra over the parameters, and linear systems over numbers or such functions.
+
+pub mod factor;
+pub mod gcd;
+pub mod polynomial;
+pub mod rational;
+pub mod sparse;

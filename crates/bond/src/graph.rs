@@ -1,0 +1,292 @@
+//! The flat bond graph: elements, bonds and laws with all names resolved; instances of subgraphs are dissolved into
+//! elements with hierarchical names.
+//!
+//! Invariants: the ports of an element and the ends of its bonds name each other; elements with one port have one
+//! bond, transformers and gyrators have the bond that brings power in as port 0 and the other as port 1, fields have
+//! one bond at each port; active bonds begin at a junction.
+
+use base::{IdVec, Span};
+
+use crate::expr::Expr;
+use crate::kind::Kind;
+
+base::id_type!(pub ElementId, "element");
+base::id_type!(pub BondId, "bond");
+base::id_type!(pub ParameterId, "parameter");
+base::id_type!(pub InputId, "input");
+base::id_type!(pub SignalId, "signal");
+
+/// What a name in an expression means.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Leaf {
+    Parameter(ParameterId),
+    Effort(BondId),
+    Flow(BondId),
+    /// The stored quantity (`q` or `p`) at a port of a storage, from 0.
+    State(ElementId, u32),
+    Input(InputId),
+    Signal(SignalId),
+    Time,
+}
+
+impl Leaf {
+    /// Changes during a run.
+    pub fn is_signal(self) -> bool {
+        !matches!(self, Leaf::Parameter(_))
+    }
+}
+
+pub type Expression = Expr<Leaf>;
+
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub name: String,
+    pub description: String,
+    pub elements: IdVec<ElementId, Element>,
+    pub bonds: IdVec<BondId, Bond>,
+    pub parameters: IdVec<ParameterId, Parameter>,
+    pub inputs: IdVec<InputId, Input>,
+    pub signals: IdVec<SignalId, Signal>,
+    pub outputs: Vec<Output>,
+    pub experiment: Vec<(String, f64)>,
+    /// Instances of subgraphs: hierarchical name and the subgraph's name, outer ones first.
+    pub instances: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Element {
+    pub name: String,
+    pub kind: Kind,
+    pub modulated: bool,
+    pub law: Law,
+    /// Of a source that is an input of the system.
+    pub input: Option<InputId>,
+    /// Of a switched junction: while it does not hold, flows (of a 1-junction) or efforts (of a 0-junction) are zero.
+    pub condition: Option<Expression>,
+    pub starts: Vec<Start>,
+    pub ports: Vec<Port>,
+    pub unit: Option<String>,
+    pub description: String,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Law {
+    /// Of junctions and sensors.
+    None,
+    /// The value of a source, the parameter of a linear element, the ratio of a transformer or gyrator.
+    Scalar(Expression),
+    /// `e = M·f` of a resistor field, `q = M·e`, `p = M·f` of storage fields.
+    Matrix(Vec<Vec<Expression>>),
+    /// One equation for each port.
+    Equations(Vec<LawEquation>),
+}
+
+#[derive(Clone, Debug)]
+pub struct LawEquation {
+    pub left: Expression,
+    /// Whether `left` is the effort, the flow or the state.
+    pub variable: Variable,
+    pub port: u32,
+    pub right: Expression,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variable {
+    Effort,
+    Flow,
+    State,
+}
+
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub port: u32,
+    pub variable: Variable,
+    pub value: Expression,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Port {
+    pub bond: BondId,
+    /// The arrow of the bond points to this element.
+    pub head: bool,
+}
+
+/// Which end of a bond has the causal stroke: the end that receives the effort.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stroke {
+    Tail,
+    Head,
+}
+
+impl Stroke {
+    pub fn other(self) -> Stroke {
+        match self {
+            Stroke::Tail => Stroke::Head,
+            Stroke::Head => Stroke::Tail,
+        }
+    }
+
+    /// At this end of the bond.
+    pub fn at(head: bool) -> Stroke {
+        if head { Stroke::Head } else { Stroke::Tail }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Bond {
+    /// As the user named it.
+    pub name: Option<String>,
+    pub tail: ElementId,
+    pub head: ElementId,
+    pub active: bool,
+    /// As the user set it.
+    pub stroke: Option<Stroke>,
+    /// Units of effort and flow, as far as units of elements tell them.
+    pub units: [Option<String>; 2],
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub name: String,
+    pub value: Option<Expression>,
+    pub unit: Option<String>,
+    pub description: String,
+    /// The element it is the parameter of.
+    pub element: Option<ElementId>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: String,
+    /// The source it is the value of; none for declared inputs.
+    pub source: Option<ElementId>,
+    /// What a simulation takes unless told otherwise.
+    pub value: Option<Expression>,
+    pub unit: Option<String>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Signal {
+    pub name: String,
+    pub value: Expression,
+    pub unit: Option<String>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Output {
+    pub name: String,
+    pub value: Expression,
+    pub span: Span,
+}
+
+impl Graph {
+    /// The element at the other end of a bond.
+    pub fn opposite(&self, port: Port) -> ElementId {
+        let bond = &self.bonds[port.bond];
+        if port.head { bond.tail } else { bond.head }
+    }
+
+    /// A bond in words: the name it has, or its ends.
+    pub fn bond_text(&self, bond: BondId) -> String {
+        let bond = &self.bonds[bond];
+        let arrow = if bond.active { "=>" } else { "->" };
+        let ends = format!("{} {arrow} {}", self.elements[bond.tail].name, self.elements[bond.head].name);
+        match &bond.name {
+            Some(name) => format!("{name}: {ends}"),
+            None => ends,
+        }
+    }
+
+    /// An element with its kind: `R d`.
+    pub fn element_text(&self, element: ElementId) -> String {
+        let element = &self.elements[element];
+        format!("{}{} {}", if element.modulated { "M" } else { "" }, element.kind.symbol(), element.name)
+    }
+
+    /// Effort at a port, as the laws of the element see it.
+    pub fn effort(&self, element: ElementId, port: usize) -> Expression {
+        Expr::Leaf(Leaf::Effort(self.elements[element].ports[port].bond))
+    }
+
+    /// Flow at a port, as the laws of the element see it: into passive elements, along the bond elsewhere.
+    pub fn flow(&self, element: ElementId, port: usize) -> Expression {
+        let Port { bond, head } = self.elements[element].ports[port];
+        let flow = Expr::Leaf(Leaf::Flow(bond));
+        if self.elements[element].kind.is_passive() && !head { crate::expr::negated(flow) } else { flow }
+    }
+
+    /// The names that the user gave, for messages and results.
+    pub fn leaf_name(&self, leaf: Leaf) -> String {
+        match leaf {
+            Leaf::Parameter(parameter) => self.parameters[parameter].name.clone(),
+            Leaf::Effort(bond) => self.bond_variable(bond, "e"),
+            Leaf::Flow(bond) => self.bond_variable(bond, "f"),
+            Leaf::State(element, port) => self.state_name(element, port),
+            Leaf::Input(input) => self.inputs[input].name.clone(),
+            Leaf::Signal(signal) => self.signals[signal].name.clone(),
+            Leaf::Time => "time".to_owned(),
+        }
+    }
+
+    pub fn state_name(&self, element: ElementId, port: u32) -> String {
+        let element = &self.elements[element];
+        let state = element.kind.state();
+        if element.ports.len() == 1 {
+            format!("{}.{state}", element.name)
+        } else {
+            format!("{}[{}].{state}", element.name, port + 1)
+        }
+    }
+
+    /// A variable of a bond by the element with one port at its end, where there is one.
+    fn bond_variable(&self, id: BondId, variable: &str) -> String {
+        let bond = &self.bonds[id];
+        if let Some(name) = &bond.name {
+            return format!("{name}.{variable}");
+        }
+        for end in [bond.head, bond.tail] {
+            let element = &self.elements[end];
+            let common = match element.kind {
+                Kind::One => variable == "f",
+                Kind::Zero => variable == "e",
+                _ => element.ports.len() == 1,
+            };
+            if common {
+                return format!("{}.{variable}", element.name);
+            }
+            if let Some(port) = element.ports.iter().position(|port| port.bond == id).filter(|_| !element.kind.is_junction())
+            {
+                return format!("{}[{}].{variable}", element.name, port + 1);
+            }
+        }
+        format!("({}).{variable}", self.bond_text(id))
+    }
+
+    /// An expression as text, in the names of the user.
+    pub fn print(&self, expression: &Expression) -> String {
+        expression.print(&|leaf| self.leaf_name(*leaf))
+    }
+
+    /// The ports of all storages, in the order of their declaration.
+    pub fn storages(&self) -> impl Iterator<Item = (ElementId, u32)> + '_ {
+        self.elements
+            .iter()
+            .filter(|(_, element)| element.kind.is_storage())
+            .flat_map(|(id, element)| (0..element.ports.len() as u32).map(move |port| (id, port)))
+    }
+
+    pub fn switched(&self) -> impl Iterator<Item = ElementId> + '_ {
+        self.elements.iter().filter(|(_, element)| element.condition.is_some()).map(|(id, _)| id)
+    }
+
+    pub fn element_named(&self, name: &str) -> Option<ElementId> {
+        self.elements.iter().find(|(_, element)| element.name == name).map(|(id, _)| id)
+    }
+}

@@ -1,0 +1,346 @@
+//! The state space of a linear graph, `ẋ = A·x + B·u`, `y = C·x + D·u`: with rational functions of the parameters as
+//! entries, or with numbers, which are computed directly and never by way of the symbols.
+//!
+//! All efforts and flows are solved for as functions of the states, the inputs and the rates of the dependent stored
+//! quantities; algebraic loops are systems that the elimination solves on its way. The dependent quantities are then
+//! functions of states and inputs, so their rates are the same functions of the rates of those, which closes the
+//! system. Where an input sets a dependent quantity, its derivative appears: `B'` and `D'` hold those coefficients.
+
+use base::Diagnostic;
+
+use crate::algebra::rational::Rational;
+use crate::algebra::sparse::{Field, Row, Singular, System, combined, row};
+use crate::causality::Causality;
+use crate::coefficients::{Coefficients, Numbers, Symbols};
+use crate::equations::{Columns, Equation, NotLinear, equations, linear, rate};
+use crate::graph::*;
+
+pub type Matrix<F> = Vec<Vec<F>>;
+
+#[derive(Clone, Debug)]
+pub struct StateSpace<F> {
+    pub states: Vec<String>,
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+    pub a: Matrix<F>,
+    pub b: Matrix<F>,
+    pub c: Matrix<F>,
+    pub d: Matrix<F>,
+    /// Coefficients of the inputs' derivatives in `ẋ` and `y`; all zero unless an input sets what is stored somewhere.
+    pub b_rate: Matrix<F>,
+    pub d_rate: Matrix<F>,
+    /// What is left of `ẋ` and `y` where states and inputs are zero; zero unless a law has an offset.
+    pub state_offset: Vec<F>,
+    pub output_offset: Vec<F>,
+    /// Dependent stored quantities: name, coefficients of the states, of the inputs.
+    pub dependent: Vec<Dependent<F>>,
+    /// The names in rational functions, by variable; empty for numbers.
+    pub symbols: Vec<String>,
+    /// What these names stand for.
+    pub definitions: Vec<Expression>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Dependent<F> {
+    pub name: String,
+    pub of_states: Vec<F>,
+    pub of_inputs: Vec<F>,
+}
+
+impl StateSpace<Rational> {
+    pub fn symbolic(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
+        let mut symbols = Symbols::new(graph);
+        let mut made = build(graph, causality, &mut symbols)?;
+        made.symbols = symbols.names;
+        made.definitions = symbols.definitions;
+        Ok(made)
+    }
+
+    /// The numbers at the parameters' values.
+    pub fn at(&self, numbers: &mut Numbers) -> StateSpace<f64> {
+        let values: Vec<f64> =
+            self.definitions.iter().map(|definition| numbers.constant(definition).unwrap_or(f64::NAN)).collect();
+        self.evaluated(&values)
+    }
+
+    /// The numbers at values of the symbols.
+    pub fn evaluated(&self, values: &[f64]) -> StateSpace<f64> {
+        self.map(|entry| entry.evaluate(values))
+    }
+
+    pub fn entry_text(&self, entry: &Rational) -> String {
+        entry.print(&|variable| self.symbols[variable as usize].clone())
+    }
+}
+
+impl StateSpace<f64> {
+    pub fn numeric(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
+        let mut numbers = Numbers::new(graph, &[])?;
+        build(graph, causality, &mut numbers)
+    }
+
+    /// With other values of some parameters.
+    pub fn numeric_with(graph: &Graph, causality: &Causality, numbers: &mut Numbers) -> Result<Self, Diagnostic> {
+        build(graph, causality, numbers)
+    }
+}
+
+impl<F: Field> StateSpace<F> {
+    pub fn map<G>(&self, entry: impl Fn(&F) -> G) -> StateSpace<G> {
+        let vector = |values: &Vec<F>| values.iter().map(&entry).collect::<Vec<G>>();
+        let matrix = |rows: &Matrix<F>| rows.iter().map(&vector).collect::<Vec<_>>();
+        StateSpace {
+            states: self.states.clone(),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            a: matrix(&self.a),
+            b: matrix(&self.b),
+            c: matrix(&self.c),
+            d: matrix(&self.d),
+            b_rate: matrix(&self.b_rate),
+            d_rate: matrix(&self.d_rate),
+            state_offset: vector(&self.state_offset),
+            output_offset: vector(&self.output_offset),
+            dependent: self
+                .dependent
+                .iter()
+                .map(|dependent| Dependent {
+                    name: dependent.name.clone(),
+                    of_states: vector(&dependent.of_states),
+                    of_inputs: vector(&dependent.of_inputs),
+                })
+                .collect(),
+            symbols: self.symbols.clone(),
+            definitions: self.definitions.clone(),
+        }
+    }
+
+    /// Whether derivatives of inputs are needed.
+    pub fn needs_input_rates(&self) -> bool {
+        self.b_rate.iter().chain(&self.d_rate).flatten().any(|entry| !entry.is_zero())
+    }
+}
+
+fn build<F: Field>(
+    graph: &Graph,
+    causality: &Causality,
+    coefficients: &mut impl Coefficients<F>,
+) -> Result<StateSpace<F>, Diagnostic> {
+    let columns = Columns::new(graph, causality);
+    let all = equations(graph, causality, &columns, coefficients).map_err(|reason| not_linear(graph, &reason))?;
+    let elements: Vec<Option<ElementId>> = all.iter().map(|equation| equation.element).collect();
+    let rows = all.into_iter().map(|Equation { row, .. }| row).collect();
+    let solution = System { unknowns: columns.unknowns(), rows }
+        .solve()
+        .map_err(|singular| singular_diagnostic(graph, &columns, &elements, &singular))?;
+    let value = |expression: &Expression, coefficients: &mut _| -> Option<Row<F>> {
+        Some(substituted(&row(linear(expression, &columns, coefficients)?), &solution, columns.unknowns()))
+    };
+    let mut rates = Vec::with_capacity(columns.states.len());
+    for (element, port) in &columns.states {
+        let expression = rate(graph, *element, *port);
+        rates.push(value(&expression, coefficients).ok_or_else(|| not_linear(graph, &NotLinear::Law(*element)))?);
+    }
+    let mut outputs = Vec::with_capacity(graph.outputs.len());
+    for (index, output) in graph.outputs.iter().enumerate() {
+        let found = value(&output.value, coefficients);
+        outputs.push(found.ok_or_else(|| not_linear(graph, &NotLinear::Output(index)))?);
+    }
+    let first = 2 * columns.bonds + columns.signals;
+    let dependent: Vec<&Row<F>> = (0..columns.dependent.len()).map(|index| &solution[first + index]).collect();
+    let closed = close(graph, &columns, rates, &dependent)?;
+    Ok(assemble(graph, &columns, closed, outputs, &dependent))
+}
+
+/// A sum of unknowns and knowns as a sum of knowns.
+fn substituted<F: Field>(sum: &[(u32, F)], solution: &[Row<F>], unknowns: usize) -> Row<F> {
+    let known = sum.partition_point(|(column, _)| (*column as usize) < unknowns);
+    let mut result: Row<F> = sum[known..].to_vec();
+    for (column, value) in &sum[..known] {
+        result = combined(&result, value, &solution[*column as usize]);
+    }
+    result
+}
+
+/// Rates of the states and of the dependent quantities as sums of states, inputs, 1 and derivatives of inputs. The
+/// columns of the result are those of `columns`, with derivatives of inputs behind the last one.
+fn close<F: Field>(
+    graph: &Graph,
+    columns: &Columns,
+    rates: Vec<Row<F>>,
+    dependent: &[&Row<F>],
+) -> Result<Vec<Row<F>>, Diagnostic> {
+    if dependent.is_empty() {
+        return Ok(rates);
+    }
+    // Columns of this system: rates of states, rates of dependent quantities, then everything known.
+    let (states, count) = (columns.states.len(), columns.dependent.len());
+    let unknowns = states + count;
+    let shift = |column: u32| -> u32 {
+        match (column as usize).checked_sub(columns.rate(0) as usize) {
+            Some(rate) if rate < count => (states + rate) as u32,
+            _ => column - columns.unknowns() as u32 + unknowns as u32,
+        }
+    };
+    let mut rows = Vec::with_capacity(unknowns);
+    for (index, rate) in rates.iter().enumerate() {
+        let mut entries: Vec<(u32, F)> = rate.iter().map(|(column, value)| (shift(*column), value.negate())).collect();
+        entries.push((index as u32, F::one()));
+        rows.push(row(entries));
+    }
+    let input_rate = |input: usize| shift(columns.one()) + 1 + input as u32;
+    for (index, sum) in dependent.iter().enumerate() {
+        let mut entries = vec![((states + index) as u32, F::one())];
+        for (column, value) in sum.iter() {
+            let place = *column as usize - columns.unknowns();
+            if place < states {
+                entries.push((place as u32, value.negate()));
+            } else if place < states + columns.inputs {
+                entries.push((input_rate(place - states), value.negate()));
+            } else if *column != columns.one() {
+                return Err(implicit(graph, columns.dependent[index]));
+            }
+        }
+        rows.push(row(entries));
+    }
+    let solved = System { unknowns, rows }.solve().map_err(|singular| {
+        let names: Vec<String> = singular
+            .unknowns
+            .iter()
+            .filter_map(|unknown| columns.states.iter().chain(&columns.dependent).nth(*unknown))
+            .map(|(element, port)| graph.state_name(*element, *port))
+            .collect();
+        let what = format!("the rates of {} are not determined", names.join(", "));
+        Diagnostic::error("singular-graph", what)
+    })?;
+    let unshift = |column: u32| column - unknowns as u32 + columns.unknowns() as u32;
+    let back = |sum: &Row<F>| sum.iter().map(|(column, value)| (unshift(*column), value.clone())).collect::<Row<F>>();
+    Ok(solved.iter().map(back).collect())
+}
+
+fn implicit(graph: &Graph, (element, port): (ElementId, u32)) -> Diagnostic {
+    let state = graph.state_name(element, port);
+    let what = format!("`{state}` depends on its own rate and on no state");
+    Diagnostic::error("implicit-storage", what)
+        .at(graph.elements[element].span, "")
+        .hint("the simulation (`gyrator simulate`) reduces the index of such systems")
+}
+
+fn assemble<F: Field>(
+    graph: &Graph,
+    columns: &Columns,
+    closed: Vec<Row<F>>,
+    outputs: Vec<Row<F>>,
+    dependent: &[&Row<F>],
+) -> StateSpace<F> {
+    let (states, inputs, count) = (columns.states.len(), columns.inputs, columns.dependent.len());
+    let first_rate = columns.rate(0) as usize;
+    let outputs: Vec<Row<F>> = outputs
+        .iter()
+        .map(|sum| {
+            let is_rate = |column: u32| (first_rate..first_rate + count).contains(&(column as usize));
+            let mut result: Row<F> = sum.iter().filter(|(column, _)| !is_rate(*column)).cloned().collect();
+            for (column, value) in sum.iter().filter(|(column, _)| is_rate(*column)) {
+                result = combined(&result, value, &closed[states + *column as usize - first_rate]);
+            }
+            result
+        })
+        .collect();
+    let dense = |rows: &[Row<F>], first: usize, length: usize| -> Matrix<F> {
+        rows.iter()
+            .map(|sum| {
+                let mut values = vec![F::zero(); length];
+                for (column, value) in sum {
+                    if let Some(place) = (*column as usize).checked_sub(first).filter(|place| *place < length) {
+                        values[place] = value.clone();
+                    }
+                }
+                values
+            })
+            .collect()
+    };
+    let (state, input, one) = (columns.state(0) as usize, columns.input(0) as usize, columns.one() as usize);
+    let only = |matrix: Matrix<F>| matrix.into_iter().filter_map(|row| row.into_iter().next()).collect::<Vec<F>>();
+    let derivatives = &closed[..states];
+    let dependent: Vec<Row<F>> = dependent.iter().map(|sum| (*sum).clone()).collect();
+    let of_states = dense(&dependent, state, states);
+    let of_inputs = dense(&dependent, input, inputs);
+    StateSpace {
+        states: columns.states.iter().map(|(element, port)| graph.state_name(*element, *port)).collect(),
+        inputs: graph.inputs.values().map(|input| input.name.clone()).collect(),
+        outputs: graph.outputs.iter().map(|output| output.name.clone()).collect(),
+        a: dense(derivatives, state, states),
+        b: dense(derivatives, input, inputs),
+        c: dense(&outputs, state, states),
+        d: dense(&outputs, input, inputs),
+        b_rate: dense(derivatives, one + 1, inputs),
+        d_rate: dense(&outputs, one + 1, inputs),
+        state_offset: only(dense(derivatives, one, 1)),
+        output_offset: only(dense(&outputs, one, 1)),
+        dependent: columns
+            .dependent
+            .iter()
+            .zip(of_states.into_iter().zip(of_inputs))
+            .map(|((element, port), (of_states, of_inputs))| Dependent {
+                name: graph.state_name(*element, *port),
+                of_states,
+                of_inputs,
+            })
+            .collect(),
+        symbols: Vec::new(),
+        definitions: Vec::new(),
+    }
+}
+
+fn not_linear(graph: &Graph, reason: &NotLinear) -> Diagnostic {
+    let (what, span) = match reason {
+        NotLinear::Law(element) => {
+            let element = &graph.elements[*element];
+            (format!("the law of `{}` is not linear with constant coefficients", element.name), element.span)
+        }
+        NotLinear::Signal(signal) => {
+            let signal = &graph.signals[*signal];
+            (format!("the signal `{}` is not linear", signal.name), signal.span)
+        }
+        NotLinear::Output(output) => {
+            let output = &graph.outputs[*output];
+            (format!("the output `{}` is not linear", output.name), output.span)
+        }
+    };
+    Diagnostic::error("not-linear", what)
+        .at(span, "not linear")
+        .hint("linearise at a point, or take the equations `ẋ = f(x, u)`, `y = g(x, u)`")
+}
+
+fn singular_diagnostic(
+    graph: &Graph,
+    columns: &Columns,
+    elements: &[Option<ElementId>],
+    singular: &Singular,
+) -> Diagnostic {
+    let name = |unknown: usize| {
+        let bonds = 2 * columns.bonds;
+        match unknown {
+            _ if unknown < bonds => {
+                let bond = base::Id::from_index(unknown / 2);
+                graph.leaf_name(if unknown.is_multiple_of(2) { Leaf::Effort(bond) } else { Leaf::Flow(bond) })
+            }
+            _ if unknown < bonds + columns.signals => graph.signals[base::Id::from_index(unknown - bonds)].name.clone(),
+            _ => {
+                let (element, port) = columns.dependent[unknown - bonds - columns.signals];
+                graph.state_name(element, port)
+            }
+        }
+    };
+    let names: Vec<String> = singular.unknowns.iter().take(6).map(|unknown| format!("`{}`", name(*unknown))).collect();
+    let what = format!("the graph does not determine {}", names.join(", "));
+    let mut diagnostic = Diagnostic::error("singular-graph", what);
+    let mut seen = Vec::new();
+    for element in singular.rows.iter().filter_map(|row| elements[*row]) {
+        if !seen.contains(&element) && seen.len() < 4 {
+            seen.push(element);
+            diagnostic = diagnostic.at(graph.elements[element].span, "its equations say nothing new");
+        }
+    }
+    diagnostic.hint("an algebraic loop with a gain of exactly one, or a junction without anything that sets its variable")
+}
