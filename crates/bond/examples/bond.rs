@@ -1,7 +1,7 @@
 //! Shows what the crate makes of a `.bond` file: `cargo run -p gyrator-bond --example bond -- FILE`.
 
 use base::SourceMap;
-use bond::{Causality, Graph, Mode, StateSpace, parse};
+use bond::{Causality, Equations, Graph, Mode, Simplification, StateSpace, parse, svg, to_modelica};
 
 fn main() {
     let Some(path) = std::env::args().nth(1) else { return eprintln!("bond FILE") };
@@ -19,6 +19,16 @@ fn main() {
     }
     diagnostics.iter().for_each(|diagnostic| println!("{}", diagnostic.render(&sources)));
     let (Some(graph), Some(causality)) = (graph, causality) else { return };
+    match std::env::args().nth(2).as_deref() {
+        Some("--modelica") => return print!("{}", to_modelica(&graph, "Model").text),
+        Some("--svg") => return print!("{}", svg(&graph, Some(&causality))),
+        Some("--simplify") => return print!("{}", Simplification::new(&graph).print()),
+        Some("--equations") => match Equations::new(&graph, &causality) {
+            Ok(equations) => return println!("{}", equations.print(&graph)),
+            Err(diagnostic) => return println!("{}", diagnostic.render(&sources)),
+        },
+        _ => {}
+    }
     match StateSpace::symbolic(&graph, &causality) {
         Ok(space) => {
             println!("x = {:?}\nu = {:?}\ny = {:?}", space.states, space.inputs, space.outputs);

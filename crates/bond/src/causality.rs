@@ -20,6 +20,14 @@ pub struct Mode {
 }
 
 impl Mode {
+    /// With the junctions whose condition never holds.
+    fn completed(&self, graph: &Graph) -> Mode {
+        let mut mode = self.clone();
+        let never = |id: &ElementId| matches!(graph.elements[*id].condition, Some(Expr::Boolean(false)));
+        mode.off.extend(graph.switched().filter(never));
+        mode
+    }
+
     pub fn is_off(&self, element: ElementId) -> bool {
         self.off.contains(&element)
     }
@@ -61,6 +69,7 @@ impl Causality {
 
     /// Assigns causality to all bonds; none where the graph contradicts itself.
     pub fn assign(graph: &Graph, mode: &Mode) -> (Option<Causality>, Vec<Diagnostic>) {
+        let mode = &mode.completed(graph);
         let mut assignment = Assignment::new(graph, mode);
         if let Err(conflict) = assignment.run() {
             let diagnostic = assignment.conflict(&conflict);
@@ -103,8 +112,12 @@ fn loop_diagnostic(graph: &Graph, found: &AlgebraicLoop) -> Diagnostic {
     let path: Vec<String> = found.path.iter().map(|element| graph.element_text(*element)).collect();
     let what = format!("an algebraic loop of {} variables is solved as a system", found.size);
     let mut diagnostic = Diagnostic::new(Severity::Note, "algebraic-loop", what);
-    for element in found.path.iter().take(4) {
-        diagnostic = diagnostic.at(graph.elements[*element].span, "");
+    let mut seen: Vec<ElementId> = Vec::new();
+    for element in found.path.iter().filter(|element| !graph.elements[**element].kind.is_junction()) {
+        if !seen.contains(element) && seen.len() < 4 {
+            seen.push(*element);
+            diagnostic = diagnostic.at(graph.elements[*element].span, "");
+        }
     }
     diagnostic.note(format!("around: {} → {}", path.join(" → "), path.first().map_or("", String::as_str)))
 }
@@ -413,7 +426,9 @@ impl<'a> Assignment<'a> {
                     current = before;
                     reason = self.reasons[current];
                 }
-                Some(Reason::Fixed(start) | Reason::Integral(start) | Reason::Derivative(start) | Reason::Free(start)) => {
+                Some(
+                    Reason::Fixed(start) | Reason::Integral(start) | Reason::Derivative(start) | Reason::Free(start),
+                ) => {
                     if path.last() != Some(&start) {
                         path.push(start);
                     }
@@ -472,10 +487,18 @@ impl<'a> Assignment<'a> {
     fn conflict(&self, conflict: &Conflict) -> Diagnostic {
         let element = &self.graph.elements[conflict.at];
         let variable = if element.kind == Kind::Zero { "effort" } else { "flow" };
-        let starts: Vec<ElementId> =
+        let mut starts: Vec<ElementId> =
             conflict.bonds.iter().filter_map(|bond| self.path(*bond, conflict.at).1.first().copied()).collect();
+        if let Some((bond, Reason::Fixed(source))) = conflict.wanted
+            && let Some(Reason::Passed(junction, _)) = self.reasons[bond]
+            && self.graph.elements[junction].kind.is_junction()
+        {
+            starts.push(source);
+            return self.two_sources(conflict, junction, &starts);
+        }
         let what = if element.kind.is_junction() && self.supplied[conflict.at] > 1 {
-            let names: Vec<String> = starts.iter().map(|start| format!("`{}`", self.graph.elements[*start].name)).collect();
+            let names: Vec<String> =
+                starts.iter().map(|start| format!("`{}`", self.graph.elements[*start].name)).collect();
             let kind = crate::flatten::described(element.kind);
             format!("{} both set the {variable} of the {kind} `{}`", names.join(" and "), element.name)
         } else if element.kind.is_junction() && conflict.wanted.is_none() {
@@ -503,6 +526,24 @@ impl<'a> Assignment<'a> {
             }
             _ => "a resistor or storage between the sources takes up the difference",
         })
+    }
+
+    /// A source at a junction whose variable is set already.
+    fn two_sources(&self, conflict: &Conflict, junction: ElementId, starts: &[ElementId]) -> Diagnostic {
+        let element = &self.graph.elements[junction];
+        let zero = element.kind == Kind::Zero;
+        let (variable, other) = if zero { ("effort", "1-junction") } else { ("flow", "0-junction") };
+        let names: Vec<String> = starts.iter().map(|start| format!("`{}`", self.graph.elements[*start].name)).collect();
+        let kind = crate::flatten::described(element.kind);
+        let what = format!("{} both set the {variable} of the {kind} `{}`", names.join(" and "), element.name);
+        let mut diagnostic = Diagnostic::error("causal-conflict", what).at(element.span, "two at once");
+        for start in starts {
+            diagnostic = diagnostic.at(self.graph.elements[*start].span, self.origin_text(Some(Reason::Fixed(*start))));
+        }
+        for line in self.paths(conflict) {
+            diagnostic = diagnostic.note(format!("path: {line}"));
+        }
+        diagnostic.hint(format!("leave one out, or put a {other} with a resistor between"))
     }
 
     fn reason_at(&self, element: ElementId) -> Option<Reason> {
@@ -564,16 +605,6 @@ impl<'a> Assignment<'a> {
 /// The tail of an active bond takes no part in its junction.
 fn counts(graph: &Graph, port: Port) -> bool {
     port.head || !graph.bonds[port.bond].active
-}
-
-/// Whether a law is the plain `e = R·f` and the like, with constant coefficients.
-pub fn is_constant(law: &Law) -> bool {
-    match law {
-        Law::None => true,
-        Law::Scalar(value) => !value.any_leaf(|leaf| leaf.is_signal()),
-        Law::Matrix(rows) => rows.iter().flatten().all(|value: &Expr<Leaf>| !value.any_leaf(|leaf| leaf.is_signal())),
-        Law::Equations(_) => false,
-    }
 }
 
 /// The index of an id as a number, for tables over all variables.

@@ -65,7 +65,8 @@ fn mismatch(name: &str, kind: Kind, fact: &Known, before: &Known) -> Diagnostic 
         Kind::Inertia => before.dimension.times(Dimension::SECOND),
         _ => before.dimension,
     };
-    let what = format!("`{name}` is in `{}`, but here a {} is in `{given}`", fact.unit, crate::flatten::described(kind));
+    let what =
+        format!("`{name}` is in `{}`, but here a {} is in `{given}`", fact.unit, crate::flatten::described(kind));
     let mut diagnostic = Diagnostic::warning("unit-mismatch", what)
         .at(fact.span, format!("in `{}`", fact.unit))
         .at(before.span, format!("in `{}`", before.unit));

@@ -66,7 +66,7 @@ impl Columns {
             Leaf::Signal(signal) => Some((2 * self.bonds + signal.index()) as u32),
             Leaf::State(element, port) => self.storage.get(&(element, port)).copied(),
             Leaf::Input(input) => Some(self.input(input.index())),
-            Leaf::Parameter(_) | Leaf::Time => None,
+            Leaf::Parameter(_) | Leaf::Time | Leaf::Rate(..) | Leaf::InputRate(_) => None,
         }
     }
 }
@@ -114,13 +114,8 @@ pub fn equations<F: Field>(
 pub fn rate(graph: &Graph, element: ElementId, port: u32) -> Expression {
     match graph.elements[element].kind {
         Kind::Capacitor => graph.flow(element, port as usize),
-        _ => inertia_effort(graph, element, port as usize),
+        _ => graph.effort(element, port as usize),
     }
-}
-
-/// Power into an inertia is effort times flow into it; where the bond points away only the flow changes its sign.
-fn inertia_effort(graph: &Graph, element: ElementId, port: usize) -> Expression {
-    graph.effort(element, port)
 }
 
 fn element_rows<F: Field>(
@@ -215,8 +210,7 @@ pub fn linear<F: Field>(
             Some(sum)
         }
         Expr::Binary(Operator::Multiply, left, right) => {
-            let (constant, other) =
-                if left.any_leaf(|leaf| leaf.is_signal()) { (right, left) } else { (left, right) };
+            let (constant, other) = if left.any_leaf(|leaf| leaf.is_signal()) { (right, left) } else { (left, right) };
             if constant.any_leaf(|leaf| leaf.is_signal()) {
                 return None;
             }

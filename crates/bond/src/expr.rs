@@ -144,11 +144,9 @@ impl<L> Expr<L> {
             Expr::Call(function, arguments) => {
                 Expr::Call(*function, arguments.iter().map(|argument| argument.replace(leaf)).collect())
             }
-            Expr::If(condition, yes, no) => Expr::If(
-                Box::new(condition.replace(leaf)),
-                Box::new(yes.replace(leaf)),
-                Box::new(no.replace(leaf)),
-            ),
+            Expr::If(condition, yes, no) => {
+                Expr::If(Box::new(condition.replace(leaf)), Box::new(yes.replace(leaf)), Box::new(no.replace(leaf)))
+            }
         })
     }
 
@@ -224,7 +222,8 @@ impl<L> Expr<L> {
                 let left = nested(left, binding + u8::from(!chains));
                 let right_needs = if *operator == Operator::Add { 6 } else { binding + u8::from(!chains || grouping) };
                 let mut right_text = nested(right, right_needs);
-                if *operator == Operator::Add && matches!(**right, Expr::Binary(Operator::Add | Operator::Subtract, ..)) {
+                if *operator == Operator::Add && matches!(**right, Expr::Binary(Operator::Add | Operator::Subtract, ..))
+                {
                     right_text = right.print(leaf);
                 }
                 format!("{left}{}{right_text}", operator.text())

@@ -217,8 +217,7 @@ impl<'a> Builder<'a> {
         }
         if let Some((_, first)) = self.scopes[scope].names.get(name.text.as_str()).copied() {
             let what = format!("`{}` is declared twice", name.text);
-            self.diagnostics
-                .push(Diagnostic::error("duplicate-name", what).at(name.span, "again").at(first, "first"));
+            self.diagnostics.push(Diagnostic::error("duplicate-name", what).at(name.span, "again").at(first, "first"));
             return;
         }
         self.scopes[scope].names.insert(&name.text, (entity, name.span));
@@ -231,8 +230,9 @@ impl<'a> Builder<'a> {
             Ok(unit) if unit.factor == 1.0 => (Some(word.text.clone()), 1.0),
             Ok(unit) => (Some(unit.dimension.to_string()), unit.factor),
             Err(error) => {
-                let mut diagnostic = Diagnostic::warning("unknown-unit", format!("`{}` is no unit: {error}", word.text))
-                    .at(word.span, "taken as no unit");
+                let mut diagnostic =
+                    Diagnostic::warning("unknown-unit", format!("`{}` is no unit: {error}", word.text))
+                        .at(word.span, "taken as no unit");
                 if let Some(near) = units::suggestion(&word.text) {
                     diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
                 }
@@ -436,9 +436,10 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let is_same = |pending: &Pending| matches!(pending.target, Target::Parameter(other, _) if other == id);
-            let factor = self.pending.iter().find(|pending| is_same(pending)).map_or(1.0, |pending| {
-                if let Target::Parameter(_, factor) = pending.target { factor } else { 1.0 }
-            });
+            let factor =
+                self.pending.iter().find(|pending| is_same(pending)).map_or(1.0, |pending| {
+                    if let Target::Parameter(_, factor) = pending.target { factor } else { 1.0 }
+                });
             self.pending.retain(|pending| !is_same(pending));
             self.pending.push(Pending { scope: usize::MAX - inside, target: Target::Parameter(id, factor), value });
         }
@@ -448,7 +449,8 @@ impl<'a> Builder<'a> {
         if self.scopes[scope].prefix.is_empty() {
             let diagnostic = Diagnostic::error("port-outside", "only subgraphs have ports");
             let diagnostic = diagnostic.at(port.span, "a port of the whole graph leads nowhere");
-            self.diagnostics.push(diagnostic.hint("signals from outside are `input`, a bond to the outside is a source"));
+            self.diagnostics
+                .push(diagnostic.hint("signals from outside are `input`, a bond to the outside is a source"));
             return;
         }
         let name = self.full_name(scope, &port.text);
@@ -530,12 +532,14 @@ impl<'a> Builder<'a> {
                     {
                         let what = format!("`{path}` has {} ports", self.field_ports[element]);
                         let diagnostic = Diagnostic::error("no-such-port", what);
-                        self.diagnostics.push(diagnostic.at(reference.span, "not among them").at(declared, "declared here"));
+                        self.diagnostics
+                            .push(diagnostic.at(reference.span, "not among them").at(declared, "declared here"));
                         return None;
                     }
                     if current != scope {
                         let what = format!("`{}` is inside of a subgraph", reference.text);
-                        let diagnostic = Diagnostic::error("inside-of-subgraph", what).at(reference.span, "not at a port");
+                        let diagnostic =
+                            Diagnostic::error("inside-of-subgraph", what).at(reference.span, "not at a port");
                         self.diagnostics.push(diagnostic.hint("give the subgraph a port and bond that"));
                         return None;
                     }
@@ -555,7 +559,11 @@ impl<'a> Builder<'a> {
                     ports.sort();
                     let what = format!("`{path}` is a subgraph: a bond ends at one of its ports");
                     let diagnostic = Diagnostic::error("no-port", what).at(reference.span, "which port?");
-                    let hint = if ports.is_empty() { "it has none".to_owned() } else { format!("one of {}", ports.join(", ")) };
+                    let hint = if ports.is_empty() {
+                        "it has none".to_owned()
+                    } else {
+                        format!("one of {}", ports.join(", "))
+                    };
                     self.diagnostics.push(diagnostic.hint(hint));
                     return None;
                 }
@@ -601,7 +609,11 @@ impl<'a> Builder<'a> {
                 None
             };
             if let Some(problem) = problem {
-                let hint = if problem.code == "port-bonds" { "put a junction there" } else { "bond it, or leave the port out" };
+                let hint = if problem.code == "port-bonds" {
+                    "put a junction there"
+                } else {
+                    "bond it, or leave the port out"
+                };
                 self.diagnostics.push(problem.hint(hint));
                 continue;
             }
@@ -657,7 +669,9 @@ impl<'a> Builder<'a> {
         let mut ends: IdVec<ElementId, Vec<(Option<u32>, Port)>> = IdVec::filled(Vec::new(), self.graph.elements.len());
         for index in 0..self.bonds.len() {
             let bond = &self.bonds[index];
-            let (End::Element(tail, tail_port), End::Element(head, head_port)) = (bond.tail, bond.head) else { continue };
+            let (End::Element(tail, tail_port), End::Element(head, head_port)) = (bond.tail, bond.head) else {
+                continue;
+            };
             if bond.joined.is_some() {
                 continue;
             }
@@ -835,8 +849,10 @@ impl<'a> Builder<'a> {
                 Diagnostic::error("not-modulated", format!("the value of `{}` changes with a signal", parameter.name))
                     .hint(format!("a modulated element says so: `M{kind} {} = …`", parameter.name))
             }
-            None => Diagnostic::error("not-constant", format!("the parameter `{}` changes with a signal", parameter.name))
-                .hint("what changes is a `signal`"),
+            None => {
+                Diagnostic::error("not-constant", format!("the parameter `{}` changes with a signal", parameter.name))
+                    .hint("what changes is a `signal`")
+            }
         };
         self.diagnostics.push(diagnostic.at(span, "not constant"));
     }
@@ -864,7 +880,11 @@ impl<'a> Builder<'a> {
         if let Some(ElementValue::Matrix(rows, span)) = &declaration.value {
             if rows.len() != ports || rows.iter().any(|row| row.len() != ports) {
                 let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-                let what = format!("`{}` has {ports} ports, its matrix {} rows and {columns} columns", declaration.name.text, rows.len());
+                let what = format!(
+                    "`{}` has {ports} ports, its matrix {} rows and {columns} columns",
+                    declaration.name.text,
+                    rows.len()
+                );
                 self.diagnostics.push(Diagnostic::error("wrong-size", what).at(*span, "as many as ports"));
                 return;
             }
@@ -876,7 +896,10 @@ impl<'a> Builder<'a> {
                 && matrix.iter().flatten().any(|entry| entry.any_leaf(|leaf| leaf.is_signal()))
             {
                 let what = format!("the matrix of `{}` changes with a signal", declaration.name.text);
-                let hint = format!("a modulated field says so: `M{} {}[{ports}] = …`", declaration.kind.text, declaration.name.text);
+                let hint = format!(
+                    "a modulated field says so: `M{} {}[{ports}] = …`",
+                    declaration.kind.text, declaration.name.text
+                );
                 self.diagnostics.push(Diagnostic::error("not-modulated", what).at(*span, "not constant").hint(hint));
             }
             self.graph.elements[id].law = Law::Matrix(matrix);
@@ -950,9 +973,7 @@ impl<'a> Builder<'a> {
 
     /// Names → what they mean. `own`: the element whose law it is, whose variables are `e`, `f`, `q`, `p`.
     fn resolve(&mut self, scope: usize, own: Option<ElementId>, expression: &tree::Expression) -> Expression {
-        expression.replace(&mut |reference| {
-            self.reference(scope, own, reference).unwrap_or_else(|| Expr::number(0.0))
-        })
+        expression.replace(&mut |reference| self.reference(scope, own, reference).unwrap_or_else(|| Expr::number(0.0)))
     }
 
     fn reference(&mut self, scope: usize, own: Option<ElementId>, reference: &Reference) -> Option<Expression> {

@@ -27,6 +27,10 @@ pub enum Leaf {
     Input(InputId),
     Signal(SignalId),
     Time,
+    /// The derivative of a dependent stored quantity, while equations are derived.
+    Rate(ElementId, u32),
+    /// The derivative of an input.
+    InputRate(InputId),
 }
 
 impl Leaf {
@@ -232,6 +236,8 @@ impl Graph {
             Leaf::Input(input) => self.inputs[input].name.clone(),
             Leaf::Signal(signal) => self.signals[signal].name.clone(),
             Leaf::Time => "time".to_owned(),
+            Leaf::Rate(element, port) => format!("der({})", self.state_name(element, port)),
+            Leaf::InputRate(input) => format!("der({})", self.inputs[input].name),
         }
     }
 
@@ -261,7 +267,8 @@ impl Graph {
             if common {
                 return format!("{}.{variable}", element.name);
             }
-            if let Some(port) = element.ports.iter().position(|port| port.bond == id).filter(|_| !element.kind.is_junction())
+            if let Some(port) =
+                element.ports.iter().position(|port| port.bond == id).filter(|_| !element.kind.is_junction())
             {
                 return format!("{}[{}].{variable}", element.name, port + 1);
             }

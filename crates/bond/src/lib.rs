@@ -9,6 +9,7 @@
 //! ```
 
 pub mod algebra;
+mod calculus;
 mod causality;
 mod coefficients;
 mod domains;
@@ -17,16 +18,25 @@ pub mod expr;
 mod flatten;
 mod graph;
 mod kind;
+mod layout;
 mod loops;
+mod modelica;
 mod near;
+mod nonlinear;
+mod simplify;
 mod state_space;
+mod svg;
 pub mod syntax;
 
 pub use algebra::rational::Rational;
 pub use causality::{AlgebraicLoop, Causality, Mode};
-pub use coefficients::{Numbers, Symbols};
+pub use coefficients::Numbers;
 pub use graph::*;
 pub use kind::Kind;
+pub use modelica::{Modelica, to_modelica};
+pub use nonlinear::{Equations, Linearisation};
+pub use simplify::{Simplification, Step};
 pub use state_space::{Dependent, Matrix, StateSpace};
+pub use svg::svg;
 pub use syntax::parser::parse;
 pub use syntax::tree::Tree;

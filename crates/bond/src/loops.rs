@@ -52,7 +52,8 @@ impl Dependencies {
         match element.kind {
             Kind::Zero | Kind::One => {
                 let zero = element.kind == Kind::Zero;
-                let supplier = element.ports.iter().find(|port| !is_tail(port) && causality.gives_effort(**port) != zero);
+                let supplier =
+                    element.ports.iter().find(|port| !is_tail(port) && causality.gives_effort(**port) != zero);
                 let Some(supplier) = supplier else { return };
                 for port in &element.ports {
                     if port.bond == supplier.bond {
@@ -195,7 +196,7 @@ fn index_of(graph: &Graph, leaf: Leaf) -> Option<usize> {
 }
 
 /// Strong components, each with its members in increasing order (Tarjan's algorithm without recursion).
-fn components(on: &[Vec<u32>]) -> Vec<Vec<usize>> {
+pub fn components(on: &[Vec<u32>]) -> Vec<Vec<usize>> {
     const NEW: u32 = u32::MAX;
     let count = on.len();
     let (mut number, mut low) = (vec![NEW; count], vec![0u32; count]);

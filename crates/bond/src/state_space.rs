@@ -342,5 +342,6 @@ fn singular_diagnostic(
             diagnostic = diagnostic.at(graph.elements[element].span, "its equations say nothing new");
         }
     }
-    diagnostic.hint("an algebraic loop with a gain of exactly one, or a junction without anything that sets its variable")
+    diagnostic
+        .hint("an algebraic loop with a gain of exactly one, or a junction without anything that sets its variable")
 }

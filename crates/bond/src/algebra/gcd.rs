@@ -193,7 +193,8 @@ fn image(polynomial: &Polynomial, variable: Variable, degree: u32, attempt: u64)
 
 /// Scattered points, the same in every run.
 fn point(variable: Variable, attempt: u64) -> u64 {
-    let mut state = (u64::from(variable) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ attempt.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    let mut state =
+        (u64::from(variable) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ attempt.wrapping_mul(0xD1B5_4A32_D192_ED03);
     state ^= state >> 31;
     state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
     state ^= state >> 29;

@@ -237,8 +237,11 @@ impl Polynomial {
     pub fn from_coefficients(coefficients: &[Polynomial], variable: Variable) -> Self {
         let mut sum = Polynomial::default();
         for (power, coefficient) in coefficients.iter().enumerate() {
-            let monomial =
-                if power == 0 { Monomial::default() } else { Monomial(SmallVec::from_slice(&[(variable, power as u32)])) };
+            let monomial = if power == 0 {
+                Monomial::default()
+            } else {
+                Monomial(SmallVec::from_slice(&[(variable, power as u32)]))
+            };
             sum = &sum + &coefficient.times_monomial(&monomial);
         }
         sum

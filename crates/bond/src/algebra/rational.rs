@@ -90,15 +90,20 @@ impl Rational {
         let mut text = product(number, &top, name);
         let below = product(divisor, &bottom, name);
         if below != "1" {
-            let is_product = factor_count(&bottom) + usize::from(below.starts_with(|c: char| c.is_ascii_digit()) && !bottom.is_integer()) > 1;
-            let below = if is_product { format!("({below})") } else { below };
-            text = format!("{text}/{below}");
+            let is_product = factor_count(&bottom)
+                + usize::from(below.starts_with(|c: char| c.is_ascii_digit()) && !bottom.is_integer())
+                > 1;
+            let bracketed = if is_product { format!("({below})") } else { below.clone() };
+            text = format!("{text}/{bracketed}");
         }
-        if !negative {
-            return text;
+        match (negative, below.as_str()) {
+            (true, _) => format!("-{text}"),
+            // A sum alone needs no brackets.
+            (false, "1") if text.starts_with('(') && text.ends_with(')') && factor_count(&top) == 1 => {
+                text[1..text.len() - 1].to_owned()
+            }
+            (false, _) => text,
         }
-        // A sum needs no brackets of its own unless something stands beside it.
-        if text.contains(' ') && !text.starts_with('(') { format!("-({text})") } else { format!("-{text}") }
     }
 
     /// LaTeX, with a name for each variable in LaTeX.

@@ -199,7 +199,8 @@ impl<F: Field> System<F> {
                     sum = combined(&sum, value, &solution[*column as usize]);
                 }
             }
-            solution[*pivot as usize] = sum.into_iter().map(|(column, value)| (column, value.multiply(&factor))).collect();
+            solution[*pivot as usize] =
+                sum.into_iter().map(|(column, value)| (column, value.multiply(&factor))).collect();
         }
         solution
     }

@@ -320,8 +320,9 @@ impl<'a> Parser<'a> {
             }
         } else if !self.is_end(0) {
             let kinds = Kind::names().chain(KEYWORDS);
-            let mut diagnostic = Diagnostic::error("unknown-kind", format!("`{}` is no kind of element", definition.text))
-                .at(definition.span, "not known");
+            let mut diagnostic =
+                Diagnostic::error("unknown-kind", format!("`{}` is no kind of element", definition.text))
+                    .at(definition.span, "not known");
             if let Some(near) = did_you_mean(&definition.text, kinds) {
                 diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
             }

@@ -1,0 +1,307 @@
+//! The drawing of a graph: half arrows, causal strokes, elements as `R : d`, junctions with their names, active bonds and
+//! signals as full arrows. Strokes are drawn where causality is given.
+
+use std::fmt::Write as _;
+
+use base::Id;
+
+use crate::causality::Causality;
+use crate::graph::*;
+use crate::layout::{Cell, places};
+
+const WIDTH: f64 = 104.0;
+const HEIGHT: f64 = 84.0;
+const MARGIN: f64 = 60.0;
+const CHARACTER: f64 = 8.6;
+
+/// An SVG file as text.
+pub fn svg(graph: &Graph, causality: Option<&Causality>) -> String {
+    let cells = places(graph);
+    let drawing = Drawing { graph, causality, grid: Grid::new(graph, &cells), cells };
+    drawing.draw()
+}
+
+struct Drawing<'a> {
+    graph: &'a Graph,
+    causality: Option<&'a Causality>,
+    cells: Vec<Cell>,
+    grid: Grid,
+}
+
+/// Columns are as wide as their texts need.
+struct Grid {
+    x: Vec<f64>,
+    width: f64,
+    height: f64,
+}
+
+impl Grid {
+    fn new(graph: &Graph, cells: &[Cell]) -> Self {
+        let columns = cells.iter().map(|(x, _)| x + 1).max().unwrap_or(1) as usize;
+        let rows = cells.iter().map(|(_, y)| y + 1).max().unwrap_or(1);
+        let mut widest = vec![30.0_f64; columns];
+        for (id, element) in graph.elements.iter() {
+            let (column, _) = cells[id.index()];
+            widest[column as usize] = widest[column as usize].max(text_width(element));
+        }
+        let mut x = Vec::with_capacity(columns);
+        let mut next = MARGIN.max(widest[0] / 2.0 + 16.0);
+        for column in 0..columns {
+            x.push(next);
+            let wider = widest.get(column + 1).copied().unwrap_or(30.0);
+            next += WIDTH.max((widest[column] + wider) / 2.0 + 52.0);
+        }
+        let width = x.last().copied().unwrap_or(MARGIN) + MARGIN.max(widest[columns - 1] / 2.0 + 16.0);
+        Self { x, width, height: f64::from(rows - 1) * HEIGHT + 2.0 * MARGIN }
+    }
+
+    fn centre(&self, (column, row): Cell) -> (f64, f64) {
+        (self.x[column as usize], MARGIN + f64::from(row) * HEIGHT)
+    }
+}
+
+fn label(element: &Element) -> String {
+    let kind = format!("{}{}", if element.modulated { "M" } else { "" }, element.kind.symbol());
+    if element.kind.is_junction() { kind } else { format!("{kind} : {}", element.name) }
+}
+
+fn text_width(element: &Element) -> f64 {
+    let own = label(element).chars().count() as f64 * CHARACTER;
+    if element.kind.is_junction() { own.max(element.name.chars().count() as f64 * 6.0) } else { own }
+}
+
+impl Drawing<'_> {
+    fn draw(&self) -> String {
+        let (width, height) = (self.grid.width, self.grid.height);
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             font-family=\"Helvetica, Arial, sans-serif\" font-size=\"16\">\n<title>{}</title>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+            escaped(&self.graph.name)
+        );
+        self.signals(&mut out);
+        for id in self.graph.bonds.ids() {
+            self.bond(&mut out, id);
+        }
+        for (id, element) in self.graph.elements.iter() {
+            self.element(&mut out, id, element);
+        }
+        out += "</svg>\n";
+        out
+    }
+
+    fn centre(&self, element: ElementId) -> (f64, f64) {
+        self.grid.centre(self.cells[element.index()])
+    }
+
+    fn element(&self, out: &mut String, id: ElementId, element: &Element) {
+        let (x, y) = self.centre(id);
+        let text = escaped(&label(element));
+        let off = self.causality.is_some_and(|causality| causality.mode.is_off(id));
+        let colour = if off { "#999" } else { "#000" };
+        let weight = if element.kind.is_junction() { " font-weight=\"bold\"" } else { "" };
+        let _ = writeln!(
+            out,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{colour}\"{weight}>{text}</text>",
+            y + 5.5
+        );
+        if element.kind.is_junction() {
+            let (dx, dy, anchor) = self.name_place(id, element);
+            let name = escaped(&element.name);
+            let _ = writeln!(
+                out,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"11\" fill=\"#555\">{name}</text>",
+                x + dx,
+                y + dy
+            );
+            if element.condition.is_some() {
+                let _ = writeln!(
+                    out,
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"12\" fill=\"none\" stroke=\"{colour}\" stroke-dasharray=\"3 2\"/>"
+                );
+            }
+        }
+    }
+
+    /// A corner of a junction that no bond passes.
+    fn name_place(&self, id: ElementId, element: &Element) -> (f64, f64, &'static str) {
+        let (x, y) = self.centre(id);
+        let corners = [(9.0, -9.0, "start"), (-9.0, -9.0, "end"), (9.0, 17.0, "start"), (-9.0, 17.0, "end")];
+        let crowded = |(dx, dy, _): &(f64, f64, &str)| {
+            let towards = |port: &Port| {
+                let (ox, oy) = self.centre(self.graph.opposite(*port));
+                let length = (ox - x).hypot(oy - y).max(1.0);
+                // The middle of the text as seen from the junction.
+                let (tx, ty) = (dx * 2.4, dy + if *dy > 0.0 { -4.0 } else { -4.0 });
+                let along = (tx * (ox - x) + ty * (oy - y)) / (length * tx.hypot(ty));
+                along.max(0.0).powi(4)
+            };
+            element.ports.iter().map(towards).sum::<f64>()
+        };
+        let better = |one: &&(f64, f64, &str), other: &&(f64, f64, &str)| crowded(one).total_cmp(&crowded(other));
+        corners.iter().min_by(better).copied().unwrap_or(corners[0])
+    }
+
+    /// The point at which a line from the centre leaves the element's text.
+    fn border(&self, id: ElementId, towards: (f64, f64)) -> (f64, f64) {
+        let (x, y) = self.centre(id);
+        let element = &self.graph.elements[id];
+        let half_width = if element.kind.is_junction() { 13.0 } else { text_width(element) / 2.0 + 7.0 };
+        let half_height = if element.condition.is_some() { 16.0 } else { 14.0 };
+        let (dx, dy) = (towards.0 - x, towards.1 - y);
+        let scale = (half_width / dx.abs().max(1e-9)).min(half_height / dy.abs().max(1e-9)).min(0.45);
+        (x + dx * scale, y + dy * scale)
+    }
+
+    fn bond(&self, out: &mut String, id: BondId) {
+        let bond = &self.graph.bonds[id];
+        let start = self.border(bond.tail, self.centre(bond.head));
+        let end = self.border(bond.head, self.centre(bond.tail));
+        let (start, end) = self.spread(id, start, end);
+        let (dx, dy) = (end.0 - start.0, end.1 - start.1);
+        let length = dx.hypot(dy).max(1e-9);
+        let (ux, uy) = (dx / length, dy / length);
+        // The barb is below horizontal bonds and right of vertical ones, on the side of the flow.
+        let (mut nx, mut ny) = (-uy, ux);
+        if ny < -1e-9 || (ny.abs() <= 1e-9 && nx < 0.0) {
+            (nx, ny) = (-nx, -ny);
+        }
+        let line = |out: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64), width: f64| {
+            let _ = writeln!(
+                out,
+                "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#000\" stroke-width=\"{width}\" stroke-linecap=\"round\"/>"
+            );
+        };
+        let _ = writeln!(out, "<g><title>{}</title>", escaped(&self.graph.bond_text(id)));
+        line(out, start, end, 1.4);
+        if bond.active {
+            let back = (end.0 - 9.0 * ux, end.1 - 9.0 * uy);
+            let _ = writeln!(
+                out,
+                "<polygon points=\"{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}\"/>",
+                end.0,
+                end.1,
+                back.0 + 4.0 * nx,
+                back.1 + 4.0 * ny,
+                back.0 - 4.0 * nx,
+                back.1 - 4.0 * ny
+            );
+        } else {
+            line(out, end, (end.0 - 9.0 * ux + 6.0 * nx, end.1 - 9.0 * uy + 6.0 * ny), 1.4);
+            if let Some(causality) = self.causality {
+                let (x, y) = if causality.strokes[id] == Stroke::Head { end } else { start };
+                line(out, (x + 7.5 * nx, y + 7.5 * ny), (x - 7.5 * nx, y - 7.5 * ny), 1.8);
+            }
+        }
+        if let Some(name) = &bond.name {
+            let (x, y) = ((start.0 + end.0) / 2.0 - 9.0 * nx, (start.1 + end.1) / 2.0 - 9.0 * ny + 3.5);
+            let name = escaped(name);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#555\">{name}</text>"
+            );
+        }
+        out.push_str("</g>\n");
+    }
+
+    /// Several bonds between the same two elements lie beside each other.
+    fn spread(&self, id: BondId, start: (f64, f64), end: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+        let bond = &self.graph.bonds[id];
+        let ends = |bond: &Bond| (bond.tail.min(bond.head), bond.tail.max(bond.head));
+        let ports = &self.graph.elements[bond.tail].ports;
+        let twins: Vec<BondId> =
+            ports.iter().map(|port| port.bond).filter(|other| ends(&self.graph.bonds[*other]) == ends(bond)).collect();
+        if twins.len() < 2 {
+            return (start, end);
+        }
+        let place = twins.iter().position(|other| *other == id).unwrap_or(0) as f64 - (twins.len() - 1) as f64 / 2.0;
+        let (first, last) = (self.centre(ends(bond).0), self.centre(ends(bond).1));
+        let (dx, dy) = (last.0 - first.0, last.1 - first.1);
+        let length = dx.hypot(dy).max(1e-9);
+        let shift = (-dy / length * place * 18.0, dx / length * place * 18.0);
+        ((start.0 + shift.0, start.1 + shift.1), (end.0 + shift.0, end.1 + shift.1))
+    }
+
+    /// Signals that modulate elements: thin arrows from where they are measured.
+    fn signals(&self, out: &mut String) {
+        for (id, element) in self.graph.elements.iter() {
+            let mut from: Vec<ElementId> = Vec::new();
+            let mut note = |leaf: &Leaf| {
+                let source = match leaf {
+                    Leaf::Effort(bond) | Leaf::Flow(bond) => {
+                        let bond = &self.graph.bonds[*bond];
+                        let is_own = bond.tail == id || bond.head == id;
+                        let is_junction = self.graph.elements[bond.tail].kind.is_junction();
+                        (!is_own).then_some(if is_junction { bond.tail } else { bond.head })
+                    }
+                    Leaf::State(other, _) if *other != id => Some(*other),
+                    _ => None,
+                };
+                if let Some(source) = source
+                    && !from.contains(&source)
+                {
+                    from.push(source);
+                }
+            };
+            element.condition.iter().for_each(|condition| self.leaves(condition, &mut note));
+            match &element.law {
+                Law::Scalar(value) => self.leaves(value, &mut note),
+                Law::Matrix(rows) => rows.iter().flatten().for_each(|value| self.leaves(value, &mut note)),
+                Law::Equations(laws) => laws.iter().for_each(|law| self.leaves(&law.right, &mut note)),
+                Law::None => {}
+            }
+            for source in from {
+                self.signal(out, source, id);
+            }
+        }
+    }
+
+    /// The variables an expression names, also by way of named signals.
+    fn leaves(&self, expression: &Expression, note: &mut impl FnMut(&Leaf)) {
+        let mut open = vec![expression];
+        let mut seen: Vec<SignalId> = Vec::new();
+        while let Some(expression) = open.pop() {
+            expression.leaves(&mut |leaf| match leaf {
+                Leaf::Signal(signal) if !seen.contains(signal) => {
+                    seen.push(*signal);
+                    open.push(&self.graph.signals[*signal].value);
+                }
+                other => note(other),
+            });
+        }
+    }
+
+    fn signal(&self, out: &mut String, from: ElementId, to: ElementId) {
+        let (one, other) = (self.centre(from), self.centre(to));
+        let (dx, dy) = (other.0 - one.0, other.1 - one.1);
+        let length = dx.hypot(dy).max(1e-9);
+        // Bent to the side, so that it does not lie on bonds.
+        let bend = (0.22 * length).min(60.0);
+        let middle = ((one.0 + other.0) / 2.0 + dy / length * bend, (one.1 + other.1) / 2.0 - dx / length * bend);
+        let (start, end) = (self.border(from, middle), self.border(to, middle));
+        let (bx, by) = (end.0 - middle.0, end.1 - middle.1);
+        let scale = 8.0 / bx.hypot(by).max(1e-9);
+        let (bx, by) = (bx * scale, by * scale);
+        let _ = writeln!(
+            out,
+            "<path d=\"M {:.1} {:.1} Q {:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"#36c\" stroke-width=\"1\" stroke-dasharray=\"5 3\"/>\
+             <polygon points=\"{:.1},{:.1} {:.1},{:.1} {:.1},{:.1}\" fill=\"#36c\"/>",
+            start.0,
+            start.1,
+            middle.0,
+            middle.1,
+            end.0,
+            end.1,
+            end.0,
+            end.1,
+            end.0 - bx - 0.45 * by,
+            end.1 - by + 0.45 * bx,
+            end.0 - bx + 0.45 * by,
+            end.1 - by - 0.45 * bx
+        );
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
