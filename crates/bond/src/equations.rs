@@ -21,20 +21,21 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub fn new(graph: &Graph, causality: &Causality) -> Self {
+    pub fn new(graph: &Graph, states: Vec<(ElementId, u32)>, dependent: Vec<(ElementId, u32)>) -> Self {
         let mut columns = Self {
             bonds: graph.bonds.len(),
             signals: graph.signals.len(),
-            states: causality.states.clone(),
-            dependent: causality.dependent.clone(),
+            states,
+            dependent,
             inputs: graph.inputs.len(),
             storage: rustc_hash::FxHashMap::default(),
         };
-        for (index, storage) in causality.dependent.iter().enumerate() {
+        for (index, storage) in columns.dependent.iter().enumerate() {
             columns.storage.insert(*storage, (2 * columns.bonds + columns.signals + index) as u32);
         }
-        for (index, storage) in causality.states.iter().enumerate() {
-            columns.storage.insert(*storage, (columns.unknowns() + index) as u32);
+        let first = columns.unknowns();
+        for (index, storage) in columns.states.iter().enumerate() {
+            columns.storage.insert(*storage, (first + index) as u32);
         }
         columns
     }

@@ -121,18 +121,70 @@ impl<F: Field> StateSpace<F> {
     }
 }
 
+/// Why there is no state space with these states.
+enum Obstacle {
+    /// The equations tie this state to others, which the structure of the graph does not show.
+    Tied(usize),
+    /// A dependent quantity follows from its own rate, so it is a state.
+    Free(usize),
+    Failed(Diagnostic),
+}
+
+impl From<Diagnostic> for Obstacle {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Obstacle::Failed(diagnostic)
+    }
+}
+
+/// Causality says which storages are states. Where gains cancel (two ways between the same junctions), the equations
+/// know better: states that they tie to others become dependent, and the other way round.
 fn build<F: Field>(
     graph: &Graph,
     causality: &Causality,
     coefficients: &mut impl Coefficients<F>,
 ) -> Result<StateSpace<F>, Diagnostic> {
-    let columns = Columns::new(graph, causality);
+    let (mut states, mut dependent) = (causality.states.clone(), causality.dependent.clone());
+    let mut freed: Vec<(ElementId, u32)> = Vec::new();
+    let implicit = |(element, port)| implicit(graph, (element, port));
+    for _ in 0..=2 * (states.len() + dependent.len()) {
+        let columns = Columns::new(graph, states.clone(), dependent.clone());
+        match attempt(graph, causality, coefficients, columns) {
+            Ok(space) => return Ok(space),
+            Err(Obstacle::Failed(diagnostic)) => return Err(diagnostic),
+            Err(Obstacle::Tied(state)) => {
+                let storage = states.remove(state);
+                if freed.contains(&storage) {
+                    return Err(implicit(storage));
+                }
+                dependent.push(storage);
+            }
+            Err(Obstacle::Free(index)) => {
+                let storage = dependent.remove(index);
+                if freed.contains(&storage) {
+                    return Err(implicit(storage));
+                }
+                freed.push(storage);
+                states.push(storage);
+                states.sort();
+            }
+        }
+    }
+    Err(Diagnostic::error("singular-graph", "no choice of states determines the graph"))
+}
+
+fn attempt<F: Field>(
+    graph: &Graph,
+    causality: &Causality,
+    coefficients: &mut impl Coefficients<F>,
+    columns: Columns,
+) -> Result<StateSpace<F>, Obstacle> {
     let all = equations(graph, causality, &columns, coefficients).map_err(|reason| not_linear(graph, &reason))?;
     let elements: Vec<Option<ElementId>> = all.iter().map(|equation| equation.element).collect();
     let rows = all.into_iter().map(|Equation { row, .. }| row).collect();
-    let solution = System { unknowns: columns.unknowns(), rows }
-        .solve()
-        .map_err(|singular| singular_diagnostic(graph, &columns, &elements, &singular))?;
+    let solution = System { unknowns: columns.unknowns(), rows }.solve().map_err(|singular| {
+        tied(&columns, &singular)
+            .map_or_else(|| singular_diagnostic(graph, &columns, &elements, &singular).into(), Obstacle::Tied)
+    })?;
     let value = |expression: &Expression, coefficients: &mut _| -> Option<Row<F>> {
         Some(substituted(&row(linear(expression, &columns, coefficients)?), &solution, columns.unknowns()))
     };
@@ -152,6 +204,13 @@ fn build<F: Field>(
     Ok(assemble(graph, &columns, closed, outputs, &dependent))
 }
 
+/// The last state that an equation without unknowns names.
+fn tied<F: Field>(columns: &Columns, singular: &Singular<F>) -> Option<usize> {
+    let (first, last) = (columns.state(0), columns.input(0));
+    let states = singular.constraints.iter().flatten().map(|(column, _)| *column);
+    states.filter(|column| (first..last).contains(column)).max().map(|column| (column - first) as usize)
+}
+
 /// A sum of unknowns and knowns as a sum of knowns.
 fn substituted<F: Field>(sum: &[(u32, F)], solution: &[Row<F>], unknowns: usize) -> Row<F> {
     let known = sum.partition_point(|(column, _)| (*column as usize) < unknowns);
@@ -169,7 +228,7 @@ fn close<F: Field>(
     columns: &Columns,
     rates: Vec<Row<F>>,
     dependent: &[&Row<F>],
-) -> Result<Vec<Row<F>>, Diagnostic> {
+) -> Result<Vec<Row<F>>, Obstacle> {
     if dependent.is_empty() {
         return Ok(rates);
     }
@@ -198,7 +257,7 @@ fn close<F: Field>(
             } else if place < states + columns.inputs {
                 entries.push((input_rate(place - states), value.negate()));
             } else if *column != columns.one() {
-                return Err(implicit(graph, columns.dependent[index]));
+                return Err(Obstacle::Free(index));
             }
         }
         rows.push(row(entries));
@@ -316,7 +375,7 @@ fn singular_diagnostic(
     graph: &Graph,
     columns: &Columns,
     elements: &[Option<ElementId>],
-    singular: &Singular,
+    singular: &Singular<impl Field>,
 ) -> Diagnostic {
     let name = |unknown: usize| {
         let bonds = 2 * columns.bonds;

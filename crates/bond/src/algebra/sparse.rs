@@ -77,10 +77,11 @@ pub struct System<F> {
     pub rows: Vec<Row<F>>,
 }
 
-/// The rows that leave unknowns open, and these unknowns.
+/// The rows that determine no unknown, what they say about the other columns, and the unknowns left open.
 #[derive(Clone, Debug)]
-pub struct Singular {
+pub struct Singular<F> {
     pub rows: Vec<usize>,
+    pub constraints: Vec<Row<F>>,
     pub unknowns: Vec<usize>,
 }
 
@@ -125,7 +126,7 @@ pub fn combined<F: Field>(one: &[(u32, F)], factor: &F, other: &[(u32, F)]) -> R
 
 impl<F: Field> System<F> {
     /// Each unknown as a sum of the columns behind the unknowns.
-    pub fn solve(mut self) -> Result<Vec<Row<F>>, Singular> {
+    pub fn solve(mut self) -> Result<Vec<Row<F>>, Singular<F>> {
         let unknowns = self.unknowns;
         let is_unknown = |column: u32| (column as usize) < unknowns;
         let mut in_rows: Vec<Vec<u32>> = vec![Vec::new(); unknowns];
@@ -181,7 +182,8 @@ impl<F: Field> System<F> {
             let mut solved = vec![false; unknowns];
             pivots.iter().for_each(|(_, column)| solved[*column as usize] = true);
             let unknowns = (0..unknowns).filter(|column| !solved[*column]).collect();
-            return Err(Singular { rows: left_over, unknowns });
+            let constraints = left_over.iter().map(|row| std::mem::take(&mut self.rows[*row])).collect();
+            return Err(Singular { rows: left_over, constraints, unknowns });
         }
         Ok(self.substitute(&pivots))
     }

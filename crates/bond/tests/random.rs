@@ -1,0 +1,312 @@
+//! Random graphs: the state space by numbers, by symbols, and by an independent solution of all equations at once.
+
+mod common;
+
+use bond::{Causality, Graph, Kind, Law, Leaf, Mode, Numbers, Simplification, StateSpace, expr::Expr};
+use common::{analysed, random_graph};
+
+type Complex = (f64, f64);
+
+fn times(a: Complex, b: Complex) -> Complex {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+fn over(a: Complex, b: Complex) -> Complex {
+    let size = b.0 * b.0 + b.1 * b.1;
+    ((a.0 * b.0 + a.1 * b.1) / size, (a.1 * b.0 - a.0 * b.1) / size)
+}
+
+/// Solves a dense complex system for several right-hand sides (rows of `right`).
+fn solve(mut matrix: Vec<Vec<Complex>>, mut right: Vec<Vec<Complex>>) -> Option<Vec<Vec<Complex>>> {
+    let size = |value: Complex| value.0.hypot(value.1);
+    let count = matrix.len();
+    for column in 0..count {
+        let pivot = (column..count).max_by(|a, b| size(matrix[*a][column]).total_cmp(&size(matrix[*b][column])))?;
+        if size(matrix[pivot][column]) < 1e-11 {
+            return None;
+        }
+        matrix.swap(column, pivot);
+        right.iter_mut().for_each(|side| side.swap(column, pivot));
+        for row in 0..count {
+            if row == column || size(matrix[row][column]) == 0.0 {
+                continue;
+            }
+            let factor = over(matrix[row][column], matrix[column][column]);
+            for index in column..count {
+                let change = times(factor, matrix[column][index]);
+                matrix[row][index] = (matrix[row][index].0 - change.0, matrix[row][index].1 - change.1);
+            }
+            for side in &mut right {
+                let change = times(factor, side[column]);
+                side[row] = (side[row].0 - change.0, side[row].1 - change.1);
+            }
+        }
+    }
+    for side in &mut right {
+        for row in 0..count {
+            side[row] = over(side[row], matrix[row][row]);
+        }
+    }
+    Some(right)
+}
+
+/// The transfer matrix at a complex frequency, straight from the laws: `s·q = f`, `q = C·e` and so on for all bonds.
+fn transfer_of_graph(graph: &Graph, s: Complex) -> Option<Vec<Vec<Complex>>> {
+    let numbers = Numbers::new(graph, &[]).ok()?;
+    let bonds = graph.bonds.len();
+    let count = 2 * bonds;
+    let (one, minus) = ((1.0, 0.0), (-1.0, 0.0));
+    let mut rows: Vec<Vec<Complex>> = Vec::new();
+    let mut sources = Vec::new();
+    let mut add = |entries: &[(usize, Complex)]| {
+        let mut row = vec![(0.0, 0.0); count];
+        for (column, value) in entries {
+            row[*column] = (row[*column].0 + value.0, row[*column].1 + value.1);
+        }
+        rows.push(row);
+        rows.len() - 1
+    };
+    let index = |id: bond::BondId| base::Id::index(id);
+    for element in graph.elements.values() {
+        let e = |port: usize| index(element.ports[port].bond);
+        let f = |port: usize| bonds + index(element.ports[port].bond);
+        let inward = |port: usize| if element.ports[port].head { one } else { minus };
+        let value = match &element.law {
+            Law::Scalar(Expr::Leaf(Leaf::Parameter(parameter))) => numbers.value(*parameter),
+            _ => 0.0,
+        };
+        match element.kind {
+            Kind::Zero | Kind::One => {
+                let (common, balanced) = if element.kind == Kind::Zero { (0, bonds) } else { (bonds, 0) };
+                let ports = &element.ports;
+                for pair in ports.windows(2) {
+                    add(&[(common + index(pair[0].bond), one), (common + index(pair[1].bond), minus)]);
+                }
+                let balance: Vec<_> =
+                    (0..ports.len()).map(|port| (balanced + index(ports[port].bond), inward(port))).collect();
+                add(&balance);
+            }
+            Kind::EffortSource => sources.push((element.input, add(&[(e(0), one)]))),
+            Kind::FlowSource => sources.push((element.input, add(&[(f(0), one)]))),
+            Kind::Resistor => _ = add(&[(e(0), one), (f(0), times(inward(0), (-value, 0.0)))]),
+            // s·C·e = f and e = s·I·f.
+            Kind::Capacitor => _ = add(&[(e(0), times(s, (value, 0.0))), (f(0), times(inward(0), minus))]),
+            Kind::Inertia => _ = add(&[(e(0), one), (f(0), times(inward(0), times(s, (-value, 0.0))))]),
+            Kind::Transformer => {
+                add(&[(e(0), one), (e(1), (-value, 0.0))]);
+                add(&[(f(1), one), (f(0), (-value, 0.0))]);
+            }
+            Kind::Gyrator => {
+                add(&[(e(0), one), (f(1), (-value, 0.0))]);
+                add(&[(e(1), one), (f(0), (-value, 0.0))]);
+            }
+            Kind::EffortSensor | Kind::FlowSensor => return None,
+        }
+    }
+    let mut right = vec![vec![(0.0, 0.0); count]; graph.inputs.len()];
+    for (input, row) in sources {
+        if let Some(input) = input {
+            right[base::Id::index(input)][row] = one;
+        }
+    }
+    let solution = solve(rows, right)?;
+    let output = |value: &bond::Expression, side: &Vec<Complex>| match value {
+        Expr::Leaf(Leaf::Effort(bond)) => side[index(*bond)],
+        Expr::Leaf(Leaf::Flow(bond)) => side[bonds + index(*bond)],
+        _ => (f64::NAN, 0.0),
+    };
+    Some(graph.outputs.iter().map(|wanted| solution.iter().map(|side| output(&wanted.value, side)).collect()).collect())
+}
+
+/// `C·(s − A)⁻¹·(B + s·B') + D + s·D'`.
+fn transfer_of_space(space: &StateSpace<f64>, s: Complex) -> Option<Vec<Vec<Complex>>> {
+    let count = space.states.len();
+    let matrix: Vec<Vec<Complex>> = (0..count)
+        .map(|row| {
+            let entry = |column: usize| {
+                let own = if row == column { s } else { (0.0, 0.0) };
+                (own.0 - space.a[row][column], own.1)
+            };
+            (0..count).map(entry).collect()
+        })
+        .collect();
+    let with_rate = |plain: f64, rate: f64| (plain + s.0 * rate, s.1 * rate);
+    let right: Vec<Vec<Complex>> = (0..space.inputs.len())
+        .map(|input| (0..count).map(|row| with_rate(space.b[row][input], space.b_rate[row][input])).collect())
+        .collect();
+    let states = solve(matrix, right)?;
+    let entry = |output: usize, input: usize| {
+        let direct = with_rate(space.d[output][input], space.d_rate[output][input]);
+        let sum = |sum: Complex, state: usize| {
+            let part = states[input][state];
+            (sum.0 + space.c[output][state] * part.0, sum.1 + space.c[output][state] * part.1)
+        };
+        (0..count).fold(direct, sum)
+    };
+    Some(
+        (0..space.outputs.len())
+            .map(|output| (0..space.inputs.len()).map(|input| entry(output, input)).collect())
+            .collect(),
+    )
+}
+
+fn assert_close(one: &[Vec<Complex>], other: &[Vec<Complex>], what: &str) {
+    let scale = one.iter().flatten().map(|value| value.0.hypot(value.1)).fold(1e-3, f64::max);
+    for (left, right) in one.iter().flatten().zip(other.iter().flatten()) {
+        let difference = (left.0 - right.0).hypot(left.1 - right.1);
+        assert!(difference <= 1e-7 * scale, "{left:?} {right:?}\n{what}");
+    }
+}
+
+fn assert_equal(one: &StateSpace<f64>, other: &StateSpace<f64>, what: &str) {
+    assert_eq!(one.states, other.states, "{what}");
+    let pairs = [
+        (&one.a, &other.a),
+        (&one.b, &other.b),
+        (&one.c, &other.c),
+        (&one.d, &other.d),
+        (&one.b_rate, &other.b_rate),
+        (&one.d_rate, &other.d_rate),
+    ];
+    for (left, right) in pairs {
+        let scale = left.iter().flatten().fold(1.0, |largest: f64, value| largest.max(value.abs()));
+        for (left, right) in left.iter().flatten().zip(right.iter().flatten()) {
+            assert!((left - right).abs() <= 1e-8 * scale, "{left} {right}\n{what}");
+        }
+    }
+}
+
+fn case(seed: u64, junctions: usize) -> Option<(String, Graph, Causality)> {
+    let text = random_graph(&mut fastrand::Rng::with_seed(seed), junctions, None);
+    let (_, graph, causality, _) = analysed(&text);
+    Some((text, graph.unwrap(), causality?))
+}
+
+fn numeric(graph: &Graph, causality: &Causality) -> Option<StateSpace<f64>> {
+    StateSpace::numeric(graph, causality).ok()
+}
+
+fn cases() -> u64 {
+    std::env::var("BOND_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
+}
+
+#[test]
+fn numbers_agree_with_all_equations_at_once() {
+    let (mut compared, mut refused, mut dependent, mut loops) = (0, 0, 0, 0);
+    let mut unexplained = std::collections::BTreeSet::new();
+    for seed in 0..cases() {
+        let Some((text, graph, causality)) = case(seed, 2 + (seed % 9) as usize) else { continue };
+        let points = [(0.3, 0.7), (1.9, -0.4)];
+        let wanted: Option<Vec<_>> = points.iter().map(|s| transfer_of_graph(&graph, *s)).collect();
+        let Some(space) = numeric(&graph, &causality) else {
+            refused += 1;
+            // What is refused must be singular or of a higher index.
+            if let Some(wanted) = wanted {
+                let reason = StateSpace::numeric(&graph, &causality).err().unwrap();
+                assert!(unexplained.insert(seed), "{wanted:?}");
+                println!("seed {seed}: {}", reason.message);
+            }
+            continue;
+        };
+        let Some(wanted) = wanted else { continue };
+        for (s, wanted) in points.iter().zip(&wanted) {
+            if let Some(found) = transfer_of_space(&space, *s) {
+                assert_close(wanted, &found, &format!("seed {seed}\n{text}"));
+                compared += 1;
+            }
+        }
+        dependent += usize::from(!causality.dependent.is_empty());
+        loops += usize::from(!causality.loops.is_empty());
+    }
+    println!("{compared} compared, {refused} refused, {dependent} with dependent storage, {loops} with loops");
+    assert!(unexplained.is_empty(), "refused although regular: {unexplained:?}");
+    assert!(compared > cases() as usize / 2 && dependent > 10 && loops > 10);
+}
+
+#[test]
+fn symbols_agree_with_numbers() {
+    let mut compared = 0;
+    for seed in 0..cases() {
+        let Some((text, graph, causality)) = case(seed, 2 + (seed % 4) as usize) else { continue };
+        let symbolic = StateSpace::symbolic(&graph, &causality);
+        let Some(direct) = numeric(&graph, &causality) else {
+            assert!(symbolic.is_err() || graph.parameters.len() > 1, "seed {seed}\n{text}");
+            continue;
+        };
+        let symbolic = symbolic.unwrap_or_else(|reason| panic!("seed {seed}: {reason:?}\n{text}"));
+        let evaluated = symbolic.at(&mut Numbers::new(&graph, &[]).unwrap());
+        assert_equal(&direct, &evaluated, &format!("seed {seed}\n{text}"));
+        compared += 1;
+    }
+    println!("{compared} compared");
+    assert!(compared > cases() / 3);
+}
+
+#[test]
+fn strokes_of_the_user_change_nothing() {
+    for seed in 0..cases() {
+        let junctions = 2 + (seed % 9) as usize;
+        let Some((_, graph, causality)) = case(seed, junctions) else { continue };
+        let mut strokes = fastrand::Rng::with_seed(seed + 1_000_000);
+        let text = random_graph(&mut fastrand::Rng::with_seed(seed), junctions, Some(&mut strokes));
+        let (_, other, other_causality, _) = analysed(&text);
+        let (other, other_causality) =
+            (other.unwrap(), other_causality.unwrap_or_else(|| panic!("seed {seed}\n{text}")));
+        assert_eq!(causality.states, other_causality.states, "seed {seed}\n{text}");
+        match (numeric(&graph, &causality), numeric(&other, &other_causality)) {
+            (Some(one), Some(two)) => assert_equal(&one, &two, &text),
+            (one, two) => assert_eq!(one.is_some(), two.is_some(), "seed {seed}\n{text}"),
+        }
+    }
+}
+
+#[test]
+fn simplification_changes_nothing() {
+    let mut steps = 0;
+    for seed in 0..cases() {
+        let Some((text, graph, causality)) = case(seed, 2 + (seed % 9) as usize) else { continue };
+        let Some(before) = numeric(&graph, &causality) else { continue };
+        let simplified = Simplification::new(&graph);
+        steps += simplified.steps.len();
+        let what = || format!("seed {seed}\n{text}\n{}", simplified.print());
+        let (after, diagnostics) = Causality::assign(&simplified.graph, &Mode::default());
+        let after = after.unwrap_or_else(|| panic!("{diagnostics:?} {}", what()));
+        let after =
+            StateSpace::numeric(&simplified.graph, &after).unwrap_or_else(|reason| panic!("{reason:?} {}", what()));
+        for s in [(0.3, 0.7), (1.9, -0.4)] {
+            if let (Some(one), Some(two)) = (transfer_of_space(&before, s), transfer_of_space(&after, s)) {
+                assert_close(&one, &two, &what());
+            }
+        }
+    }
+    println!("{steps} steps");
+    assert!(steps > 500);
+}
+
+#[test]
+fn a_thousand_elements_take_little_time() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut slowest = 0.0_f64;
+    let mut done = 0;
+    for _ in 0..40 {
+        let text = random_graph(&mut random, 290, None);
+        let (_, graph, causality, _) = analysed(&text);
+        let graph = graph.unwrap();
+        let start = std::time::Instant::now();
+        let Some(_) = causality else { continue };
+        let (causality, _) = Causality::assign(&graph, &Mode::default());
+        let assigned = start.elapsed().as_secs_f64();
+        let space = numeric(&graph, &causality.unwrap());
+        let seconds = start.elapsed().as_secs_f64();
+        if let Some(space) = space {
+            done += 1;
+            println!(
+                "{} elements, {} states: causality {assigned:.4} s, all {seconds:.3} s",
+                graph.elements.len(),
+                space.states.len()
+            );
+            slowest = slowest.max(seconds);
+        }
+    }
+    assert!(done == 0 || slowest < 5.0, "{slowest}");
+}
