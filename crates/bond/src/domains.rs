@@ -65,8 +65,12 @@ fn mismatch(name: &str, kind: Kind, fact: &Known, before: &Known) -> Diagnostic 
         Kind::Inertia => before.dimension.times(Dimension::SECOND),
         _ => before.dimension,
     };
-    let what =
-        format!("`{name}` is in `{}`, but here a {} is in `{given}`", fact.unit, crate::flatten::described(kind));
+    let what = format!(
+        "`{name}` is in `{}`, but here a {} is in `{}`",
+        fact.unit,
+        crate::flatten::described(kind),
+        unit_text(given)
+    );
     let mut diagnostic = Diagnostic::warning("unit-mismatch", what)
         .at(fact.span, format!("in `{}`", fact.unit))
         .at(before.span, format!("in `{}`", before.unit));
@@ -86,11 +90,16 @@ impl Known {
 /// The third of effort, flow and quotient follows from two, or contradicts them.
 fn complete(domain: &mut Domain, diagnostics: &mut Vec<Diagnostic>) {
     let Some(quotient) = &domain.quotient else { return };
-    let named = |dimension: Dimension| Known { dimension, unit: dimension.to_string(), span: quotient.span };
+    let named = |dimension: Dimension| Known { dimension, unit: unit_text(dimension), span: quotient.span };
     match (&domain.effort, &domain.flow) {
         (Some(effort), Some(flow)) if effort.dimension.over(flow.dimension) != quotient.dimension => {
             let follows = effort.dimension.over(flow.dimension);
-            let what = format!("effort in `{}` and flow in `{}` need elements for `{follows}`", effort.unit, flow.unit);
+            let what = format!(
+                "effort in `{}` and flow in `{}` need elements in `{}`",
+                effort.unit,
+                flow.unit,
+                unit_text(follows)
+            );
             diagnostics.push(
                 Diagnostic::warning("unit-mismatch", what)
                     .at(quotient.span, format!("in `{}`", quotient.unit))
@@ -126,4 +135,17 @@ fn root(parent: &mut [usize], mut index: usize) -> usize {
         index = parent[index];
     }
     index
+}
+
+/// A dimension as a person writes its unit: `m/s` in place of `m.s-1`.
+pub fn unit_text(dimension: Dimension) -> String {
+    let plain = dimension.to_string();
+    let (below, above): (Vec<&str>, Vec<&str>) = plain.split('.').partition(|part| part.contains('-'));
+    if below.is_empty() || plain.contains('^') {
+        return plain;
+    }
+    let turned: Vec<String> =
+        below.iter().map(|part| part.strip_suffix("-1").map_or_else(|| part.replace('-', ""), str::to_owned)).collect();
+    let above = if above.is_empty() { "1".to_owned() } else { above.join(".") };
+    if turned.len() == 1 { format!("{above}/{}", turned[0]) } else { format!("{above}/({})", turned.join(".")) }
 }

@@ -1,7 +1,7 @@
 //! Tree → graph: instances of subgraphs are dissolved, bonds joined at their ports, names resolved, structure checked.
 
 use base::{Diagnostic, Id, IdVec, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::expr::{Expr, Operator};
 use crate::graph::*;
@@ -29,7 +29,7 @@ impl Graph {
         if !failed {
             crate::domains::check(&mut graph, &mut diagnostics);
         }
-        let usable = !diagnostics.iter().any(Diagnostic::is_error);
+        let usable = !failed && !diagnostics.iter().any(Diagnostic::is_error);
         (usable.then_some(graph), diagnostics)
     }
 }
@@ -116,6 +116,9 @@ struct Builder<'a> {
     field_ports: IdVec<ElementId, u32>,
     bond_ids: Vec<Option<BondId>>,
     open: Vec<&'a str>,
+    /// Names whose declarations failed; that they are missing needs no message.
+    lost: FxHashSet<&'a str>,
+    missing: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -145,13 +148,15 @@ impl<'a> Builder<'a> {
             field_ports: IdVec::new(),
             bond_ids: Vec::new(),
             open: Vec::new(),
+            lost: tree.lost.iter().map(String::as_str).collect(),
+            missing: false,
         };
         builder.check_definitions();
         builder
     }
 
     fn failed(&self) -> bool {
-        self.diagnostics.iter().any(Diagnostic::is_error)
+        self.missing || self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
     fn check_definitions(&mut self) {
@@ -228,7 +233,7 @@ impl<'a> Builder<'a> {
         let Some(word) = unit else { return (None, 1.0) };
         match word.text.parse::<units::Unit>() {
             Ok(unit) if unit.factor == 1.0 => (Some(word.text.clone()), 1.0),
-            Ok(unit) => (Some(unit.dimension.to_string()), unit.factor),
+            Ok(unit) => (Some(crate::domains::unit_text(unit.dimension)), unit.factor),
             Err(error) => {
                 let mut diagnostic =
                     Diagnostic::warning("unknown-unit", format!("`{}` is no unit: {error}", word.text))
@@ -395,12 +400,14 @@ impl<'a> Builder<'a> {
                 diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
             }
             self.diagnostics.push(diagnostic);
+            self.lost.insert(&instance.name.text);
             return;
         };
         if self.open.contains(&definition.text.as_str()) && scope_is_inside(&self.open, &definition.text)
             || self.open.len() > DEEPEST
         {
             let what = format!("the subgraph `{}` contains itself", definition.text);
+            self.lost.insert(&instance.name.text);
             let diagnostic = Diagnostic::error("recursive-subgraph", what).at(definition.span, "inside of itself");
             self.diagnostics.push(diagnostic);
             return;
@@ -579,6 +586,13 @@ impl<'a> Builder<'a> {
     }
 
     fn unknown(&mut self, scope: usize, name: &str, span: Span) {
+        // Its declaration was not understood, or the same place is asked for once more.
+        let reported =
+            |known: &Diagnostic| known.code == "unknown-name" && known.labels.iter().any(|at| at.span == span);
+        if self.lost.contains(name) || self.diagnostics.iter().any(reported) {
+            self.missing = true;
+            return;
+        }
         let mut diagnostic =
             Diagnostic::error("unknown-name", format!("there is no `{name}`")).at(span, "not declared");
         let mut names: Vec<&str> = self.scopes[scope].names.keys().copied().collect();

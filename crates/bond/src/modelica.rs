@@ -12,6 +12,7 @@ use base::{Diagnostic, FileId, IdVec, Label, SourceMap, Span};
 use units::{Dimension, Unit};
 
 use crate::causality::{Causality, Mode};
+use crate::domains::unit_text;
 use crate::expr::{Expr, negated};
 use crate::graph::*;
 use crate::kind::Kind;
@@ -143,10 +144,30 @@ impl<'a> Writer<'a> {
         Place { effort: format!("{path}.e{index}"), flow: format!("{path}.f{index}"), against }
     }
 
+    /// The flow of a bond, along the bond.
+    fn flow_text(&self, bond: BondId) -> String {
+        let place = &self.places[bond];
+        format!("{}{}", if place.against { "-" } else { "" }, place.flow)
+    }
+
+    /// The variable of a junction at a bond that no element with one port has.
+    fn common(&self, id: BondId, kind: Kind) -> Option<String> {
+        let bond = &self.graph.bonds[id];
+        let ends = [bond.tail, bond.head].map(|end| &self.graph.elements[end]);
+        if ends.iter().any(|end| !end.kind.is_junction() && end.ports.len() == 1) {
+            return None;
+        }
+        let junction = ends.iter().find(|end| end.kind == kind)?;
+        Some(format!("{}.{}", quoted(&junction.name), if kind == Kind::Zero { "e" } else { "f" }))
+    }
+
     fn leaf(&self, leaf: &Leaf) -> Expr<String> {
         let name = match leaf {
-            Leaf::Effort(bond) => self.places[*bond].effort.clone(),
+            Leaf::Effort(bond) => self.common(*bond, Kind::Zero).unwrap_or_else(|| self.places[*bond].effort.clone()),
             Leaf::Flow(bond) => {
+                if let Some(name) = self.common(*bond, Kind::One) {
+                    return Expr::Leaf(name);
+                }
                 let place = &self.places[*bond];
                 let flow = Expr::Leaf(place.flow.clone());
                 return if place.against { negated(flow) } else { flow };
@@ -520,7 +541,7 @@ impl<'a> Writer<'a> {
         let rate = if kind == Kind::Capacitor { &units[1] } else { &units[0] };
         let mut list = Vec::new();
         if let Some(Ok(unit)) = rate.as_ref().map(|unit| unit.parse::<Unit>()) {
-            list.push(format!("unit = \"{}\"", unit.dimension.times(Dimension::SECOND)));
+            list.push(format!("unit = \"{}\"", unit_text(unit.dimension.times(Dimension::SECOND))));
         }
         let given = self.given_start(id, 0).is_some();
         if self.is_fixed(id, 0) {
@@ -663,12 +684,12 @@ impl<'a> Writer<'a> {
         let mut lines = Vec::new();
         let (mut enters, mut leaves) = (Vec::new(), Vec::new());
         for port in &element.ports {
-            let (effort, flow) = (Expr::Leaf(Leaf::Effort(port.bond)), Expr::Leaf(Leaf::Flow(port.bond)));
+            let (effort, flow) = (self.places[port.bond].effort.clone(), self.flow_text(port.bond));
             let (common, balanced) = if zero { (effort, flow) } else { (flow, effort) };
-            lines.push((self.graph.bonds[port.bond].span, self.print(&common)));
+            lines.push((self.graph.bonds[port.bond].span, common));
             if !is_tail(port) {
                 let side = if port.head { &mut enters } else { &mut leaves };
-                side.push(self.print(&balanced));
+                side.push(balanced);
             }
         }
         let counts = !enters.is_empty() || !leaves.is_empty();
@@ -688,6 +709,9 @@ impl<'a> Writer<'a> {
                 let balance = match (enters.is_empty(), leaves.is_empty()) {
                     (_, true) => sum(&enters),
                     (true, false) => sum(&leaves),
+                    _ if leaves.len() == 1 && !leaves[0].starts_with('-') => {
+                        format!("{} - {}", sum(&enters), leaves[0])
+                    }
                     _ => format!("{} - ({})", sum(&enters), sum(&leaves)),
                 };
                 self.equation(span, "0", &format!("if {condition} then {balance} else {own}"));

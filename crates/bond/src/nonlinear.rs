@@ -447,15 +447,14 @@ fn dense_solve(mut matrix: Matrix<f64>, mut right: Vec<Vec<f64>>) -> Option<Vec<
         }
         matrix.swap(column, pivot);
         right.iter_mut().for_each(|side| side.swap(column, pivot));
-        for row in 0..count {
+        let pivot_row = matrix[column].clone();
+        for (row, entries) in matrix.iter_mut().enumerate() {
             if row == column {
                 continue;
             }
-            let factor = matrix[row][column] / matrix[column][column];
+            let factor = entries[column] / pivot_row[column];
             if factor != 0.0 {
-                for index in column..count {
-                    matrix[row][index] -= factor * matrix[column][index];
-                }
+                entries.iter_mut().zip(&pivot_row).for_each(|(entry, pivot)| *entry -= factor * pivot);
                 right.iter_mut().for_each(|side| side[row] -= factor * side[column]);
             }
         }

@@ -132,7 +132,7 @@ impl Drawing<'_> {
                 let (ox, oy) = self.centre(self.graph.opposite(*port));
                 let length = (ox - x).hypot(oy - y).max(1.0);
                 // The middle of the text as seen from the junction.
-                let (tx, ty) = (dx * 2.4, dy + if *dy > 0.0 { -4.0 } else { -4.0 });
+                let (tx, ty) = (dx * 2.4, dy - 4.0);
                 let along = (tx * (ox - x) + ty * (oy - y)) / (length * tx.hypot(ty));
                 along.max(0.0).powi(4)
             };

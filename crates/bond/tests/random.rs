@@ -27,14 +27,15 @@ fn solve(mut matrix: Vec<Vec<Complex>>, mut right: Vec<Vec<Complex>>) -> Option<
         }
         matrix.swap(column, pivot);
         right.iter_mut().for_each(|side| side.swap(column, pivot));
-        for row in 0..count {
-            if row == column || size(matrix[row][column]) == 0.0 {
+        let pivot_row = matrix[column].clone();
+        for (row, entries) in matrix.iter_mut().enumerate() {
+            if row == column || size(entries[column]) == 0.0 {
                 continue;
             }
-            let factor = over(matrix[row][column], matrix[column][column]);
-            for index in column..count {
-                let change = times(factor, matrix[column][index]);
-                matrix[row][index] = (matrix[row][index].0 - change.0, matrix[row][index].1 - change.1);
+            let factor = over(entries[column], pivot_row[column]);
+            for (entry, pivot) in entries.iter_mut().zip(&pivot_row) {
+                let change = times(factor, *pivot);
+                *entry = (entry.0 - change.0, entry.1 - change.1);
             }
             for side in &mut right {
                 let change = times(factor, side[column]);
@@ -179,7 +180,7 @@ fn assert_equal(one: &StateSpace<f64>, other: &StateSpace<f64>, what: &str) {
 fn case(seed: u64, junctions: usize) -> Option<(String, Graph, Causality)> {
     let text = random_graph(&mut fastrand::Rng::with_seed(seed), junctions, None);
     let (_, graph, causality, _) = analysed(&text);
-    Some((text, graph.unwrap(), causality?))
+    Some((text, graph.expect("a sound graph"), causality?))
 }
 
 fn numeric(graph: &Graph, causality: &Causality) -> Option<StateSpace<f64>> {
@@ -288,7 +289,7 @@ fn a_thousand_elements_take_little_time() {
     let mut random = fastrand::Rng::with_seed(7);
     let mut slowest = 0.0_f64;
     let mut done = 0;
-    for _ in 0..40 {
+    for _ in 0..12 {
         let text = random_graph(&mut random, 290, None);
         let (_, graph, causality, _) = analysed(&text);
         let graph = graph.unwrap();
@@ -308,5 +309,5 @@ fn a_thousand_elements_take_little_time() {
             slowest = slowest.max(seconds);
         }
     }
-    assert!(done == 0 || slowest < 5.0, "{slowest}");
+    assert!(done > 5 && slowest < 5.0, "{slowest}");
 }

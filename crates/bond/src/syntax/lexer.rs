@@ -1,7 +1,8 @@
 //! Text of a bond graph → tokens. Nothing is lost: comments and blanks are the gaps between the spans of tokens.
 //!
-//! The end of a line ends a statement, except inside of brackets, behind a token that calls for more (an operator, a
-//! comma, an arrow) and before an arrow; such line ends are no tokens.
+//! The end of a line ends a statement, except inside of brackets, behind a comma or an arrow, and before an arrow; such line
+//! ends are no tokens. An operator at the end of a line does not continue it: a forgotten operand would take the next
+//! statement along.
 
 use base::{Diagnostic, FileId, Span};
 
@@ -108,7 +109,7 @@ impl Lexer<'_> {
         self.position += 1;
         let calls_for_more = match self.tokens.last().map(|token| token.kind) {
             None | Some(TokenKind::LineEnd) => true,
-            Some(TokenKind::Mark(mark)) => !matches!(mark, ")" | "]" | "}" | ";" | "."),
+            Some(TokenKind::Mark(mark)) => matches!(mark, "," | "->" | "->|" | "|->" | "=>"),
             Some(_) => false,
         };
         if self.depth > 0 || calls_for_more || self.arrow_follows() {

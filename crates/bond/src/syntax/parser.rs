@@ -58,14 +58,24 @@ const KEYWORDS: [&str; 9] =
 /// Reads a text. The tree holds all that could be understood.
 pub fn parse(text: &str, file: FileId) -> (Tree, Vec<Diagnostic>) {
     let (tokens, diagnostics) = tokens(text, file);
-    let mut parser = Parser { text, tokens: &tokens, next: 0, diagnostics, nodes: 0, depth: 0, inline: Vec::new() };
+    let mut parser = Parser {
+        text,
+        tokens: &tokens,
+        next: 0,
+        diagnostics,
+        nodes: 0,
+        depth: 0,
+        inline: Vec::new(),
+        lost: Vec::new(),
+    };
     let start = Word { text: String::new(), span: Span::new(file, 0, 0) };
     let mut graph =
         Definition { name: start, description: String::new(), parameters: Vec::new(), statements: Vec::new() };
     let mut subgraphs = Vec::new();
     parser.file(&mut graph, &mut subgraphs);
     let diagnostics = std::mem::take(&mut parser.diagnostics);
-    (Tree { graph, subgraphs, tokens }, diagnostics)
+    let lost = std::mem::take(&mut parser.lost);
+    (Tree { graph, subgraphs, tokens, lost }, diagnostics)
 }
 
 struct Parser<'a> {
@@ -78,6 +88,7 @@ struct Parser<'a> {
     depth: usize,
     /// Elements declared inside of the bond statement at hand.
     inline: Vec<Statement>,
+    lost: Vec<String>,
 }
 
 /// The reason is reported already.
@@ -206,6 +217,9 @@ impl<'a> Parser<'a> {
             Err(Failed) => {
                 statements.append(&mut self.inline);
                 self.recover();
+                let words = self.tokens[before..self.next].iter().filter(|token| token.kind == TokenKind::Identifier);
+                let text = |token: &Token| self.text[token.span.start as usize..token.span.end as usize].to_owned();
+                self.lost.extend(words.map(text));
             }
         }
         if self.next == before {

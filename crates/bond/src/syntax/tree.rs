@@ -11,6 +11,8 @@ pub struct Tree {
     pub graph: Definition,
     pub subgraphs: Vec<Definition>,
     pub tokens: Vec<Token>,
+    /// Words in statements that were not understood: they may declare what seems to be missing elsewhere.
+    pub lost: Vec<String>,
 }
 
 /// The graph of the file, or a subgraph.

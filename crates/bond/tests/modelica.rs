@@ -1,0 +1,124 @@
+//! The Modelica text of a graph, and the way back from its lines to the places in the graph's text.
+
+mod common;
+
+use base::{Diagnostic, SourceMap, Span};
+use bond::to_modelica;
+use common::good;
+use expect_test::expect;
+
+const GRAPH: &str = "bondgraph Pump \"fills a tank\"
+subgraph Line(r = 2 \"Pa.s/m3\")
+  port a, b
+  1 q
+  a -> q -> R loss = r \"Pa.s/m3\"
+  q -> b
+end Line
+Se p = 100 \"Pa\"
+Line pipe(r = 3)
+C tank = 0.5 \"m3/Pa\" start q = 1
+0 node
+p -> pipe.a
+pipe.b -> node -> tank
+R valve: f = 0.1*sqrt(abs(e))*sign(e)
+1 out on when node.e > 10
+node -> out -> valve
+output tank.e
+experiment StopTime = 5
+";
+
+#[test]
+fn model_of_a_graph() {
+    let (graph, _) = good(GRAPH);
+    expect![[r#"
+        model Pump "fills a tank"
+          model Bond "effort and flow of a bond"
+            Real e;
+            Real f;
+          end Bond;
+          model ZeroJunction "one effort, flows add up"
+            Real e;
+          end ZeroJunction;
+          model OneJunction "one flow, efforts add up"
+            Real f;
+          end OneJunction;
+          model Source "gives effort or flow"
+            Real e;
+            Real f;
+          end Source;
+          model Resistor "dissipates power: e = R*f"
+            parameter Real R;
+            Real e;
+            Real f;
+          end Resistor;
+          model Capacitor "stores displacement: q = C*e"
+            parameter Real C;
+            Real e;
+            Real f;
+            Real q;
+          end Capacitor;
+          model GeneralResistor "dissipates power by a law of its own"
+            Real e;
+            Real f;
+          end GeneralResistor;
+          model Line
+            parameter Real r;
+            OneJunction q;
+            Resistor loss;
+          end Line;
+          Source p(e(unit = "Pa"), f(unit = "m3/s"));
+          Capacitor tank(C(unit = "m3/Pa") = 0.5, e(unit = "Pa"), f(unit = "m3/s"), q(unit = "m3", start = 1, fixed = true));
+          ZeroJunction node(e(unit = "Pa"));
+          GeneralResistor valve(e(unit = "Pa"), f(unit = "m3/s"));
+          OneJunction out(f(unit = "m3/s"));
+          Bond pipe_q_node(e(unit = "Pa"), f(unit = "m3/s"));
+          Bond node_out(e(unit = "Pa"), f(unit = "m3/s"));
+          Line pipe(
+            r(unit = "Pa.s/m3") = 3,
+            q(f(unit = "m3/s")),
+            loss(R(unit = "Pa.s/m3") = pipe.r, e(unit = "Pa"), f(unit = "m3/s"))
+          );
+          output Real tank_e = tank.e "tank.e";
+        equation
+          // Se p
+          p.e = 100;
+          // 1 pipe.q
+          pipe.loss.f = pipe.q.f;
+          p.f = pipe.q.f;
+          pipe_q_node.f = pipe.q.f;
+          p.e = pipe.loss.e + pipe_q_node.e;
+          // R pipe.loss
+          pipe.loss.e = pipe.loss.R*pipe.loss.f;
+          // C tank
+          der(tank.q) = tank.f;
+          tank.q = tank.C*tank.e;
+          // 0 node
+          pipe_q_node.e = node.e;
+          tank.e = node.e;
+          node_out.e = node.e;
+          pipe_q_node.f = tank.f + node_out.f;
+          // R valve
+          valve.f = 0.1*sqrt(abs(valve.e))*sign(valve.e);
+          // 1 out
+          node_out.f = out.f;
+          valve.f = out.f;
+          0 = if node.e > 10 then node_out.e - valve.e else out.f;
+          annotation(experiment(StopTime = 5));
+        end Pump;
+    "#]].assert_eq(&to_modelica(&graph, "").text);
+}
+
+#[test]
+fn lines_lead_back_to_the_graph() {
+    let (graph, _) = good(GRAPH);
+    let model = to_modelica(&graph, "");
+    let mut sources = SourceMap::default();
+    let file = sources.add("graph.bond", GRAPH);
+    let generated = sources.add("graph.mo", model.text.as_str());
+    let offset = model.text.find("valve.f = 0.1").unwrap() as u32;
+    let diagnostic = Diagnostic::error("some-code", "something").at(Span::new(generated, offset, offset + 5), "here");
+    let translated = model.translate(diagnostic, generated, &sources);
+    assert_eq!(translated.labels[0].span.file, file);
+    assert_eq!(sources.text(translated.labels[0].span), "f = 0.1*sqrt(abs(e))*sign(e)");
+    assert_eq!(model.text.lines().count(), model.origins.len());
+}
