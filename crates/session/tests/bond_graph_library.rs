@@ -130,11 +130,11 @@ fn modulated_elements_and_sensors() {
         end Modulated;",
         1.0,
     );
-    // Effort 3 through 1 + 1 and r = 3: e2 = 1.5, f of r = 0.5, e of r = 3 * 0.5.
+    // The transformer halves the effort 3; the gyrator makes the flow 1.5/3 of it, and the flow 1.5/3 of the effort 3*0.5.
     assert_close(result.last("voltage.e").unwrap(), 3.0);
     assert_close(result.last("r.f").unwrap(), 0.5);
     assert_close(result.last("r.e").unwrap(), 1.5);
-    assert_close(result.last("e.f").unwrap(), 2.0 * 1.5 / 3.0);
+    assert_close(result.last("e.f").unwrap(), 1.5 / 3.0 / 2.0);
     assert_close(result.last("velocity.f").unwrap(), 1.0);
     assert_close(result.last("load.e").unwrap(), 5.0);
 }
