@@ -33,12 +33,33 @@ pub enum Command {
     Equations(Equations),
     /// Run a model
     Simulate(Box<Simulate>),
+    /// Write a model of another language as Modelica text
+    Translate(Translate),
     /// Draw variables of a result file
     Plot(Plot),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
     /// Print completions of the command line for a shell, or write the manual pages
     Completions(Completions),
+}
+
+#[derive(Args, Debug)]
+pub struct Translate {
+    /// The file
+    pub target: String,
+
+    /// The language to write
+    #[arg(long, value_enum, default_value_t = Language::Modelica)]
+    pub to: Language,
+
+    /// The file to write; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Language {
+    Modelica,
 }
 
 #[derive(Args, Debug)]

@@ -174,6 +174,17 @@ impl Libraries {
         self.front_ends.iter().map(Box::as_ref).find(|front_end| ending == front_end.ending())
     }
 
+    /// The Modelica text of a file in another language, as far as it can be made; `None`: the file is of none that is known,
+    /// or cannot be read. What is wrong is in `diagnostics`.
+    pub fn translation(&mut self, path: &Path) -> Option<String> {
+        self.front_end_of(path)?;
+        let text = self.read(path, None)?;
+        let file = self.sources.add(path, text.clone());
+        let (translated, diagnostics) = self.front_end_of(path)?.translate(file, path, &text);
+        self.diagnostics.extend(diagnostics);
+        Some(translated.text().to_owned())
+    }
+
     fn add_predefined(&mut self) {
         let stored = self.parse(Path::new("predefined.mo"), crate::predefined::TEXT.into());
         let file = stored.classes.first().map_or(FileId::from_index(0), |class| class.span.file);

@@ -96,6 +96,28 @@ impl Session {
         self.libraries.replace_text(path, text);
     }
 
+    /// A file in another language as Modelica text.
+    pub fn translate(&mut self, target: &str) -> Result<String, Failed> {
+        self.diagnostics.clear();
+        self.libraries.forget();
+        let path = Path::new(target);
+        if !self.libraries.exists(path) {
+            return Err(Failed::Call(format!("there is no file `{target}`")));
+        }
+        let text = self.libraries.translation(path);
+        self.diagnostics.append(&mut self.libraries.diagnostics);
+        match text {
+            _ if self.diagnostics.iter().any(Diagnostic::is_error) => Err(Failed::Model),
+            Some(text) => Ok(text),
+            None => {
+                let endings: Vec<String> =
+                    self.libraries.endings().skip(1).map(|ending| format!("`.{ending}`")).collect();
+                let endings = endings.join(", ");
+                Err(Failed::Call(format!("`{target}` is in no other language; files to translate end in {endings}")))
+            }
+        }
+    }
+
     /// Text to flat model.
     pub fn flatten(&mut self, request: &Request) -> Result<Model, Failed> {
         let overrides = self.open(request, Choice::Model)?;

@@ -7,3 +7,4 @@ pub mod examples;
 pub mod flatten;
 pub mod plot;
 pub mod simulate;
+pub mod translate;
