@@ -19,6 +19,7 @@ pub mod known;
 mod latex;
 pub mod model;
 mod modelica;
+mod open_loop;
 pub mod path;
 pub mod print;
 pub mod rewrite;
@@ -45,6 +46,7 @@ pub use model::{
     OriginKind, StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
 pub use modelica::modelica_text;
+pub use open_loop::open_at;
 pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};
 pub use solve_for::{Pivot, Solution};
