@@ -2,6 +2,7 @@
 
 mod experiment;
 mod formats;
+mod front_ends;
 mod inputs;
 mod inspection;
 mod listing;

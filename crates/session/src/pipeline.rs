@@ -12,6 +12,7 @@ use results::{ResultError, ResultSink};
 use simulate::{Ending, EventLog, Outcome, Watcher};
 use transform::Schedule;
 
+use crate::front_ends;
 use crate::shipped::WithLibrary;
 use crate::stage::{Seconds, Stage};
 use crate::target::{Choice, Target, TargetError};
@@ -70,8 +71,12 @@ pub struct Session {
 
 impl Session {
     pub fn new(files: Box<dyn Files>) -> Self {
+        let mut libraries = Libraries::new(Box::new(WithLibrary(files)));
+        for front_end in front_ends::all() {
+            libraries.add_front_end(front_end);
+        }
         Self {
-            libraries: Libraries::new(Box::new(WithLibrary(files))),
+            libraries,
             class: String::new(),
             stage: Stage::Parse,
             seconds: Seconds::default(),

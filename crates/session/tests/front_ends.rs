@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use base::{Diagnostic, FileId, Span, Translated};
-use session::{Disk, FrontEnd, Request, Session};
+use results::MemorySink;
+use session::{Disk, EventLog, Failed, FrontEnd, Request, Session, Settings};
 
 /// A language of laws: each line `x' = EXPRESSION` is the derivative of a variable that begins at zero. The class has the
 /// name of the file.
@@ -91,4 +92,52 @@ fn classes_of_several_languages_use_each_other() {
     ]);
     let text = flat(&mut session, "two.mo", &["Fall.laws"]);
     assert!(text.contains("der('b.x') = 'b.v'"), "{text}");
+}
+
+const OSCILLATOR: &str = "bondgraph Oscillator
+Se F = 3 \"N\"
+1 v
+I m = 0.5 \"kg\"
+C k = 0.25 \"m/N\"
+F -> v -> m, k
+output k.q
+";
+
+/// A bond graph is a model as any other: the position of an undamped oscillator under a constant force.
+#[test]
+fn bond_graphs_run() {
+    let mut session = session(&[("oscillator.bond", OSCILLATOR)]);
+    let request = Request { target: "oscillator.bond".to_owned(), ..Request::default() };
+    let model = session.flatten(&request).unwrap();
+    let settings = Settings { stop_time: Some(1.0), ..Settings::default() };
+    let options = settings.resolve(&model.experiment).unwrap();
+    let program = session.structure(model).and_then(|schedule| session.compile(schedule)).unwrap();
+    let mut sink = MemorySink::default();
+    let (log, all) = (&mut EventLog::none(), &|_: &str| true);
+    session.simulate(&program, &options, all, &mut sink, log, &mut |_: f64| true).unwrap();
+    let expected = 0.75 * (1.0 - (8.0f64.sqrt() * 1.0).cos());
+    let found = sink.trajectories.last("k.q").unwrap();
+    assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+}
+
+#[test]
+fn mistakes_in_bond_graphs_show_their_place() {
+    let mut session = session(&[("two.bond", &OSCILLATOR.replace("F -> v", "F -> v -> Sf w = 2, Sf u = 1\nv"))]);
+    let said = flat(&mut session, "two.bond", &[]);
+    assert!(said.contains("causal-conflict") && said.contains("two.bond:6:") && said.contains("path:"), "{said}");
+}
+
+#[test]
+fn bond_graphs_become_modelica() {
+    let mut session = session(&[("oscillator.bond", OSCILLATOR)]);
+    let text = session.translate("oscillator.bond").unwrap();
+    session.replace_text("copy.mo", Some(text.as_str().into()));
+    let (there, here) = (flat(&mut session, "copy.mo", &[]), flat(&mut session, "oscillator.bond", &[]));
+    let equations = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains(" = ") && line.ends_with(';'));
+        lines.map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(equations(&there), equations(&here));
+    assert!(equations(&here).len() > 6, "{here}");
+    assert!(matches!(session.translate("copy.mo"), Err(Failed::Call(message)) if message.contains("`.bond`")));
 }

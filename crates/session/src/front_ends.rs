@@ -1,0 +1,46 @@
+//! The languages besides Modelica that the program reads, by the endings of their files.
+
+use std::path::Path;
+
+use base::{Diagnostic, FileId, Span, Translated};
+use bond::{Causality, Graph, Mode};
+use lang::FrontEnd;
+
+pub(crate) fn all() -> Vec<Box<dyn FrontEnd>> {
+    vec![Box::new(BondGraphs)]
+}
+
+/// Bond graphs (`.bond`).
+struct BondGraphs;
+
+impl FrontEnd for BondGraphs {
+    fn ending(&self) -> &'static str {
+        "bond"
+    }
+
+    fn translate(&self, file: FileId, path: &Path, text: &str) -> (Translated, Vec<Diagnostic>) {
+        let whole = Span::new(file, 0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+        let mut made = Translated::new(whole);
+        let (tree, mut diagnostics) = bond::parse(text, file);
+        let (graph, said) = Graph::new(&tree);
+        diagnostics.extend(said);
+        let Some(graph) = graph else { return (made, diagnostics) };
+        // Contradictions are errors here, with the path through the graph, and not singular equations later.
+        diagnostics.extend(Causality::assign(&graph, &Mode::default()).1);
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let modelica = bond::to_modelica(&graph, &class_name(&name));
+        for (line, origin) in modelica.text.split_inclusive('\n').zip(&modelica.origins) {
+            made.write_for(origin.unwrap_or(whole), line);
+        }
+        (made, diagnostics)
+    }
+}
+
+/// A name for the class of a file: `two-tanks.bond` holds `two_tanks`.
+fn class_name(stem: &str) -> String {
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => name,
+        false => format!("Graph{name}"),
+    }
+}
