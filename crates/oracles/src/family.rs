@@ -219,6 +219,12 @@ pub const FAMILIES: &[Family] = &[
         case: crate::weak::case,
         tested: 60,
     },
+    Family {
+        name: "windows",
+        about: "windows that a state passes quickly, over kinks, peaks and fast functions, against its closed form",
+        case: crate::windows::case,
+        tested: 100,
+    },
 ];
 
 impl Family {

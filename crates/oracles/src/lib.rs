@@ -50,6 +50,7 @@ mod transport;
 mod tuned;
 mod undefined;
 mod weak;
+mod windows;
 
 pub use case::{Case, Verdict};
 pub use family::{FAMILIES, Family};

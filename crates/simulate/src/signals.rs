@@ -1,26 +1,45 @@
-//! Relations on functions of time alone, such as the voltage of a source against a threshold. No integrator chooses its steps
-//! by them, so that a crossing and its return may lie inside of one step.
+//! Crossings of relations that no sampling finds for certain: of functions of time alone, such as the voltage of a source against
+//! a threshold, by which no integrator chooses its steps, and of functions of states that change much faster than the states,
+//! such as `abs(x - c) < 1e-6`, `cos(200*x) > 0.99` or a narrow peak. A crossing and its return may lie inside of one step.
 //!
-//! Interval arithmetic gives bounds of such a function and of its slope over a whole piece of time (Moore, *Interval Analysis*,
-//! 1966). A piece in which zero lies outside of the bounds has no crossing, one in which the function is monotone has at
-//! most one, and any other piece is halved. So the first crossing of a step is certain, however many there are.
+//! Interval arithmetic gives bounds of such a function and of its slope over a whole piece of time (`intervals`), from the
+//! polynomials that the states are over a step (`courses`). A piece in which zero lies outside of the bounds has no crossing,
+//! one in which the function is monotone has at most one, and any other piece is halved. So the first crossing of a step is
+//! certain, however many there are.
+//!
+//! Unknowns of equation systems are known at points only. A polynomial through them stands for them, and it is made only where
+//! a guess from the ends of the step leaves a crossing open.
 
 use compile::{Address, Class, Memory, Program, RelationKind, Rounding, Side};
 use dae::{Builtin, CompareOp, ExprId, Node, VarId};
 use rustc_hash::FxHashMap;
+use solve::{DenseOutput, RootFinder};
+
+use crate::courses::{Courses, Place, Source};
+use crate::intervals::{Bounds, Interval};
+use crate::machine::Machine;
 
 /// Pieces that are looked at in one step; a step with more is searched like any other.
 const MOST_PIECES: u32 = 20_000;
+/// Of a function that needed too many, which is near zero all the time.
+const FEWEST_PIECES: u32 = 16;
+/// Of a function of states, of which some are near zero for long.
+const PIECES: u32 = 1024;
 /// A piece is not halved any more when it is as short as this, relative to the step and to the time.
-const SHORTEST: f64 = 1e-9;
+const SHORTEST: f64 = 1e-11;
 const RESOLUTION: f64 = 1e-14;
 /// Operations of one function.
 const LONGEST: usize = 256;
+/// Operations that are written for one function at all, until variables that take too many are left as unknowns.
+const MOST_WRITTEN: usize = 4 * LONGEST;
+/// Variables that are assigned functions of variables, and so on.
+const DEEPEST: u32 = 100;
 
-/// The functions of time alone among the crossing functions of a program.
+/// The functions among the crossing functions of a program whose crossings bounds find.
 #[derive(Clone, Default)]
 pub struct Signals {
     signals: Vec<Signal>,
+    courses: Courses,
     values: Vec<Bounds>,
     open: Vec<(f64, f64)>,
 }
@@ -31,6 +50,17 @@ struct Signal {
     code: Vec<Operation>,
     /// What is subtracted from the result: the bound of a rounding, by its state.
     bound: Option<(Rounding, Side, Address)>,
+    needs: Needs,
+    /// Pieces that are looked at in a step.
+    patience: u32,
+}
+
+/// What has to be known of a step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Needs {
+    Time,
+    States,
+    Unknowns,
 }
 
 /// An operation on results of earlier ones.
@@ -43,8 +73,14 @@ enum Operation {
         address: Address,
         negated: bool,
     },
+    Course {
+        place: Place,
+        negated: bool,
+    },
     /// A comparison by its frozen state.
     Decided(CompareOp, Address),
+    /// A comparison that makes no event, by the difference of its sides.
+    Compare(CompareOp, u32),
     Not(u32),
     And(u32, u32),
     Or(u32, u32),
@@ -59,50 +95,99 @@ enum Operation {
     Multiply(u32, u32),
     Divide(u32, u32),
     Power(u32, u32),
+    Smallest(u32, u32),
+    Largest(u32, u32),
+    Angle(u32, u32),
     Function(Builtin, u32),
 }
 
 impl Signals {
     pub fn new(program: &Program) -> Self {
         let layout = &program.layout;
-        let is_signal = |function: &usize| layout.relations[program.roots[*function].relation].class == Class::Signal;
-        let functions: Vec<usize> = (0..program.roots.len()).filter(is_signal).collect();
-        if functions.is_empty() {
-            return Self::default();
+        let mut result = Self::default();
+        if program.roots.is_empty() {
+            return result;
         }
         let assignments = program.schedule.blocks.iter().filter_map(|block| match block {
             transform::Block::Assign { assignment, .. } => Some((layout.slot(assignment.variable), assignment)),
             transform::Block::System { .. } => None,
         });
         let assigned = assignments.map(|(slot, found)| (slot, (found.variable, found.value))).collect();
-        let signal = |function: usize| {
-            let root = &program.roots[function];
+        let states = program.states.iter().enumerate().map(|(number, state)| (state.value, number)).collect();
+        for (function, root) in program.roots.iter().enumerate() {
             let relation = &layout.relations[root.relation];
-            let mut translation =
-                Translation { program, assigned: &assigned, code: Vec::new(), known: FxHashMap::default() };
-            translation.expression(relation.residue)?;
+            let mut translation = Translation {
+                program,
+                assigned: &assigned,
+                states: &states,
+                courses: Vec::new(),
+                code: Vec::new(),
+                degrees: Vec::new(),
+                known: FxHashMap::default(),
+                depth: 0,
+                written: 0,
+            };
+            if relation.class < Class::Signal || translation.expression(relation.residue).is_none() {
+                continue;
+            }
             let bound = match relation.kind {
                 RelationKind::Compare { .. } => None,
                 RelationKind::Round { rounding, .. } => Some((rounding, root.side, relation.state)),
             };
-            Some(Signal { function, code: translation.code, bound })
-        };
-        Self { signals: functions.into_iter().filter_map(signal).collect(), ..Self::default() }
+            let needs = translation.needs();
+            if translation.is_to_be_followed(needs) {
+                let code = translation.finish(&mut result.courses);
+                let patience = if needs == Needs::Time { MOST_PIECES } else { PIECES };
+                result.signals.push(Signal { function, code, bound, needs, patience });
+            }
+        }
+        result
     }
 
     pub fn is_empty(&self) -> bool {
         self.signals.is_empty()
     }
 
-    /// A time behind the first crossing of any of the functions in a piece of time and before its next one. `status` are
-    /// the signs that all crossing functions have between events.
-    pub fn first(&mut self, memory: &Memory, status: &[i8], begin: f64, end: f64) -> Option<f64> {
+    /// A time behind the first crossing of any of the functions in a part of the last step and before its next one.
+    pub fn first(
+        &mut self,
+        machine: &mut Machine,
+        roots: &RootFinder,
+        solution: &dyn DenseOutput,
+        begin: f64,
+        end: f64,
+    ) -> Option<f64> {
+        let most = self.signals.iter().map(|signal| signal.needs).max()?;
+        if most > Needs::Time {
+            self.courses.follow_states(solution, begin, end);
+        }
+        let is_guessed = most == Needs::Unknowns && self.courses.guess_unknowns(machine, solution);
+        let mut are_unknowns_known = false;
         let mut first = None;
-        for signal in &self.signals {
-            let sign = f64::from(status[signal.function]);
-            if sign != 0.0 {
-                let search = Search { signal, memory, sign, values: &mut self.values, open: &mut self.open };
-                first = search.first(begin, first.unwrap_or(end)).or(first);
+        let Self { signals, courses, values, open } = self;
+        for signal in signals {
+            let sign = f64::from(roots.status()[signal.function]);
+            if sign == 0.0 {
+                continue;
+            }
+            let shift = roots.shifts()[signal.function];
+            let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, values, open };
+            if search.signal.needs == Needs::Unknowns && !are_unknowns_known {
+                if is_guessed && search.bounds_with(begin, end, &Courses::guessed).value.low > 0.0 {
+                    continue;
+                }
+                courses.follow_unknowns(machine, solution)?;
+                are_unknowns_known = true;
+                search = Search { signal, memory: &machine.memory, courses, sign, shift, values, open };
+            }
+            let found = search.first(begin, first.unwrap_or(end));
+            signal.patience = match found {
+                Found::TooMany => (signal.patience / 4).max(FEWEST_PIECES),
+                _ if signal.needs == Needs::Time => MOST_PIECES,
+                _ => (2 * signal.patience).min(PIECES),
+            };
+            if let Found::At(time) = found {
+                first = Some(time);
             }
         }
         first
@@ -113,18 +198,27 @@ impl Signals {
 struct Search<'a> {
     signal: &'a Signal,
     memory: &'a Memory,
+    courses: &'a Courses,
     sign: f64,
+    shift: f64,
     values: &'a mut Vec<Bounds>,
     open: &'a mut Vec<(f64, f64)>,
 }
 
+enum Found {
+    At(f64),
+    Nothing,
+    /// More pieces would have to be looked at than is worth while.
+    TooMany,
+}
+
 impl Search<'_> {
-    fn first(mut self, begin: f64, end: f64) -> Option<f64> {
+    fn first(mut self, begin: f64, end: f64) -> Found {
         let shortest = (SHORTEST * (end - begin)).max(RESOLUTION * end.abs());
         self.open.clear();
         self.open.push((begin, end));
-        for _ in 0..MOST_PIECES {
-            let (a, b) = self.open.pop()?;
+        for _ in 0..self.signal.patience {
+            let Some((a, b)) = self.open.pop() else { return Found::Nothing };
             let bounds = self.bounds(a, b);
             if bounds.value.low > 0.0 {
                 continue;
@@ -132,24 +226,41 @@ impl Search<'_> {
             let middle = 0.5 * (a + b);
             let is_short = b - a <= shortest;
             if !is_short && bounds.slope.contains(0.0) {
+                if self.is_far_from_zero(middle, 0.5 * (b - a), bounds.slope) {
+                    continue;
+                }
                 self.open.push((middle, b));
                 self.open.push((a, middle));
                 continue;
             }
             // Where the function is monotone, its end tells; what is too short to be halved has its middle besides.
             let mut places = [middle, b].into_iter().skip(usize::from(!is_short));
-            if let Some(place) = places.find(|&place| self.bounds(place, place).value.high <= 0.0) {
-                return Some(place);
+            if let Some(place) = places.find(|&place| self.bounds(place, place).value.middle() <= 0.0) {
+                return Found::At(place);
             }
         }
-        None
+        if self.open.is_empty() { Found::Nothing } else { Found::TooMany }
+    }
+
+    /// Whether the value in the middle and the slope keep the function from zero.
+    fn is_far_from_zero(&mut self, middle: f64, radius: f64, slope: Interval) -> bool {
+        let steepest = slope.high.max(-slope.low);
+        steepest.is_finite() && self.bounds(middle, middle).value.low > steepest * radius
     }
 
     /// The bounds over a piece of time, positive where nothing is triggered.
     fn bounds(&mut self, a: f64, b: f64) -> Bounds {
+        self.bounds_with(a, b, &|courses, place| courses.bounds(place, a, b))
+    }
+
+    fn bounds_with(&mut self, a: f64, b: f64, course: &dyn Fn(&Courses, Place) -> Bounds) -> Bounds {
         self.values.clear();
         for operation in &self.signal.code {
-            let bounds = operation.bounds(self.values, self.memory, Interval { low: a, high: b });
+            let bounds = match *operation {
+                Operation::Course { place, negated: false } => course(self.courses, place),
+                Operation::Course { place, negated: true } => course(self.courses, place).negative(),
+                operation => operation.bounds(self.values, self.memory, Interval { low: a, high: b }),
+            };
             self.values.push(bounds);
         }
         let mut result = self.values.last().copied().unwrap_or(Bounds::UNKNOWN);
@@ -157,6 +268,9 @@ impl Search<'_> {
             let (lower, upper) = compile::bounds(rounding, self.memory.values[state as usize]);
             let bound = if side == Side::Lower { lower } else { upper };
             result.value = result.value.minus(Interval::point(bound));
+        }
+        if self.shift != 0.0 {
+            result.value = result.value.plus(Interval::point(self.shift));
         }
         if self.sign > 0.0 { result } else { result.negative() }
     }
@@ -166,9 +280,21 @@ impl Search<'_> {
 struct Translation<'a> {
     program: &'a Program,
     assigned: &'a FxHashMap<Address, (VarId, ExprId)>,
+    /// The numbers of the states by their addresses.
+    states: &'a FxHashMap<Address, usize>,
+    /// What the courses in the code are those of, by their places there.
+    courses: Vec<(u32, Source)>,
     code: Vec<Operation>,
+    /// The degree of each value as a polynomial of time and courses, and of courses alone.
+    degrees: Vec<[u32; 2]>,
     known: FxHashMap<ExprId, u32>,
+    depth: u32,
+    /// Operations written, those that were taken back among them.
+    written: usize,
 }
+
+/// The degree of what is no polynomial.
+const NO_POLYNOMIAL: u32 = 1000;
 
 impl Translation<'_> {
     /// The place of a value; `None` where bounds of it are not known.
@@ -183,6 +309,37 @@ impl Translation<'_> {
         self.known.get(&root).copied()
     }
 
+    /// What the function that was written is made from.
+    fn needs(&self) -> Needs {
+        let of = |&(_, source): &(u32, Source)| match source {
+            Source::State(_) => Needs::States,
+            Source::Unknown(_) => Needs::Unknowns,
+        };
+        self.courses.iter().map(of).max().unwrap_or(Needs::Time)
+    }
+
+    /// Whether sampling may miss crossings: what is linear in states and unknowns follows them, and the integrator follows
+    /// those.
+    fn is_to_be_followed(&self, needs: Needs) -> bool {
+        let [degree, of_courses] = self.degrees.last().copied().unwrap_or_default();
+        match needs {
+            Needs::Time => true,
+            Needs::States => degree > 1,
+            // They cost evaluations of the model.
+            Needs::Unknowns => of_courses > 1,
+        }
+    }
+
+    /// The operations, with the places of their courses.
+    fn finish(mut self, courses: &mut Courses) -> Vec<Operation> {
+        for (place, source) in self.courses {
+            if let Operation::Course { place, .. } = &mut self.code[place as usize] {
+                *place = courses.place(source);
+            }
+        }
+        self.code
+    }
+
     fn operation(&mut self, id: ExprId) -> Option<u32> {
         let exprs = &self.program.model().exprs;
         let of = |id: ExprId| self.known.get(&id).copied();
@@ -192,6 +349,10 @@ impl Translation<'_> {
             Node::Boolean(value) => Operation::Constant(f64::from(u8::from(value))),
             Node::Time => Operation::Time,
             Node::Var(variable) => return self.variable(variable),
+            Node::Pre(variable) => {
+                let place = self.program.layout.place(variable);
+                Operation::Kept { address: self.program.layout.pre(place.slot)?, negated: place.negated }
+            }
             Node::Neg(a) => Operation::Negate(of(a)?),
             Node::Add(a, b) => Operation::Add(of(a)?, of(b)?),
             Node::Sub(a, b) => Operation::Subtract(of(a)?, of(b)?),
@@ -202,14 +363,29 @@ impl Translation<'_> {
             Node::And(a, b) => Operation::And(of(a)?, of(b)?),
             Node::Or(a, b) => Operation::Or(of(a)?, of(b)?),
             Node::Compare { op, event: true, .. } => Operation::Decided(op, self.program.layout.relation(id)?.state),
+            Node::Compare { op, event: false, left, right } => {
+                let difference = Operation::Subtract(of(left)?, of(right)?);
+                Operation::Compare(op, self.push(difference)?)
+            }
             Node::If { condition, then, otherwise } => {
                 Operation::Choose { condition: of(condition)?, then: of(then)?, otherwise: of(otherwise)? }
             }
-            Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent, _) => {
+            Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent, _) => {
                 Operation::Kept { address: self.program.layout.relation(id)?.state, negated: false }
             }
-            Node::Builtin(function, args) => match exprs.arguments(args) {
-                &[x] if has_bounds(function) => Operation::Function(function, of(x)?),
+            Node::Builtin(function, args) => match *exprs.arguments(args) {
+                [x] if has_bounds(function) => Operation::Function(function, of(x)?),
+                [x, y] if function == Builtin::Min => Operation::Smallest(of(x)?, of(y)?),
+                [x, y] if function == Builtin::Max => Operation::Largest(of(x)?, of(y)?),
+                [x, y] if function == Builtin::Atan2 => Operation::Angle(of(x)?, of(y)?),
+                [actual, _] if function == Builtin::Homotopy => return of(actual),
+                [x, y] if matches!(function, Builtin::ModEvent | Builtin::RemEvent) => {
+                    let (x, y) = (of(x)?, of(y)?);
+                    let state = self.program.layout.relation(id)?.state;
+                    let quotient = self.push(Operation::Kept { address: state, negated: false })?;
+                    let whole = self.push(Operation::Multiply(quotient, y))?;
+                    Operation::Subtract(x, whole)
+                }
                 _ => return None,
             },
             _ => return None,
@@ -218,11 +394,41 @@ impl Translation<'_> {
     }
 
     fn push(&mut self, operation: Operation) -> Option<u32> {
+        self.degrees.push([0, 1].map(|which| self.degree(operation, which)));
         self.code.push(operation);
-        (self.code.len() <= LONGEST).then(|| self.code.len() as u32 - 1)
+        self.written += 1;
+        let is_short = self.code.len() <= LONGEST && self.written <= MOST_WRITTEN;
+        is_short.then(|| self.code.len() as u32 - 1)
     }
 
-    /// A variable that is assigned a function of time is that function; what changes at events only is kept in memory.
+    /// The degree as a polynomial of time and courses (0) or of courses alone (1).
+    fn degree(&self, operation: Operation, which: usize) -> u32 {
+        let of = |place: u32| self.degrees[place as usize][which];
+        // A constant of a constant is one.
+        let whatever = |degree: u32| if degree == 0 { 0 } else { NO_POLYNOMIAL };
+        let degree = match operation {
+            Operation::Constant(_) | Operation::Kept { .. } | Operation::Decided(..) => 0,
+            Operation::Time => 1 - which as u32,
+            Operation::Course { .. } => 1,
+            Operation::Negate(a) => of(a),
+            Operation::Add(a, b) | Operation::Subtract(a, b) => of(a).max(of(b)),
+            Operation::Multiply(a, b) => of(a) + of(b),
+            Operation::Divide(a, b) => of(a) + whatever(of(b)),
+            Operation::Power(a, b) => match self.code[b as usize] {
+                Operation::Constant(power) if power.fract() == 0.0 && (0.0..=64.0).contains(&power) => {
+                    of(a) * power as u32
+                }
+                _ => whatever(of(a).max(of(b))),
+            },
+            Operation::Choose { condition, then, otherwise } => whatever(of(condition)) + of(then).max(of(otherwise)),
+            Operation::Not(a) | Operation::Compare(_, a) | Operation::Function(_, a) => whatever(of(a)),
+            Operation::And(a, b) | Operation::Or(a, b) => whatever(of(a).max(of(b))),
+            Operation::Smallest(a, b) | Operation::Largest(a, b) | Operation::Angle(a, b) => whatever(of(a).max(of(b))),
+        };
+        degree.min(NO_POLYNOMIAL)
+    }
+
+    /// A variable that is assigned a function is that function; what changes at events only is kept in memory.
     fn variable(&mut self, variable: VarId) -> Option<u32> {
         let place = self.program.layout.place(variable);
         let role = self.program.schedule.roles.get(variable).copied()?;
@@ -238,25 +444,77 @@ impl Translation<'_> {
         if is_kept {
             return self.push(Operation::Kept { address: place.slot, negated: place.negated });
         }
-        let &(assigned, value) = self.assigned.get(&place.slot)?;
-        let mut result = self.expression(value)?;
-        if self.program.layout.place(assigned).negated != place.negated {
-            result = self.push(Operation::Negate(result))?;
+        if let Some(&number) = self.states.get(&place.slot) {
+            return self.course(Source::State(number), place.negated);
         }
-        Some(result)
+        match self.assigned.get(&place.slot).copied() {
+            Some((assigned, value)) => {
+                let written = (self.code.len(), self.courses.len());
+                match self.assigned_value(value) {
+                    Some(result) if self.program.layout.place(assigned).negated == place.negated => Some(result),
+                    Some(result) => self.push(Operation::Negate(result)),
+                    None => {
+                        self.forget(written);
+                        self.course(Source::Unknown(place.slot), place.negated)
+                    }
+                }
+            }
+            None => self.course(Source::Unknown(place.slot), place.negated),
+        }
+    }
+
+    fn assigned_value(&mut self, value: ExprId) -> Option<u32> {
+        self.depth += 1;
+        let result = if self.depth <= DEEPEST { self.expression(value) } else { None };
+        self.depth -= 1;
+        result
+    }
+
+    /// Takes back what was written since.
+    fn forget(&mut self, (code, courses): (usize, usize)) {
+        self.code.truncate(code);
+        self.degrees.truncate(code);
+        self.courses.truncate(courses);
+        self.known.retain(|_, place| (*place as usize) < code);
+    }
+
+    fn course(&mut self, source: Source, negated: bool) -> Option<u32> {
+        // The place is known when the function is worth following.
+        let place = self.push(Operation::Course { place: Place::State(0), negated })?;
+        self.courses.push((place, source));
+        Some(place)
     }
 }
 
 fn has_bounds(function: Builtin) -> bool {
     use Builtin::*;
-    matches!(function, Sin | Cos | Sinh | Cosh | Tanh | Atan | Exp | Log | Log10 | Sqrt | Abs)
+    matches!(
+        function,
+        Sin | Cos
+            | Tan
+            | Asin
+            | Acos
+            | Atan
+            | Sinh
+            | Cosh
+            | Tanh
+            | Exp
+            | Log
+            | Log10
+            | Sqrt
+            | Abs
+            | Sign
+            | Floor
+            | Ceil
+    )
 }
 
 impl Operation {
     fn bounds(self, values: &[Bounds], memory: &Memory, time: Interval) -> Bounds {
         let of = |place: u32| values[place as usize];
-        let truth = |place: u32| of(place).value.low != 0.0;
-        let logical = |value: bool| Bounds::constant(f64::from(u8::from(value)));
+        // What is not decided in the whole piece is anything between false and true.
+        let is_true = |place: u32| of(place).value.low > 0.0;
+        let is_false = |place: u32| of(place).value.high <= 0.0;
         match self {
             Operation::Constant(value) => Bounds::constant(value),
             Operation::Time => Bounds { value: time, slope: Interval::point(1.0) },
@@ -264,18 +522,18 @@ impl Operation {
                 let value = memory.values[address as usize];
                 Bounds::constant(if negated { -value } else { value })
             }
+            Operation::Course { .. } => Bounds::UNKNOWN,
             Operation::Decided(op, state) => logical(decided(op, memory.values[state as usize])),
-            Operation::Not(a) => logical(!truth(a)),
-            Operation::And(a, b) => logical(truth(a) && truth(b)),
-            Operation::Or(a, b) => logical(truth(a) || truth(b)),
-            Operation::Choose { condition, then, otherwise } => of(if truth(condition) { then } else { otherwise }),
+            Operation::Compare(op, difference) => compared(op, of(difference).value),
+            Operation::Not(a) => Bounds::constant(1.0).minus(of(a)),
+            Operation::And(a, b) => of(a).smallest(of(b)),
+            Operation::Or(a, b) => of(a).largest(of(b)),
+            Operation::Choose { condition, then, .. } if is_true(condition) => of(then),
+            Operation::Choose { condition, otherwise, .. } if is_false(condition) => of(otherwise),
+            Operation::Choose { then, otherwise, .. } => of(then).either(of(otherwise)),
             Operation::Negate(a) => of(a).negative(),
-            Operation::Add(a, b) => {
-                Bounds { value: of(a).value.plus(of(b).value), slope: of(a).slope.plus(of(b).slope) }
-            }
-            Operation::Subtract(a, b) => {
-                Bounds { value: of(a).value.minus(of(b).value), slope: of(a).slope.minus(of(b).slope) }
-            }
+            Operation::Add(a, b) => of(a).plus(of(b)),
+            Operation::Subtract(a, b) => of(a).minus(of(b)),
             Operation::Multiply(a, b) if a == b => of(a).power(2.0),
             Operation::Multiply(a, b) => of(a).times(of(b)),
             Operation::Divide(a, b) => of(a).times(of(b).inverse()),
@@ -283,8 +541,28 @@ impl Operation {
                 exponent if exponent.low == exponent.high => of(a).power(exponent.low),
                 _ => Bounds::UNKNOWN,
             },
+            Operation::Smallest(a, b) => of(a).smallest(of(b)),
+            Operation::Largest(a, b) => of(a).largest(of(b)),
+            Operation::Angle(y, x) => of(y).angle(of(x)),
             Operation::Function(function, a) => of(a).function(function),
         }
+    }
+}
+
+fn logical(value: bool) -> Bounds {
+    Bounds::constant(f64::from(u8::from(value)))
+}
+
+/// What a comparison gives where the difference of its sides lies in an interval.
+fn compared(op: CompareOp, difference: Interval) -> Bounds {
+    let signs = [difference.low, difference.high].map(|x| decided(op, x));
+    match (op, signs) {
+        // Zero may lie in between.
+        (CompareOp::Equal | CompareOp::NotEqual, _) if difference.low < 0.0 && difference.high > 0.0 => {
+            Bounds { value: Interval { low: 0.0, high: 1.0 }, slope: Interval::ALL }
+        }
+        (_, [low, high]) if low == high => logical(low),
+        _ => Bounds { value: Interval { low: 0.0, high: 1.0 }, slope: Interval::ALL },
     }
 }
 
@@ -297,238 +575,5 @@ fn decided(op: CompareOp, state: f64) -> bool {
         CompareOp::GreaterEqual => state >= 0.0,
         CompareOp::Equal => state == 0.0,
         CompareOp::NotEqual => state != 0.0,
-    }
-}
-
-/// Bounds of a function of time and of its slope.
-#[derive(Clone, Copy, Debug)]
-struct Bounds {
-    value: Interval,
-    slope: Interval,
-}
-
-impl Bounds {
-    const UNKNOWN: Bounds = Bounds { value: Interval::ALL, slope: Interval::ALL };
-
-    fn constant(value: f64) -> Self {
-        Bounds { value: Interval::point(value), slope: Interval::point(0.0) }
-    }
-
-    fn negative(self) -> Self {
-        Bounds { value: self.value.negative(), slope: self.slope.negative() }
-    }
-
-    fn times(self, other: Self) -> Self {
-        let slope = self.slope.times(other.value).plus(self.value.times(other.slope));
-        Bounds { value: self.value.times(other.value), slope }
-    }
-
-    fn inverse(self) -> Self {
-        let value = self.value.inverse();
-        Bounds { value, slope: self.slope.times(value.power(2).negative()) }
-    }
-
-    fn power(self, exponent: f64) -> Self {
-        /// Powers by multiplication.
-        const LARGEST: f64 = 64.0;
-        if exponent.fract() == 0.0 && exponent.abs() <= LARGEST {
-            let positive = exponent.abs() as u32;
-            let derivative = match positive {
-                0 => Interval::point(0.0),
-                _ => self.value.power(positive - 1).times(Interval::point(f64::from(positive))),
-            };
-            let result = Bounds { value: self.value.power(positive), slope: derivative.times(self.slope) };
-            return if exponent < 0.0 { result.inverse() } else { result };
-        }
-        let logarithm = self.function(Builtin::Log);
-        logarithm.times(Bounds::constant(exponent)).function(Builtin::Exp)
-    }
-
-    /// A function of a function: its own bounds, and those of its derivative times the slope inside.
-    fn function(self, function: Builtin) -> Self {
-        let x = self.value;
-        let one = Interval::point(1.0);
-        let (value, derivative) = match function {
-            Builtin::Sin => (x.sine(), x.cosine()),
-            Builtin::Cos => (x.cosine(), x.sine().negative()),
-            Builtin::Sinh => (x.rising(f64::sinh), x.hyperbolic_cosine()),
-            Builtin::Cosh => (x.hyperbolic_cosine(), x.rising(f64::sinh)),
-            Builtin::Tanh => {
-                let value = x.rising(f64::tanh);
-                (value, one.minus(value.power(2)))
-            }
-            Builtin::Atan => (x.rising(f64::atan), one.plus(x.power(2)).inverse()),
-            Builtin::Exp => (x.rising(f64::exp), x.rising(f64::exp)),
-            Builtin::Log if x.low > 0.0 => (x.rising(f64::ln), x.inverse()),
-            Builtin::Log10 if x.low > 0.0 => {
-                (x.rising(f64::log10), x.times(Interval::point(std::f64::consts::LN_10)).inverse())
-            }
-            Builtin::Sqrt if x.low >= 0.0 => {
-                let value = x.rising(f64::sqrt);
-                (value, value.times(Interval::point(2.0)).inverse())
-            }
-            Builtin::Abs if x.low >= 0.0 => return self,
-            Builtin::Abs if x.high <= 0.0 => return self.negative(),
-            Builtin::Abs => (Interval { low: 0.0, high: x.high.max(-x.low) }, Interval { low: -1.0, high: 1.0 }),
-            _ => (Interval::ALL, Interval::ALL),
-        };
-        Bounds { value, slope: derivative.times(self.slope) }
-    }
-}
-
-/// All numbers from `low` to `high`; results are rounded outwards.
-#[derive(Clone, Copy, Debug)]
-struct Interval {
-    low: f64,
-    high: f64,
-}
-
-impl Interval {
-    const ALL: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
-
-    fn point(value: f64) -> Self {
-        Interval { low: value, high: value }
-    }
-
-    /// Rounded outwards, for an operation with a relative error of some units in the last place.
-    fn wider(low: f64, high: f64) -> Self {
-        const ROUNDING: f64 = 4.0 * f64::EPSILON;
-        let (low, high) = (low - ROUNDING * low.abs(), high + ROUNDING * high.abs());
-        if low.is_nan() || high.is_nan() { Interval::ALL } else { Interval { low, high } }
-    }
-
-    fn contains(self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-
-    fn negative(self) -> Self {
-        Interval { low: -self.high, high: -self.low }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Interval::wider(self.low + other.low, self.high + other.high)
-    }
-
-    fn minus(self, other: Self) -> Self {
-        self.plus(other.negative())
-    }
-
-    fn times(self, other: Self) -> Self {
-        let is_zero = |x: Self| x.low == 0.0 && x.high == 0.0;
-        if is_zero(self) || is_zero(other) {
-            return Interval::point(0.0);
-        }
-        let products = [self.low * other.low, self.low * other.high, self.high * other.low, self.high * other.high];
-        if products.iter().any(|product| product.is_nan()) {
-            return Interval::ALL;
-        }
-        let low = products.iter().copied().fold(f64::INFINITY, f64::min);
-        Interval::wider(low, products.iter().copied().fold(f64::NEG_INFINITY, f64::max))
-    }
-
-    fn inverse(self) -> Self {
-        if self.contains(0.0) { Interval::ALL } else { Interval::wider(1.0 / self.high, 1.0 / self.low) }
-    }
-
-    fn power(self, exponent: u32) -> Self {
-        let mut result = Interval::point(1.0);
-        let is_even = exponent.is_multiple_of(2);
-        // The power of an even exponent is that of the absolute value.
-        let base = match () {
-            () if !is_even || self.low >= 0.0 => self,
-            () if self.high <= 0.0 => self.negative(),
-            () => Interval { low: 0.0, high: self.high.max(-self.low) },
-        };
-        if is_even || base.low >= 0.0 {
-            (0..exponent).for_each(|_| result = result.times(base));
-            return result;
-        }
-        let odd = |x: f64| {
-            let power = Interval::point(x.abs()).power(exponent);
-            if x < 0.0 { power.negative() } else { power }
-        };
-        Interval { low: odd(self.low).low, high: odd(self.high).high }
-    }
-
-    /// Of a function that rises everywhere.
-    fn rising(self, function: impl Fn(f64) -> f64) -> Self {
-        Interval::wider(function(self.low), function(self.high))
-    }
-
-    fn hyperbolic_cosine(self) -> Self {
-        let highest = self.low.abs().max(self.high.abs());
-        let lowest = if self.contains(0.0) { 0.0 } else { self.low.abs().min(self.high.abs()) };
-        Interval::wider(lowest.cosh(), highest.cosh())
-    }
-
-    fn sine(self) -> Self {
-        self.wave(f64::sin, 0.25)
-    }
-
-    fn cosine(self) -> Self {
-        self.wave(f64::cos, 0.0)
-    }
-
-    /// Of sine or cosine, which has its crest at this part of its period.
-    fn wave(self, function: impl Fn(f64) -> f64, crest: f64) -> Self {
-        use std::f64::consts::TAU;
-        let (low, high) = (self.low / TAU, self.high / TAU);
-        let is_part = high - low < 1.0;
-        if !is_part {
-            return Interval { low: -1.0, high: 1.0 };
-        }
-        // Rounding may take a crest out of the piece that it is in.
-        let slack = 4.0 * f64::EPSILON * (1.0 + low.abs().max(high.abs()));
-        let reaches = |place: f64| ((low - place - slack).ceil() + place) <= high + slack;
-        let (at_low, at_high) = (function(self.low), function(self.high));
-        let lowest = if reaches(crest + 0.5) { -1.0 } else { at_low.min(at_high) };
-        let highest = if reaches(crest) { 1.0 } else { at_low.max(at_high) };
-        let wider = Interval::wider(lowest, highest);
-        Interval { low: wider.low.max(-1.0), high: wider.high.min(1.0) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Bounds hold at all points of a piece, for values and for slopes.
-    #[test]
-    fn bounds_hold_inside() {
-        type Function = (&'static str, fn(Bounds) -> Bounds, fn(f64) -> f64, fn(f64) -> f64);
-        let functions: &[Function] = &[
-            ("sin", |x| x.function(Builtin::Sin), f64::sin, f64::cos),
-            ("cos", |x| x.function(Builtin::Cos), f64::cos, |x| -x.sin()),
-            ("exp", |x| x.function(Builtin::Exp), f64::exp, f64::exp),
-            ("cosh", |x| x.function(Builtin::Cosh), f64::cosh, f64::sinh),
-            ("tanh", |x| x.function(Builtin::Tanh), f64::tanh, |x| 1.0 - x.tanh().powi(2)),
-            ("atan", |x| x.function(Builtin::Atan), f64::atan, |x| 1.0 / (1.0 + x * x)),
-            ("square", |x| x.power(2.0), |x| x * x, |x| 2.0 * x),
-            ("cube", |x| x.power(3.0), |x| x * x * x, |x| 3.0 * x * x),
-            ("inverse square", |x| x.power(-2.0), |x| x.powi(-2), |x| -2.0 * x.powi(-3)),
-            ("root", |x| x.power(2.0).function(Builtin::Sqrt), f64::abs, f64::signum),
-            ("product", |x| x.function(Builtin::Sin).times(x), |x| x * x.sin(), |x| x.sin() + x * x.cos()),
-        ];
-        for &(name, bounds, value, slope) in functions {
-            for place in 0..60 {
-                let low = -7.03 + 0.23 * f64::from(place);
-                let high = low + 0.01 + 0.17 * f64::from(place % 9);
-                let found = bounds(Bounds { value: Interval { low, high }, slope: Interval::point(1.0) });
-                for step in 0..=20 {
-                    let x = low + (high - low) * f64::from(step) / 20.0;
-                    assert!(found.value.contains(value(x)), "{name} at {x} in {low}..{high}: {found:?}");
-                    assert!(found.slope.contains(slope(x)), "slope of {name} at {x} in {low}..{high}: {found:?}");
-                }
-            }
-        }
-    }
-
-    /// Over short pieces bounds are narrow.
-    #[test]
-    fn bounds_are_narrow() {
-        let x = Bounds { value: Interval { low: 1.0, high: 1.001 }, slope: Interval::point(1.0) };
-        let found = x.function(Builtin::Sin).times(x.function(Builtin::Exp));
-        assert!(found.value.high - found.value.low < 0.005, "{found:?}");
-        assert!(found.slope.low > 3.7 && found.slope.high < 3.8, "{found:?}");
     }
 }

@@ -445,14 +445,18 @@ impl Simulation {
         self.runtime.machine.memory.driven.next_kink(clockwork::end_of_instant(time))
     }
 
-    /// Searches the last step for the first event, up to `end`. Of functions of time alone it is known where they have crossed.
+    /// Searches the last step for the first event, up to `end`. Of functions with bounds it is known where they have crossed.
     fn search_step(&mut self, begin: f64, end: f64) -> Result<Option<Event>, Stop> {
+        /// Rounding makes bounds and values differ; behind so many times at which they did, values decide alone.
+        const MOST_ROUNDS: u32 = 32;
         let mut from = begin;
+        let mut rounds = 0;
         loop {
             let ModeRuntime { machine, integrator, roots, signals, .. } = &mut *self.runtime;
-            let crossed = match signals.is_empty() {
+            rounds += 1;
+            let crossed = match signals.is_empty() || rounds > MOST_ROUNDS {
                 true => None,
-                false => signals.first(&machine.memory, roots.status(), from, end),
+                false => signals.first(machine, roots, &**integrator, from, end),
             };
             let to = crossed.filter(|&time| time > from).unwrap_or(end);
             let found = roots.search(machine, &**integrator, from, to).map_err(|_| self.last_trouble())?;

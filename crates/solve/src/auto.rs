@@ -300,6 +300,14 @@ impl DenseOutput for Auto {
     fn interpolate(&self, t: f64, out: &mut [f64]) {
         self.current().interpolate(t, out);
     }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        self.current().interpolate_some(t, components, out);
+    }
+
+    fn degree(&self) -> usize {
+        self.current().degree()
+    }
 }
 
 impl Integrator for Auto {

@@ -469,6 +469,15 @@ impl DenseOutput for DaeBdf {
             self.history.interpolate(t - self.t, out);
         }
     }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        let offset = if self.fresh_start { 0.0 } else { t - self.t };
+        self.history.interpolate_some(offset, components, out);
+    }
+
+    fn degree(&self) -> usize {
+        self.history.degree()
+    }
 }
 
 #[cfg(test)]

@@ -72,6 +72,14 @@ impl DenseOutput for DaeMode {
     fn interpolate(&self, t: f64, out: &mut [f64]) {
         self.method.interpolate(t, out);
     }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        self.method.interpolate_some(t, components, out);
+    }
+
+    fn degree(&self) -> usize {
+        self.method.degree()
+    }
 }
 
 impl Integrator for DaeMode {

@@ -282,6 +282,8 @@ impl Formula for DormandPrince {
         1.0
     }
 
+    const DENSE_DEGREE: usize = 7;
+
     fn dense(s: f64, weights: &mut [f64; MAX_STAGES]) {
         let r = 1.0 - s;
         let solution = Self::ROWS[Self::LAST];

@@ -11,7 +11,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
-use crate::vector::add_combination;
+use crate::vector::{add_combination, combined};
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, tighten, worst_component};
 
 const STAGES: usize = 6;
@@ -468,6 +468,19 @@ impl DenseOutput for Esdirk {
         let weights = dense_weights((t - self.t_old) / self.h_used);
         out.copy_from_slice(&self.x_old);
         add_combination(out, self.h_used, &weights, &self.old_slopes);
+    }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        let is_end = t >= self.t || self.h_used == 0.0;
+        let weights = if is_end { [0.0; STAGES] } else { dense_weights((t - self.t_old) / self.h_used) };
+        for (out, &i) in out.iter_mut().zip(components) {
+            let inside = || self.x_old[i] + self.h_used * combined(&weights, &self.old_slopes, i);
+            *out = if is_end { self.x[i] } else { inside() };
+        }
+    }
+
+    fn degree(&self) -> usize {
+        DENSE.len()
     }
 }
 

@@ -238,16 +238,35 @@ impl DenseOutput for FixedStep {
             out.copy_from_slice(&self.x);
             return;
         }
-        let s = (t - self.t_old) / h;
-        let r = 1.0 - s;
-        for i in 0..out.len().min(self.x.len()) {
-            let (a, b) = (self.x_old[i], self.x[i]);
-            out[i] = r * a + s * b;
-            if self.is_explicit() {
-                let (da, db) = (h * self.slope_old[i], h * self.slope[i]);
-                out[i] += s * r * (r * (da - (b - a)) - s * (db - (b - a)));
-            }
+        for (i, out) in out.iter_mut().enumerate().take(self.x.len()) {
+            *out = self.between(i, h, (t - self.t_old) / h);
         }
+    }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        let h = self.t - self.t_old;
+        let is_end = h <= 0.0 || t >= self.t;
+        for (out, &i) in out.iter_mut().zip(components) {
+            *out = if is_end { self.x[i] } else { self.between(i, h, (t - self.t_old) / h) };
+        }
+    }
+
+    fn degree(&self) -> usize {
+        if self.is_explicit() { 3 } else { 1 }
+    }
+}
+
+impl FixedStep {
+    /// A component at a fraction of the last step, whose length is `h`.
+    fn between(&self, i: usize, h: f64, s: f64) -> f64 {
+        let r = 1.0 - s;
+        let (a, b) = (self.x_old[i], self.x[i]);
+        let chord = r * a + s * b;
+        if !self.is_explicit() {
+            return chord;
+        }
+        let (da, db) = (h * self.slope_old[i], h * self.slope[i]);
+        chord + s * r * (r * (da - (b - a)) - s * (db - (b - a)))
     }
 }
 

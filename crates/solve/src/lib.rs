@@ -50,7 +50,7 @@ pub use esdirk::Esdirk;
 pub use linear::LinearSolver;
 pub use method::Method;
 pub use newton::{NewtonError, NewtonSolver, NonlinearSystem};
-pub use ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
+pub use ode::{DenseOutput, Integrator, LARGEST_DEGREE, OdeProblem, Options, Statistics, Step};
 pub use roots::{CrossingFunctions, RootFinder};
 pub use sparse::{Pattern, SparseMatrix};
 pub use tsit5::Tsit5;

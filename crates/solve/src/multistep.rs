@@ -210,6 +210,25 @@ impl History {
         }
     }
 
+    /// As [`interpolate`](Self::interpolate), of some components only.
+    pub fn interpolate_some(&self, offset: f64, components: &[usize], out: &mut [f64]) {
+        for (o, &k) in out.iter_mut().zip(components) {
+            *o = self.value()[k];
+        }
+        let mut c = 1.0;
+        for i in 1..=self.order_used {
+            c *= if i == 1 { offset / self.spans[0] } else { (offset + self.spans[i - 2]) / self.spans[i - 1] };
+            for (o, &k) in out.iter_mut().zip(components) {
+                *o += c * self.difference(i)[k];
+            }
+        }
+    }
+
+    /// The degree of the interpolating polynomial.
+    pub fn degree(&self) -> usize {
+        self.order_used
+    }
+
     /// Slope of the interpolating polynomial at `offset` from the newest point.
     pub fn interpolate_slope(&self, offset: f64, out: &mut [f64]) {
         out.fill(0.0);

@@ -133,7 +133,16 @@ pub trait DenseOutput {
 
     /// The solution at a time of the last accepted step.
     fn interpolate(&self, t: f64, out: &mut [f64]);
+
+    /// As [`interpolate`](Self::interpolate), of some components only.
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]);
+
+    /// The degree of the polynomials that the components are over the last accepted step, at most [`LARGEST_DEGREE`].
+    fn degree(&self) -> usize;
 }
+
+/// Of the polynomials of dense output.
+pub const LARGEST_DEGREE: usize = 7;
 
 /// A method that advances a problem in time.
 pub trait Integrator: DenseOutput + DynClone + Send {

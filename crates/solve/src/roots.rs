@@ -239,6 +239,11 @@ impl RootFinder {
         &self.status
     }
 
+    /// What is added to a function before its sign is compared with its status.
+    pub fn shifts(&self) -> &[f64] {
+        &self.shift
+    }
+
     /// Whether a function was zero, or so near to it that rounding decides, when its sign was frozen, and has not left since.
     pub fn began_at_zero(&self, function: usize) -> bool {
         self.status[function] == 0 || self.shift[function] != 0.0
@@ -724,6 +729,14 @@ mod tests {
 
         fn interpolate(&self, t: f64, out: &mut [f64]) {
             out.fill(t);
+        }
+
+        fn interpolate_some(&self, t: f64, _: &[usize], out: &mut [f64]) {
+            out.fill(t);
+        }
+
+        fn degree(&self) -> usize {
+            1
         }
     }
 

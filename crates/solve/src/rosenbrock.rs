@@ -336,6 +336,20 @@ impl DenseOutput for Rosenbrock {
             out[i] = r * self.x_old[i] + s * (self.x[i] + r * bend);
         }
     }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        let is_end = t >= self.t || self.h_used == 0.0;
+        let s = if is_end { 1.0 } else { (t - self.t_old) / self.h_used };
+        let r = 1.0 - s;
+        for (out, &i) in out.iter_mut().zip(components) {
+            let bend = self.dense[0][i] + s * (self.dense[1][i] + s * self.dense[2][i]);
+            *out = if is_end { self.x[i] } else { r * self.x_old[i] + s * (self.x[i] + r * bend) };
+        }
+    }
+
+    fn degree(&self) -> usize {
+        4
+    }
 }
 
 impl Integrator for Rosenbrock {

@@ -8,7 +8,7 @@ use crate::error::StepError;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::resume::{Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
-use crate::vector::add_combination;
+use crate::vector::{add_combination, combined};
 use crate::weights::{
     Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, tighten, worst_component,
 };
@@ -39,6 +39,9 @@ pub trait Formula: Clone + Send + 'static {
 
     /// How much smaller than the tolerance the errors of steps must be, so that they do not add up to much more.
     fn strictness(tolerance: f64) -> f64;
+
+    /// The degree of the weights of the slopes as polynomials.
+    const DENSE_DEGREE: usize;
 
     /// Weights of the slopes at a fraction of the step.
     fn dense(fraction: f64, weights: &mut [f64; MAX_STAGES]);
@@ -315,6 +318,21 @@ impl<F: Formula> DenseOutput for RungeKutta<F> {
         F::dense((t - self.t_old) / self.h_used, &mut weights);
         out.copy_from_slice(&self.x_old);
         add_combination(out, self.h_used, &weights, &self.slopes);
+    }
+
+    fn interpolate_some(&self, t: f64, components: &[usize], out: &mut [f64]) {
+        let is_end = t >= self.t || self.h_used == 0.0;
+        let mut weights = [0.0; MAX_STAGES];
+        if !is_end {
+            F::dense((t - self.t_old) / self.h_used, &mut weights);
+        }
+        for (out, &i) in out.iter_mut().zip(components) {
+            *out = if is_end { self.x[i] } else { self.x_old[i] + self.h_used * combined(&weights, &self.slopes, i) };
+        }
+    }
+
+    fn degree(&self) -> usize {
+        F::DENSE_DEGREE
     }
 }
 

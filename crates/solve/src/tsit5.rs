@@ -50,6 +50,8 @@ impl Formula for Tsitouras {
         (tolerance / 1e-6).max(1.0).powf(0.16)
     }
 
+    const DENSE_DEGREE: usize = 4;
+
     fn dense(s: f64, weights: &mut [f64; MAX_STAGES]) {
         let square = s * s;
         let values = [

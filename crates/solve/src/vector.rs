@@ -3,6 +3,11 @@
 /// More vectors than any method combines.
 const MOST: usize = 16;
 
+/// One component of a linear combination of vectors.
+pub(crate) fn combined(coefficients: &[f64], vectors: &[Vec<f64>], component: usize) -> f64 {
+    coefficients.iter().zip(vectors).map(|(c, v)| c * v[component]).sum()
+}
+
 /// `out += factor · Σ coefficients[j] · vectors[j]`, in as few passes over `out` as is quick. Zero coefficients cost nothing.
 pub(crate) fn add_combination(out: &mut [f64], factor: f64, coefficients: &[f64], vectors: &[Vec<f64>]) {
     let mut terms: [(f64, &[f64]); MOST] = [(0.0, &[]); MOST];
