@@ -189,3 +189,40 @@ fn start_values_that_contradict_each_other_in_every_mode() {
     assert_near(run.end("a"), 6.5 / 7.0, 1e-12);
     assert!(run.warnings.iter().any(|warning| warning.contains("just before the start")), "{:?}", run.warnings);
 }
+
+/// What is constant after initialisation need not be so during it.
+#[test]
+fn a_constant_that_begins_with_another_value() {
+    let text = "model M
+          parameter Real p(fixed = false), q(fixed = false), r(fixed = false);
+          Real x = if initial() then 5 else 1;
+          Real alias = x, sum = x + alias;
+          Real i = if initial() then 1 else 0;
+          Real a[2] = if initial() then {2, 3} else {0, 1};
+          Integer n = if initial() then 7 else 2;
+          Boolean b = initial();
+          Real s;
+          Real y(start = 0, fixed = true);
+          Integer k(start = 0, fixed = true), m(start = 0, fixed = true);
+        algorithm
+          s := 1;
+          if initial() then
+            s := 4;
+          end if;
+        equation
+          der(y) = i + 1;
+          when initial() then
+            k = integer(x);
+            m = n + (if b then 10 else 0) + integer(s);
+          end when;
+        initial equation
+          p = sum;
+          q = der(y);
+          r = a[1]*a[2];
+        end M;";
+    let result = common::simulate(text, 1.0);
+    let end = |name: &str| result.last(name).unwrap();
+    assert_eq!((end("k"), end("p"), end("q"), end("r"), end("m")), (5.0, 10.0, 2.0, 6.0, 21.0));
+    assert_eq!((end("x"), end("sum"), end("a[2]"), end("n"), end("s")), (1.0, 2.0, 1.0, 2.0, 1.0));
+    assert!((end("y") - 1.0).abs() < 1e-9);
+}

@@ -2,7 +2,7 @@
 //! an equation with one unknown and otherwise parameters gives it, and may leave another equation with one unknown.
 
 use base::Id;
-use dae::{EqId, EquationRole, VarId};
+use dae::{Builtin, EqId, Equation, EquationRole, Node, VarId};
 use rustc_hash::FxHashSet;
 
 use crate::blocks::solve;
@@ -55,6 +55,14 @@ fn is_candidate(work: &Work, row: usize) -> bool {
     matches!(work.model.equations[eq].role, EquationRole::Plain)
         && !is_discrete_equation(work, left, right)
         && work.is_steady(eq)
+        && !begins_otherwise(work, eq)
+}
+
+/// Whether the equation gives something else during initialisation.
+pub(crate) fn begins_otherwise(work: &Work, eq: EqId) -> bool {
+    let Equation { left, right, .. } = work.model.equations[eq];
+    let is_initial = |node: Node| matches!(node, Node::Builtin(Builtin::Initial, _));
+    (left, right) != work.dynamic[eq] && [left, right].iter().any(|&side| work.model.exprs.any(side, is_initial))
 }
 
 /// The unknowns in each active equation; none for those with anything else that may change during the run.

@@ -326,6 +326,7 @@ fn move_parameters(work: &mut Work, blocks: Vec<Block>, levels: &IdVec<VarId, Le
             Block::Assign { assignment, .. }
                 if levels[assignment.variable] == Level::Parameter
                     && !work.is_discrete(assignment.variable)
+                    && !assignment.equation.is_some_and(|eq| constants::begins_otherwise(work, eq))
                     && !work.model.exprs.dependencies(&[assignment.value]).variables.iter().any(|&v| stays[v]) =>
             {
                 work.roles[assignment.variable] = Role::Parameter;
