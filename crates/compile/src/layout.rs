@@ -110,6 +110,8 @@ pub struct Delay {
     pub maximum: Address,
     /// Holds the delay at the last evaluation.
     pub time: Address,
+    /// Before the start the expression was zero, whatever it is at the start.
+    pub rests: bool,
 }
 
 /// `spatialDistribution(in0, in1, x, positive, points, values)`: its arguments at the last evaluation, in order.
@@ -156,7 +158,7 @@ pub struct Layout {
 impl Layout {
     /// What delays and transports remember, at the start.
     pub(crate) fn histories(&self) -> Vec<History> {
-        let past = self.delays.iter().map(|_| History::Past(DelayBuffer::default()));
+        let past = self.delays.iter().map(|delay| History::Past(DelayBuffer::new(delay.rests)));
         past.chain(self.transports.iter().map(|_| History::Profile(Profile::default()))).collect()
     }
 
@@ -224,10 +226,11 @@ impl Layout {
                         interval_value: flag + 2,
                     });
                 }
-                Node::Builtin(Builtin::Delay, _) => {
+                Node::Builtin(Builtin::Delay, args) => {
+                    let rests = schedule.model.exprs.arguments(args).len() > 3;
                     let value = addresses.of(SlotOwner::Delay(id), 3);
                     layout.delay_of.insert(id, layout.delays.len() as u32);
-                    layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2 });
+                    layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2, rests });
                 }
                 Node::Builtin(Builtin::SpatialFirst | Builtin::SpatialSecond, args) => {
                     let count = schedule.model.exprs.arguments(args).len() as u32;

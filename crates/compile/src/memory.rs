@@ -92,18 +92,22 @@ pub struct DelayBuffer {
     /// The last event: at its time the right limit of the past is asked for, else the left one.
     event: f64,
     size: Size,
-}
-
-impl Default for DelayBuffer {
-    fn default() -> Self {
-        Self { points: VecDeque::new(), event: f64::NEG_INFINITY, size: Size::default() }
-    }
+    /// Before the first point the value is zero; it jumps there.
+    rests: bool,
 }
 
 impl DelayBuffer {
+    /// Without points yet. Before the first one there is its value, or zero.
+    pub fn new(rests: bool) -> Self {
+        Self { points: VecDeque::new(), event: f64::NEG_INFINITY, size: Size::default(), rests }
+    }
+
     /// Adds a point.
     pub fn record(&mut self, time: f64, value: f64) {
         self.forget_after(time);
+        if self.rests && self.points.is_empty() {
+            self.points.push_back((time, 0.0));
+        }
         self.size.note(value);
         // At an event the signal may have a kink: a second point ends the smooth piece.
         let ends_here = |buffer: &Self| buffer.points.len() < 2 || buffer.points[buffer.points.len() - 2].0 != time;
@@ -161,16 +165,19 @@ impl DelayBuffer {
     }
 
     /// The value at time − delay; `value` is the expression now. Before the first point it
-    /// is the first value (3.7.4.1). A delay below zero, which an integrator may try, counts as none.
+    /// is the first value (3.7.4.1), or zero. A delay below zero, which an integrator may try, counts as none.
     pub fn at(&self, time: f64, value: f64, delay: f64) -> f64 {
         let rounding = 4.0 * f64::EPSILON * (time.abs() + delay.abs());
         let side = if (time - self.event).abs() <= rounding { rounding } else { -rounding };
         let wanted = time - delay;
-        let (Some(&first), Some(&last)) = (self.points.front(), self.points.back()) else { return value };
+        let (Some(&first), Some(&last)) = (self.points.front(), self.points.back()) else {
+            return if self.rests && delay > 0.0 { 0.0 } else { value };
+        };
         if delay <= 0.0 {
             return value;
         }
-        if wanted <= first.0 {
+        let is_before = if self.rests { wanted + side < first.0 } else { wanted <= first.0 };
+        if is_before {
             return first.1;
         }
         if wanted + side >= last.0 {
@@ -204,7 +211,7 @@ mod tests {
 
     #[test]
     fn delay_interpolates_and_keeps_jumps() {
-        let mut buffer = DelayBuffer::default();
+        let mut buffer = DelayBuffer::new(false);
         buffer.record(0.0, 0.0);
         buffer.record(1.0, 1.0);
         buffer.record(1.0, 5.0);
@@ -217,5 +224,18 @@ mod tests {
         // Behind the last point the value now is the next one: the parabola through (1, 5), (2, 6) and (2.5, 7).
         assert!((buffer.at(2.5, 7.0, 0.25) - (6.5 - 1.0 / 24.0)).abs() < 1e-14);
         assert_eq!(buffer.at(2.5, 7.0, 9.0), 0.0);
+    }
+
+    #[test]
+    fn what_rested_before_the_start_jumps_there() {
+        let mut buffer = DelayBuffer::new(true);
+        assert_eq!((buffer.at(0.0, 3.0, 1.0), buffer.at(0.0, 3.0, 0.0)), (0.0, 3.0));
+        buffer.record(0.0, 3.0);
+        buffer.record(2.0, 5.0);
+        assert_eq!((buffer.at(0.5, 3.5, 1.0), buffer.at(1.0, 4.0, 1.0)), (0.0, 0.0));
+        assert_eq!(buffer.jump_between(-1.0, 0.0), Some(0.0));
+        buffer.pass_event(1.0);
+        assert_eq!(buffer.at(1.0, 4.0, 1.0), 3.0);
+        assert_eq!(buffer.at(2.5, 5.5, 1.5), 4.0);
     }
 }

@@ -466,7 +466,7 @@ fn builtin(
     }
     Ok(match (arguments, derivatives) {
         (&[x], &[dx]) => unary(e, id, op, x, dx),
-        (&[x, y], &[dx, dy]) => binary(e, op, x, y, dx, dy),
+        (&[x, y], &[dx, dy]) if op != Builtin::Delay => binary(e, op, x, y, dx, dy),
         _ => match op {
             Builtin::SemiLinear if arguments.len() == 3 => {
                 let zero = e.int(0);
@@ -476,10 +476,10 @@ fn builtin(
                 let (first, second) = (e.mul(slope, derivatives[0]), e.mul(arguments[0], slope_derivative));
                 e.add(first, second)
             }
-            // x(t − T) has the derivative x'(t − T)·(1 − T').
+            // x(t − T) has the derivative x'(t − T)·(1 − T'). Before the start x is constant.
             Builtin::Delay if kind == Kind::Total && arguments.len() >= 2 => {
-                let mut delayed = arguments.to_vec();
-                delayed[0] = derivatives[0];
+                let longest = arguments.get(2).copied().unwrap_or(arguments[1]);
+                let delayed = [derivatives[0], arguments[1], longest, e.int(0)];
                 let past = e.builtin(Builtin::Delay, &delayed);
                 let one = e.int(1);
                 let factor = e.sub(one, derivatives[1]);

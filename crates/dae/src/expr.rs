@@ -81,7 +81,8 @@ pub enum Builtin {
     /// `initial()`, `terminal()`.
     Initial,
     Terminal,
-    /// `delay(expr, time, maximum)`.
+    /// `delay(expr, time, maximum)`. With a fourth argument, zero, the past before the start is zero: it is the derivative of
+    /// one that was constant.
     Delay,
     /// `homotopy(actual, simplified)`.
     Homotopy,

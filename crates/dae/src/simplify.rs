@@ -466,7 +466,9 @@ impl Exprs {
                 return Some(self.mul(positive, x));
             }
             (Builtin::Delay, &[x, ref times @ ..])
-                if self.is_literal(x) && times.iter().all(|&time| self.may_leave_out(time)) =>
+                if self.is_literal(x)
+                    && (times.len() < 3 || self.is_zero(x))
+                    && times.iter().all(|&time| self.may_leave_out(time)) =>
             {
                 return Some(x);
             }

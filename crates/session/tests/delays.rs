@@ -177,3 +177,39 @@ fn a_jump_that_leaves_a_transport_switches() {
         assert_near(run.end("at"), 1.5, 1e-9);
     }
 }
+
+/// Before the start the past is constant, so its derivative is zero: what is integrated is the delayed signal itself.
+#[test]
+fn the_derivative_of_a_delay_begins_at_zero() {
+    // The delayed signal, and the constraint through which it is differentiated.
+    let cases = [
+        ("delay(sin(time), 0.5)", "v = der(x)"),
+        ("delay(u, 0.5)", "v = der(x)"),
+        ("delay(time, 0.5 + 0.2*sin(time), 1)", "v = der(x)"),
+        ("delay(u, 0.3) + delay(sin(2*time), 0.7 - 0.1*time, 1)", "v = der(x)"),
+        ("delay(sin(time), 0.5)", "w = x; v = der(w)"),
+    ];
+    for (signal, equation) in cases {
+        for solver in SOLVERS {
+            let text = format!(
+                "model M
+                   Real u(start = 1, fixed = true), x, w, v, z;
+                 initial equation
+                   z = x;
+                 equation
+                   der(u) = -u;
+                   x = {signal};
+                   {}
+                   {equation};
+                   der(z) = v;
+                 end M;",
+                if equation.starts_with('w') { "" } else { "w = 0;" }
+            );
+            let finished = complete(&text, solver, 2.0);
+            for time in [0.1, 0.29, 0.45, 0.8, 2.0] {
+                assert_near(finished.at("z", time), finished.at("x", time), 3e-5);
+            }
+            assert_eq!(finished.at("v", 0.0), 0.0, "{solver}: {text}");
+        }
+    }
+}

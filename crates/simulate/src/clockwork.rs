@@ -351,7 +351,8 @@ impl Clockwork {
 
     /// Delayed signals begin to move when the first delay is over.
     pub fn begin_delays(&mut self, machine: &Machine) {
-        (0..machine.program.layout.delays.len()).for_each(|k| self.expect(machine, k, false, 0));
+        let delays = machine.program.layout.delays.iter().enumerate();
+        delays.for_each(|(k, delay)| self.expect(machine, k, delay.rests, 0));
     }
 
     /// What rounding alone separates is expected once, but for jumps, which arrive exactly when they do.
