@@ -147,3 +147,27 @@ fn a_ball_that_is_set_on_the_floor_chatters() {
         assert!((time - (2.0f64 / 9.81).sqrt()).abs() < 1e-2, "{solver}: {time}");
     }
 }
+
+/// At 1e12 s time is as coarse as the steps are: events do not swallow the step before them.
+#[test]
+fn fixed_steps_far_from_zero() {
+    let text = "model M
+        Real x(start = 0, fixed = true);
+        Integer k(start = 0, fixed = true);
+      equation
+        der(x) = 1;
+        when sample(1e12, 0.25) then
+          k = pre(k) + 1;
+        end when;
+      end M;";
+    for solver in ["euler", "rk4", "implicit-euler", "linearly-implicit-euler"] {
+        let settings = Settings {
+            start_time: Some(1e12),
+            stop_time: Some(1e12 + 1.0),
+            solver: Some(solver.to_owned()),
+            ..Settings::default()
+        };
+        let result = simulate_with(text, &settings, &|_| true);
+        assert_eq!((end(&result, "x"), end(&result, "k")), (1.0, 5.0), "{solver}");
+    }
+}

@@ -23,6 +23,8 @@ pub enum Scheme {
 }
 
 const MAX_ITERATIONS: usize = 10;
+/// Times that differ by less, relative to themselves, may be one instant to the run, which would not take a step between them.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// BDF2 extrapolates; a step that is longer than the last by more than this begins anew.
 const LARGEST_RATIO: f64 = 2.0;
@@ -280,9 +282,14 @@ impl Integrator for FixedStep {
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError> {
         set_weights(&self.options, &self.x, &mut self.weights);
         let width = self.options.fixed_step.min(self.options.max_step);
-        let grid = self.origin + (self.count + 1) as f64 * width;
         // A grid point that falls on the limit up to rounding is the limit.
-        let on_grid = grid < t_limit - 1e-9 * width;
+        let near = (1e-9 * width).max(ROUNDING * t_limit.abs());
+        let mut grid = self.origin + (self.count + 1) as f64 * width;
+        if grid <= self.t {
+            self.count = ((self.t - self.origin) / width + 1e-9).floor() as u64;
+            grid = self.origin + (self.count + 1) as f64 * width;
+        }
+        let on_grid = grid < t_limit - near;
         let t_new = if on_grid { grid } else { t_limit };
         // The nominal step, not the difference of two rounded times, keeps the factorisation usable.
         let exact = t_new - self.t;
@@ -291,7 +298,7 @@ impl Integrator for FixedStep {
             return Err(StepError::StepTooSmall { t: self.t, h, component: 0 });
         }
         self.advance(problem, h, t_new).map_err(|failure| failure.at(self.t, h))?;
-        self.count += u64::from(on_grid || (grid - t_limit).abs() <= 1e-9 * width);
+        self.count += u64::from(on_grid || (grid - t_limit).abs() <= near);
         self.last_step = h;
         self.t_old = self.t;
         self.t = t_new;
