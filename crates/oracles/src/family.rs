@@ -94,6 +94,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "growth",
+        about: "what begins small and grows, with every method and tolerance, against closed forms",
+        case: crate::growth::case,
+        tested: 100,
+    },
+    Family {
         name: "initial",
         about: "initial value problems, determined or not, against Newton's method on all unknowns",
         case: crate::initial::case,

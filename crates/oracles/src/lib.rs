@@ -26,6 +26,7 @@ mod descriptor;
 mod discrete;
 mod functions;
 mod gears;
+mod growth;
 mod initial;
 mod inputs;
 mod linear;

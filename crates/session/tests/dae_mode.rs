@@ -93,3 +93,31 @@ fn events_find_consistent_algebraic_unknowns() {
         assert!((dae - ode).abs() < 1e-6, "{name}: {dae} and {ode}");
     }
 }
+
+/// Moving states back to their constraints is no event: the order stays, and the error follows the tolerance.
+#[test]
+fn projection_keeps_the_order() {
+    let text = "model M
+        Real x(start = -0.932, fixed = true), y, vx(start = -2.435, fixed = true), vy, f;
+      equation
+        der(x) = vx;
+        der(y) = vy;
+        der(vx) = -f*1.48*x;
+        der(vy) = f - 9.81;
+        y = 0.74*x^2;
+      end M;";
+    let end = |solver: &str, tolerance: f64| {
+        let settings = Settings {
+            solver: Some(solver.to_owned()),
+            tolerance: Some(tolerance),
+            stop_time: Some(6.0),
+            ..Settings::default()
+        };
+        common::run_by_projection_with(text, settings).at("x", 6.0)
+    };
+    let exact = end("dop853", 1e-12);
+    for tolerance in [1e-6, 1e-8] {
+        let error = (end("dae", tolerance) - exact).abs();
+        assert!(error < 100.0 * tolerance, "{tolerance}: {error}");
+    }
+}

@@ -36,6 +36,7 @@ mod rhythm;
 mod run;
 mod signals;
 mod simulation;
+mod sizes;
 mod start_point;
 mod system_failure;
 mod systems;

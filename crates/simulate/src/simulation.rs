@@ -26,6 +26,7 @@ use crate::projection::Projector;
 use crate::rhythm::{RecentEvents, RestlessEvents};
 use crate::run::{Options, RunStatistics};
 use crate::signals::Signals;
+use crate::sizes::{Extent, Sizes};
 use crate::systems::Systems;
 use crate::undetermined;
 use remember::Remembering;
@@ -226,6 +227,7 @@ pub struct Simulation {
     guard: guard::Guard,
     /// What the search for a stationary state has to say.
     notices: Vec<Diagnostic>,
+    sizes: Sizes,
 }
 
 impl Simulation {
@@ -265,6 +267,7 @@ impl Simulation {
             meter: Meter::new(options.measure),
             guard: guard::Guard::default(),
             notices: Vec::new(),
+            sizes: Sizes::default(),
             runtime,
         }
     }
@@ -318,6 +321,7 @@ impl Simulation {
     pub(crate) fn start(&mut self) -> Result<(), Stop> {
         self.program.read_states(&self.runtime.machine.memory, &mut self.x);
         self.runtime.started = true;
+        self.measure_states();
         if let Err(error) = self.runtime.integrator.start(&mut self.runtime.machine, self.time, &self.x, None) {
             return Err(self.step_trouble(error).into());
         }
@@ -330,6 +334,21 @@ impl Simulation {
             self.program.compile_in_background();
         }
         Ok(())
+    }
+
+    /// The states at the beginning say how large they are.
+    fn measure_states(&mut self) {
+        if self.options.solver.is_fixed_step() {
+            return;
+        }
+        let extent = self.extent();
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+        self.sizes.begin(machine, self.time, &self.x, extent);
+        self.sizes.apply(&mut **integrator, extent);
+    }
+
+    fn extent(&self) -> Extent {
+        Extent { span: self.options.stop_time - self.options.start_time, tolerance: self.options.tolerance }
     }
 
     /// Goes on by a step of the integrator, to `stop` or the next event at most, and passes that event.
@@ -471,6 +490,10 @@ impl Simulation {
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
         self.end_short_flight();
+        if !self.sizes.is_empty() {
+            let extent = self.extent();
+            self.sizes.follow(&mut *self.runtime.integrator, extent);
+        }
         self.drift(time)?;
         self.look_at_undetermined(time)?;
         let fixed = self.program.schedule.state_sets.is_empty();
@@ -596,6 +619,12 @@ impl Simulation {
         self.runtime.machine.systems.forget_factors(&self.program);
         self.program.read_states(&self.runtime.machine.memory, &mut self.x);
         let started = std::mem::replace(&mut self.runtime.started, true);
+        if !self.options.solver.is_fixed_step() {
+            let extent = self.extent();
+            let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+            self.sizes.arrive(machine, time, &self.x, extent);
+            self.sizes.apply(&mut **integrator, extent);
+        }
         let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
         // A mode that is entered again goes on with the method and the step that it had.
         let outcome = match started {
@@ -630,6 +659,7 @@ impl Simulation {
             excursion / largest.max(f64::MIN_POSITIVE)
         }));
         self.evaluate_left_of(time, trigger.before)?;
+        self.sizes.note_left(&self.runtime.machine, &self.x);
         self.program.record_delays(&mut self.runtime.machine.memory);
         self.clockwork.remember_delayed(&mut self.runtime.machine);
         self.write_row(rows)?;

@@ -384,6 +384,29 @@ impl Integrator for Auto {
         self.current_mut().defect(t, slope)
     }
 
+    fn begins_straight(&self) -> bool {
+        self.current().begins_straight()
+    }
+
+    fn planned_step(&self) -> Option<f64> {
+        self.current().planned_step()
+    }
+
+    fn begin_anew(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h: f64) -> Result<(), StepError> {
+        self.current_mut().begin_anew(problem, t, x, h)
+    }
+
+    fn sharpen(&mut self, factor: f64) {
+        self.multistep.sharpen(factor);
+    }
+
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.explicit.set_absolute_tolerance(component, absolute);
+        self.one_step.set_absolute_tolerance(component, absolute);
+        self.rosenbrock.set_absolute_tolerance(component, absolute);
+        self.multistep.set_absolute_tolerance(component, absolute);
+    }
+
     fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {
         self.current_mut().retake(problem, t, h)
     }

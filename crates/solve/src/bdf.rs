@@ -485,6 +485,10 @@ impl Integrator for Bdf {
         outcome
     }
 
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.x.len(), absolute);
+    }
+
     fn reset(&mut self, size: usize) {
         let statistics = self.statistics;
         *self = Bdf::new(size, self.options.clone());

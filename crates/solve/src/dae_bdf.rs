@@ -194,6 +194,11 @@ impl DaeBdf {
         self.strictness = strictness;
     }
 
+    /// See [`crate::Integrator::set_absolute_tolerance`].
+    pub fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.x.len(), absolute);
+    }
+
     /// Another such factor, until the next restart.
     pub fn sharpen(&mut self, factor: f64) {
         self.sharpness = factor;
@@ -393,6 +398,11 @@ impl DaeBdf {
         self.begin(t, x, dx, None);
         self.control.h = self.control.h.min(h);
         self.history.rescale_start(self.control.h);
+    }
+
+    /// Replaces the values at the end of the last step by consistent ones that differ from them by drift only.
+    pub fn move_to(&mut self, x: &[f64]) {
+        self.history.move_to(x);
     }
 
     /// Begins again at consistent values of a time of the last step, with a shorter one.

@@ -98,6 +98,12 @@ impl Integrator for DaeMode {
         self.method.step(implicit, t_limit)
     }
 
+    fn correct(&mut self, problem: &mut dyn OdeProblem, x: &[f64]) -> Result<(), StepError> {
+        self.consistent(problem, self.method.time(), x)?;
+        self.method.move_to(&self.values);
+        Ok(())
+    }
+
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError> {
         self.consistent(problem, t, x)?;
         self.method.restart(t, &self.values, &self.slopes);
@@ -120,6 +126,11 @@ impl Integrator for DaeMode {
         self.consistent(problem, t, &x)?;
         self.method.retake(t, &self.values, &self.slopes, h);
         Ok(())
+    }
+
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.states, absolute);
+        self.method.set_absolute_tolerance(component, absolute);
     }
 
     fn reset(&mut self, size: usize) {

@@ -565,6 +565,10 @@ impl Integrator for Esdirk {
         evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
     }
 
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.x.len(), absolute);
+    }
+
     fn reset(&mut self, size: usize) {
         let statistics = self.statistics;
         *self = Esdirk::new(size, self.options.clone());

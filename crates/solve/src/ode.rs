@@ -71,6 +71,17 @@ impl Options {
         Options { relative_tolerance: relative, absolute_tolerance: vec![absolute], ..Options::default() }
     }
 
+    /// Sets the absolute tolerance of one component of `size`.
+    pub fn set_absolute(&mut self, component: usize, size: usize, absolute: f64) {
+        if self.absolute_tolerance.len() < size {
+            let last = self.absolute(size);
+            self.absolute_tolerance.resize(size, last);
+        }
+        if let Some(tolerance) = self.absolute_tolerance.get_mut(component) {
+            *tolerance = absolute;
+        }
+    }
+
     pub fn absolute(&self, component: usize) -> f64 {
         self.absolute_tolerance.get(component).or(self.absolute_tolerance.last()).copied().unwrap_or(1e-6)
     }
@@ -193,6 +204,9 @@ pub trait Integrator: DenseOutput + DynClone + Send {
     /// Makes errors smaller by a factor, from the next start or step until the next restart: something decides about events
     /// that is smaller than the tolerance. For methods whose steps may begin as straight lines.
     fn sharpen(&mut self, _factor: f64) {}
+
+    /// Changes the absolute tolerance of a component from the next start or step on. Methods without error control have none.
+    fn set_absolute_tolerance(&mut self, _component: usize, _absolute: f64) {}
 
     /// Goes back to a time of the last accepted step. The next step has the length `h` at most.
     fn retake(&mut self, problem: &mut dyn OdeProblem, t: f64, h: f64) -> Result<(), StepError> {

@@ -422,6 +422,10 @@ impl Integrator for Rosenbrock {
         Ok(())
     }
 
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.x.len(), absolute);
+    }
+
     fn reset(&mut self, size: usize) {
         let statistics = self.statistics;
         *self = Rosenbrock::new(size, self.options.clone());

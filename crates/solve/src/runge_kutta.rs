@@ -421,6 +421,10 @@ impl<F: Formula> Integrator for RungeKutta<F> {
         self.evaluate_first_slope(problem)
     }
 
+    fn set_absolute_tolerance(&mut self, component: usize, absolute: f64) {
+        self.options.set_absolute(component, self.x.len(), absolute);
+    }
+
     fn reset(&mut self, size: usize) {
         let statistics = self.statistics;
         *self = RungeKutta::new(size, self.options.clone());

@@ -140,8 +140,11 @@ pub fn run_with(text: &str, settings: Settings) -> Run {
 
 /// Runs the last model of a text from 0 on with everything integrated and moved to the constraints.
 pub fn run_by_projection(text: &str, stop_time: f64) -> Run {
+    run_by_projection_with(text, Settings { stop_time: Some(stop_time), ..Settings::default() })
+}
+
+pub fn run_by_projection_with(text: &str, settings: Settings) -> Run {
     let index_reduction = transform::IndexReduction::Projection;
-    let settings = Settings { stop_time: Some(stop_time), ..Settings::default() };
     let options = transform::Options { index_reduction, ..transform::Options::default() };
     run_in(text, options, settings, EventLogFormat::Text)
 }

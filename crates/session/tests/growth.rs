@@ -1,0 +1,87 @@
+//! What begins small: it grows as much as it does, whoever gave a nominal value, and what decays is not followed to nothing.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{assert_near, run_with};
+use session::{Ending, Settings};
+
+const ADAPTIVE: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+
+fn settings(solver: &str, stop: f64, tolerance: f64) -> Settings {
+    Settings {
+        solver: Some(solver.to_owned()),
+        stop_time: Some(stop),
+        tolerance: Some(tolerance),
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn growth_from_a_small_start_value() {
+    let text = "model M Real x(start = 1e-9, fixed = true); equation der(x) = 30*x; end M;";
+    let expected = 1e-9 * 30f64.exp();
+    for solver in ADAPTIVE {
+        for tolerance in [1e-4, 1e-6, 1e-8] {
+            let end = run_with(text, settings(solver, 1.0, tolerance)).result.last("x").unwrap();
+            assert_near(end / expected, 1.0, 1e3 * tolerance);
+        }
+    }
+}
+
+#[test]
+fn a_logistic_curve_ignites_in_time() {
+    let text = "model M Real x(start = 1e-9, fixed = true); Real t(start = 0, fixed = true);
+        equation der(x) = 3*x*(1 - x); when x > 0.5 then t = time; end when; end M;";
+    for solver in ADAPTIVE {
+        let run = run_with(text, settings(solver, 8.9, 1e-6));
+        assert_near(run.result.last("t").unwrap(), (1e9f64 - 1.0).ln() / 3.0, 1e-4);
+    }
+}
+
+#[test]
+fn an_intermediate_that_begins_at_zero() {
+    // b and c make each other, at the same rate: b + c grows like e^(10 t), b - c decays.
+    let text = "model M Real a(start = 1, fixed = true), b(start = 1e-8, fixed = true), c(start = 0, fixed = true);
+        equation der(a) = 0; der(b) = 10*a*c; der(c) = 10*a*b; end M;";
+    let expected = 0.5e-8 * (20f64.exp() + (-20f64).exp());
+    for solver in ADAPTIVE {
+        let end = run_with(text, settings(solver, 2.0, 1e-6)).result.last("b").unwrap();
+        assert_near(end / expected, 1.0, 1e-3);
+    }
+}
+
+/// Small or not at the start, behind an event that sets it, or in the mode after one.
+#[test]
+fn growth_behind_an_event() {
+    let text = "model M Real x(start = 1, fixed = true); Boolean late = time >= 1;
+        equation der(x) = if late then 20*x else -x;
+        when late then reinit(x, 1e-7); end when; end M;";
+    for solver in ADAPTIVE {
+        let end = run_with(text, settings(solver, 2.0, 1e-6)).result.last("x").unwrap();
+        assert_near(end / (1e-7 * 20f64.exp()), 1.0, 1e-3);
+    }
+}
+
+/// A small value that only decays, or that rounding makes, costs a few steps more, no longer run.
+#[test]
+fn decay_and_rounding_are_not_followed() {
+    let steps = |text: &str, solver: &str| {
+        let run = run_with(text, settings(solver, 10.0, 1e-6));
+        assert_eq!(run.ending, Ending::Complete, "{}", run.said);
+        run.statistics.steps
+    };
+    let decay = |start: f64| format!("model M Real x(start = {start:e}, fixed = true); equation der(x) = -5*x; end M;");
+    let balance = |start: f64| {
+        format!(
+            "model M Real x(start = 1, fixed = true), v(start = {start:e}, fixed = true);
+             equation der(x) = v; der(v) = (x/3 + x/3 + x/3) - 1 - 3*v - (x - 1); end M;"
+        )
+    };
+    for solver in ["auto", "bdf", "esdirk", "dae"] {
+        let (small, large) = (steps(&decay(1e-9), solver), steps(&decay(1.0), solver));
+        assert!(small <= 2 * large + 30, "{solver}: {small} {large}");
+        let (noise, rest) = (steps(&balance(1e-17), solver), steps(&balance(0.0), solver));
+        assert!(noise <= rest + 100, "{solver}: {noise} {rest}");
+    }
+}
