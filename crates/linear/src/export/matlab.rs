@@ -1,0 +1,106 @@
+//! A script for MATLAB and Octave that makes `sys`, an `ss` object with names.
+
+use std::fmt::Write as _;
+
+use super::{Cell, named_lists, named_matrices, with_unit};
+use crate::StateSpace;
+
+pub fn matlab<T: Cell>(system: &StateSpace<T>) -> String {
+    let mut out = String::new();
+    for (key, list) in named_lists(system) {
+        let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
+        let _ = writeln!(out, "% {key}: {}", names.join(", "));
+    }
+    let symbolic =
+        named_matrices(system).iter().any(|(_, matrix)| matrix.entries().iter().any(|cell| cell.number().is_none()));
+    if symbolic {
+        out.push_str("% The matrices hold expressions: assign the parameters first.\n");
+    }
+    for (name, matrix) in named_matrices(system) {
+        if matrix.rows() == 0 || matrix.columns() == 0 {
+            let _ = writeln!(out, "{name} = zeros({}, {});", matrix.rows(), matrix.columns());
+            continue;
+        }
+        let _ = writeln!(out, "{name} = [");
+        for i in 0..matrix.rows() {
+            let cells: Vec<String> = matrix.row(i).iter().map(Cell::exact).collect();
+            let _ = writeln!(out, "  {}", cells.join(", "));
+        }
+        out.push_str("];\n");
+    }
+    // Octave calls the properties otherwise, and both complain about empty lists.
+    out.push_str("if exist('OCTAVE_VERSION', 'builtin')\n  pkg load control\nend\nsys = ss(A, B, C, D);\n");
+    let lists = named_lists(system);
+    for ((_, list), (matlab, octave)) in
+        lists.iter().zip([("StateName", "stname"), ("InputName", "inname"), ("OutputName", "outname")])
+    {
+        if list.is_empty() {
+            continue;
+        }
+        let names: Vec<String> = list.iter().map(|(name, _)| quoted(name)).collect();
+        let _ = writeln!(out, "names = {{{}}};", names.join("; "));
+        let _ = writeln!(
+            out,
+            "if exist('OCTAVE_VERSION', 'builtin')\n  sys = set(sys, '{octave}', names);\nelse\n  sys.{matlab} = names;\nend"
+        );
+    }
+    out
+}
+
+fn quoted(name: &str) -> String {
+    format!("'{}'", name.replace('\'', "''").replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::tests::oscillator;
+    use super::*;
+
+    #[test]
+    fn a_script() {
+        expect![[r#"
+            % states: mass.s (m), mass.v_rel (m/s)
+            % inputs: force (N)
+            % outputs: sensor.s (m)
+            A = [
+              0, 1
+              -0.3333333333333333, -2e-7
+            ];
+            B = [
+              0
+              2500000
+            ];
+            C = [
+              1, 0
+            ];
+            D = [
+              0
+            ];
+            if exist('OCTAVE_VERSION', 'builtin')
+              pkg load control
+            end
+            sys = ss(A, B, C, D);
+            names = {'mass.s'; 'mass.v_rel'};
+            if exist('OCTAVE_VERSION', 'builtin')
+              sys = set(sys, 'stname', names);
+            else
+              sys.StateName = names;
+            end
+            names = {'force'};
+            if exist('OCTAVE_VERSION', 'builtin')
+              sys = set(sys, 'inname', names);
+            else
+              sys.InputName = names;
+            end
+            names = {'sensor.s'};
+            if exist('OCTAVE_VERSION', 'builtin')
+              sys = set(sys, 'outname', names);
+            else
+              sys.OutputName = names;
+            end
+        "#]]
+        .assert_eq(&matlab(&oscillator()));
+    }
+}

@@ -1,0 +1,83 @@
+//! A script for Python that makes `sys`, a `control.StateSpace` with names.
+
+use std::fmt::Write as _;
+
+use super::{Cell, named_lists, named_matrices, with_unit};
+use crate::StateSpace;
+
+pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
+    let mut out = String::from("import control\nimport numpy as np\n\n");
+    for (key, list) in named_lists(system) {
+        let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
+        let _ = writeln!(out, "# {key}: {}", names.join(", "));
+    }
+    let symbolic =
+        named_matrices(system).iter().any(|(_, matrix)| matrix.entries().iter().any(|cell| cell.number().is_none()));
+    if symbolic {
+        out.push_str("# The matrices hold expressions: assign the parameters first.\n");
+    }
+    for (name, matrix) in named_matrices(system) {
+        if matrix.rows() == 0 || matrix.columns() == 0 {
+            let _ = writeln!(out, "{name} = np.zeros(({}, {}))", matrix.rows(), matrix.columns());
+            continue;
+        }
+        let _ = writeln!(out, "{name} = np.array([");
+        for i in 0..matrix.rows() {
+            let cells: Vec<String> = matrix.row(i).iter().map(Cell::exact).collect();
+            let _ = writeln!(out, "    [{}],", cells.join(", "));
+        }
+        let _ = writeln!(out, "], dtype=float)");
+    }
+    out.push_str("sys = control.StateSpace(\n    A, B, C, D,\n");
+    for (key, list) in named_lists(system) {
+        let names: Vec<String> = list.iter().map(|(name, _)| quoted(name)).collect();
+        let _ = writeln!(out, "    {key}=[{}],", names.join(", "));
+    }
+    out.push_str(")\n");
+    out
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::tests::oscillator;
+    use super::*;
+
+    #[test]
+    fn a_script() {
+        expect![[r#"
+            import control
+            import numpy as np
+
+            # states: mass.s (m), mass.v_rel (m/s)
+            # inputs: force (N)
+            # outputs: sensor.s (m)
+            A = np.array([
+                [0, 1],
+                [-0.3333333333333333, -2e-7],
+            ], dtype=float)
+            B = np.array([
+                [0],
+                [2500000],
+            ], dtype=float)
+            C = np.array([
+                [1, 0],
+            ], dtype=float)
+            D = np.array([
+                [0],
+            ], dtype=float)
+            sys = control.StateSpace(
+                A, B, C, D,
+                states=["mass.s", "mass.v_rel"],
+                inputs=["force"],
+                outputs=["sensor.s"],
+            )
+        "#]]
+        .assert_eq(&python(&oscillator()));
+    }
+}

@@ -1,0 +1,204 @@
+//! The staircase form that separates what inputs reach from what they do not (Van Dooren 1981), and what follows from it:
+//! controllability, observability, minimal realisations.
+
+use faer::Mat;
+
+use crate::balance::{balance, scale_signals};
+use crate::eigen::real_eigen;
+use crate::householder::compress_rows;
+use crate::modes::ranked;
+use crate::{Complex, Error, Matrix, Participation, State, StateSpace};
+
+/// Entries below this part of the norm of a (balanced) matrix count as zero in decisions about ranks.
+pub const RANK_TOLERANCE: f64 = 1e-12;
+
+/// What the inputs can move, or what the outputs show.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reach {
+    /// How many states of the staircase form are controllable (observable).
+    pub rank: usize,
+    /// The ranks of the steps: states that the inputs reach directly, through one integrator more, and so on.
+    pub steps: Vec<usize>,
+    /// The modes that stay out of reach.
+    pub hidden: Vec<HiddenMode>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct HiddenMode {
+    pub pole: Complex,
+    /// The distance of the pencil [A - λI, B] (or [A - λI; C]), balanced, from losing rank there, relative to its norm: about
+    /// zero, by the test of Popov, Belevitch and Hautus.
+    pub distance: f64,
+    /// The states that the mode consists of.
+    pub participations: Vec<Participation>,
+}
+
+impl Reach {
+    pub fn is_complete(&self) -> bool {
+        self.hidden.is_empty()
+    }
+}
+
+pub(crate) struct Staircase {
+    pub a: Mat<f64>,
+    pub b: Mat<f64>,
+    pub c: Mat<f64>,
+    /// x = Q z, orthogonal.
+    pub q: Mat<f64>,
+    pub steps: Vec<usize>,
+}
+
+impl Staircase {
+    pub fn rank(&self) -> usize {
+        self.steps.iter().sum()
+    }
+}
+
+/// Of a balanced system.
+pub(crate) fn staircase(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -> Staircase {
+    let n = a.nrows();
+    let (mut a, mut b, mut c) = (a, b, c);
+    let mut q = Mat::<f64>::identity(n, n);
+    let norm = a.norm_l2();
+    let tolerance = tolerance.max(10.0 * n as f64 * f64::EPSILON);
+    let mut steps = Vec::new();
+    let mut block = b.clone();
+    let mut limit = tolerance * b.norm_l2();
+    let mut done = 0;
+    loop {
+        let reflections = compress_rows(block, done, limit);
+        let rank = reflections.len();
+        for reflection in &reflections {
+            reflection.from_left(&mut a);
+            reflection.from_right(&mut a);
+            reflection.from_right(&mut q);
+            reflection.from_right(&mut c);
+            if steps.is_empty() {
+                reflection.from_left(&mut b);
+            }
+        }
+        if rank == 0 {
+            break;
+        }
+        steps.push(rank);
+        let columns = done;
+        done += rank;
+        if done == n {
+            break;
+        }
+        block = a.as_ref().submatrix(done, columns, n - done, rank).to_owned();
+        limit = tolerance * norm;
+    }
+    Staircase { a, b, c, q, steps }
+}
+
+pub fn controllability(system: &StateSpace, tolerance: f64) -> Result<Reach, Error> {
+    system.check()?;
+    reach(system.a.dense(), system.b.dense(), tolerance)
+}
+
+pub fn observability(system: &StateSpace, tolerance: f64) -> Result<Reach, Error> {
+    system.check()?;
+    let (a, c) = (system.a.dense(), system.c.dense());
+    reach(a.transpose().to_owned(), c.transpose().to_owned(), tolerance)
+}
+
+fn reach(mut a: Mat<f64>, mut b: Mat<f64>, tolerance: f64) -> Result<Reach, Error> {
+    let (n, inputs) = (a.nrows(), b.ncols());
+    balance(&mut a, Some(&mut b), None);
+    scale_signals(a.norm_l2().max(f64::MIN_POSITIVE), &mut b, &mut Mat::zeros(0, n), &mut Mat::zeros(0, inputs));
+    let stairs = staircase(a.clone(), b.clone(), Mat::zeros(0, n), tolerance);
+    let rank = stairs.rank();
+    let mut hidden = Vec::new();
+    if rank < n {
+        // Left eigenvectors of the lower block, in the coordinates of the balanced states.
+        let rest = stairs.a.as_ref().submatrix(rank, rank, n - rank, n - rank);
+        let eigen = real_eigen(rest, true)?;
+        for (j, &pole) in eigen.values.iter().enumerate() {
+            if pole.im < 0.0 {
+                continue;
+            }
+            let weight =
+                |i: usize| (0..n - rank).map(|k| eigen.left[(k, j)] * stairs.q[(i, rank + k)]).sum::<Complex>();
+            let weights: Vec<f64> = (0..n).map(|i| weight(i).norm_sqr()).collect();
+            hidden.push(HiddenMode { pole, distance: pbh_distance(&a, &b, pole)?, participations: ranked(&weights) });
+        }
+        hidden.sort_by(|x, y| x.pole.re.total_cmp(&y.pole.re).then(x.pole.im.total_cmp(&y.pole.im)));
+    }
+    Ok(Reach { rank, steps: stairs.steps, hidden })
+}
+
+fn pbh_distance(a: &Mat<f64>, b: &Mat<f64>, pole: Complex) -> Result<f64, Error> {
+    let (n, m) = (a.nrows(), b.ncols());
+    let pencil = Mat::from_fn(n, n + m, |i, j| match j {
+        _ if j >= n => Complex::new(b[(i, j - n)], 0.0),
+        _ if i == j => a[(i, j)] - pole,
+        _ => Complex::new(a[(i, j)], 0.0),
+    });
+    let values = pencil.singular_values().map_err(|_| Error::NoConvergence)?;
+    let (largest, smallest) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+    Ok(if largest > 0.0 { smallest / largest } else { 0.0 })
+}
+
+/// The smallest singular value of [A - λI, B] over the largest, after balancing: zero where the inputs cannot move the
+/// mode of λ. With `system` transposed the same for outputs.
+pub fn pbh(system: &StateSpace, pole: Complex) -> Result<f64, Error> {
+    system.check()?;
+    let (mut a, mut b) = (system.a.dense(), system.b.dense());
+    balance(&mut a, Some(&mut b), None);
+    pbh_distance(&a, &b, pole)
+}
+
+/// The system with inputs and outputs exchanged.
+pub fn dual(system: &StateSpace) -> StateSpace {
+    let transposed = |matrix: &Matrix| Matrix::from_fn(matrix.columns(), matrix.rows(), |i, j| matrix[(j, i)]);
+    StateSpace {
+        a: transposed(&system.a),
+        b: transposed(&system.c),
+        c: transposed(&system.b),
+        d: transposed(&system.d),
+        states: system.states.clone(),
+        inputs: system.outputs.clone(),
+        outputs: system.inputs.clone(),
+    }
+}
+
+/// The controllable and observable part. Its states are combinations of the given ones, unless nothing was to remove.
+pub fn minimal(system: &StateSpace, tolerance: f64) -> Result<StateSpace, Error> {
+    system.check()?;
+    let (mut a, mut b, mut c) = (system.a.dense(), system.b.dense(), system.c.dense());
+    let mut d = system.d.dense();
+    balance(&mut a, Some(&mut b), Some(&mut c));
+    let size = a.norm_l2();
+    let (inputs, outputs) = scale_signals(size, &mut b, &mut c, &mut d);
+    let (a, b, c) = reduce(a, b, c, tolerance);
+    let n = a.nrows();
+    if n == system.order() {
+        return Ok(system.clone());
+    }
+    let states = (1..=n).map(|i| State::new(format!("z{i}"), "", "")).collect();
+    let b = Matrix::from_fn(n, b.ncols(), |i, j| b[(i, j)] / inputs[j]);
+    let c = Matrix::from_fn(c.nrows(), n, |i, j| c[(i, j)] / outputs[i]);
+    let matrices = [Matrix::from_dense(a.as_ref()), b, c, system.d.clone()];
+    StateSpace::new(matrices, states, system.inputs.clone(), system.outputs.clone())
+}
+
+/// Removes the uncontrollable, then the unobservable part.
+fn reduce(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
+    let (a, b, c) = controllable_part(a, b, c, tolerance);
+    let transposed = |matrix: &Mat<f64>| matrix.transpose().to_owned();
+    let (a, c, b) = controllable_part(transposed(&a), transposed(&c), transposed(&b), tolerance);
+    (transposed(&a), transposed(&b), transposed(&c))
+}
+
+fn controllable_part(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -> (Mat<f64>, Mat<f64>, Mat<f64>) {
+    let stairs = staircase(a.clone(), b.clone(), c.clone(), tolerance);
+    let rank = stairs.rank();
+    if rank == a.nrows() {
+        // The form of the staircase is not needed, and the given one has fewer rounding errors.
+        return (a, b, c);
+    }
+    let part =
+        |matrix: &Mat<f64>, rows: usize, columns: usize| matrix.as_ref().submatrix(0, 0, rows, columns).to_owned();
+    (part(&stairs.a, rank, rank), part(&stairs.b, rank, b.ncols()), part(&stairs.c, c.nrows(), rank))
+}

@@ -1,0 +1,125 @@
+//! Transfer functions of single pairs: poles, zeros and gain, and the coefficients that follow from them.
+//!
+//! Hidden modes are removed first, so that poles and zeros do not cancel. The gain comes from evaluations of the state space
+//! at points among the poles and zeros; where these disagree the transfer function is not accurate, and that is reported
+//! instead of a wrong one. Coefficients are products of the roots, never the way to them.
+
+use crate::frequency::Evaluator;
+use crate::zeros::zeros;
+use crate::{Complex, Error, StateSpace, minimal, poles};
+
+/// gain · Π (s - zero) / Π (s - pole).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TransferFunction {
+    pub zeros: Vec<Complex>,
+    pub poles: Vec<Complex>,
+    pub gain: f64,
+}
+
+impl TransferFunction {
+    /// From the highest power to the constant.
+    pub fn numerator(&self) -> Vec<f64> {
+        polynomial(&self.zeros).into_iter().map(|coefficient| coefficient * self.gain).collect()
+    }
+
+    /// From the highest power, whose coefficient is one, to the constant.
+    pub fn denominator(&self) -> Vec<f64> {
+        polynomial(&self.poles)
+    }
+
+    pub fn evaluate(&self, s: Complex) -> Complex {
+        ratio(&self.zeros, &self.poles, s) * self.gain
+    }
+
+    /// The phase of s = iω in degrees that follows from adding up the angles of all roots: continuous in ω, and -90° for
+    /// each integrator.
+    pub fn natural_phase(&self, frequency: f64) -> f64 {
+        let s = Complex::new(0.0, frequency);
+        // A root in the right half plane starts at 180° on the real axis; its conjugates cancel.
+        let angle = |root: &Complex| (s - root).arg();
+        let sum: f64 = self.zeros.iter().map(angle).sum::<f64>() - self.poles.iter().map(angle).sum::<f64>();
+        sum.to_degrees() + if self.gain < 0.0 { 180.0 } else { 0.0 }
+    }
+}
+
+pub fn transfer_function(
+    system: &StateSpace,
+    output: usize,
+    input: usize,
+    tolerance: f64,
+) -> Result<TransferFunction, Error> {
+    let pair = minimal(&system.pair(output, input)?, tolerance)?;
+    let poles = poles(&pair)?;
+    if poles.is_empty() {
+        return Ok(TransferFunction { gain: pair.d[(0, 0)], ..TransferFunction::default() });
+    }
+    let zeros = zeros(&pair, tolerance)?;
+    let gain = gain(&pair, &zeros, &poles)?;
+    Ok(TransferFunction { zeros, poles, gain })
+}
+
+fn gain(pair: &StateSpace, zeros: &[Complex], poles: &[Complex]) -> Result<f64, Error> {
+    let mut evaluator = Evaluator::new(pair)?;
+    let sizes: Vec<f64> = zeros.iter().chain(poles).map(|root| root.norm()).filter(|&size| size > 0.0).collect();
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    let size = if sizes.is_empty() {
+        1.0
+    } else {
+        (sizes.iter().map(|size| size.max(1e-12 * largest).ln()).sum::<f64>() / sizes.len() as f64).exp()
+    };
+    // Away from the roots: in the right half plane, at angles that are no one's damping.
+    let mut estimates = Vec::new();
+    for (radius, angle) in [(0.3, 0.3), (0.7, 0.9), (1.0, 0.1), (1.3, 1.2), (1.9, 0.6), (3.1, 0.4), (7.0, 0.0)] {
+        let s = Complex::from_polar(radius * size, angle);
+        let estimate = evaluator.at(s)[(0, 0)] / ratio(zeros, poles, s);
+        if estimate.is_finite() {
+            estimates.push(estimate);
+        }
+    }
+    estimates.sort_by(|x, y| x.re.total_cmp(&y.re));
+    let Some(&middle) = estimates.get(estimates.len() / 2) else { return Err(Error::NoConvergence) };
+    let mut errors: Vec<f64> = estimates.iter().map(|estimate| (estimate - middle.re).norm() / middle.norm()).collect();
+    errors.sort_by(f64::total_cmp);
+    let typical = errors[errors.len() / 2];
+    if !(typical <= 1e-4) {
+        return Err(Error::Inaccurate { what: "the transfer function", residual: typical });
+    }
+    Ok(middle.re)
+}
+
+/// Π (s - zero) / Π (s - pole) in an order that keeps partial products from overflowing.
+fn ratio(zeros: &[Complex], poles: &[Complex], s: Complex) -> Complex {
+    let mut result = Complex::ONE;
+    for k in 0..zeros.len().max(poles.len()) {
+        if let Some(zero) = zeros.get(k) {
+            result *= s - zero;
+        }
+        if let Some(pole) = poles.get(k) {
+            result /= s - pole;
+        }
+    }
+    result
+}
+
+/// The monic polynomial with these roots, which come in conjugate pairs; from the highest power down.
+pub fn polynomial(roots: &[Complex]) -> Vec<f64> {
+    let mut coefficients = vec![1.0];
+    // From small to large roots the intermediate polynomials are the best conditioned.
+    let mut roots = roots.to_vec();
+    roots.sort_by(|x, y| x.norm().total_cmp(&y.norm()));
+    for root in roots.iter().filter(|root| root.im >= 0.0) {
+        let factor: &[f64] = if root.im == 0.0 { &[1.0, -root.re] } else { &[1.0, -2.0 * root.re, root.norm_sqr()] };
+        coefficients = product(&coefficients, factor);
+    }
+    coefficients
+}
+
+pub(crate) fn product(left: &[f64], right: &[f64]) -> Vec<f64> {
+    let mut result = vec![0.0; left.len() + right.len() - 1];
+    for (i, x) in left.iter().enumerate() {
+        for (j, y) in right.iter().enumerate() {
+            result[i + j] += x * y;
+        }
+    }
+    result
+}

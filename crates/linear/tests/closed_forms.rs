@@ -1,0 +1,346 @@
+//! Results that are known in closed form.
+
+mod common;
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
+
+use common::{companion, complex, distance, evaluate};
+use linear::{
+    Complex, Error, Excitation, Matrix, RANK_TOLERANCE, Signal, State, StateSpace, controllability,
+    controllability_gramian, dc_gain, frequency_response, hankel_singular_values, margins, minimal, modes,
+    observability, pbh, poles, root_locus, time_response, transfer_function, zeros,
+};
+
+/// n equal masses between walls; unit masses and springs, dampers proportional to the springs.
+fn chain(n: usize, damping: f64) -> StateSpace {
+    let stiffness = |i: usize, j: usize| match i.abs_diff(j) {
+        0 => 2.0,
+        1 => -1.0,
+        _ => 0.0,
+    };
+    let a = Matrix::from_fn(2 * n, 2 * n, |i, j| match (i < n, j < n) {
+        (true, _) => f64::from(u8::from(j == n + i)),
+        (false, true) => -stiffness(i - n, j),
+        (false, false) => -damping * stiffness(i - n, j - n),
+    });
+    let b = Matrix::from_fn(2 * n, 1, |i, _| f64::from(u8::from(i == n)));
+    let c = Matrix::from_fn(1, 2 * n, |_, j| f64::from(u8::from(j == n - 1)));
+    let states = (0..2 * n).map(|i| {
+        let (letter, unit) = if i < n { ("s", "m") } else { ("v", "m/s") };
+        State::new(format!("mass{}.{letter}", i % n + 1), unit, format!("mass{}", i % n + 1))
+    });
+    let (inputs, outputs) = (vec![Signal::new("force", "N")], vec![Signal::new("position", "m")]);
+    StateSpace::new([a, b, c, Matrix::zeros(1, 1)], states.collect(), inputs, outputs).unwrap()
+}
+
+/// A ladder of n resistors and capacitors of 1: the voltage at one end drives, that of the last capacitor is read.
+fn ladder(n: usize) -> StateSpace {
+    let a = Matrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+        0 if i + 1 == n => -1.0,
+        0 => -2.0,
+        1 => 1.0,
+        _ => 0.0,
+    });
+    let b = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(i == 0)));
+    let c = Matrix::from_fn(1, n, |_, j| f64::from(u8::from(j + 1 == n)));
+    StateSpace::unnamed([a, b, c, Matrix::zeros(1, 1)]).unwrap()
+}
+
+fn butterworth(n: usize, cutoff: f64) -> StateSpace {
+    let pole = |k: usize| Complex::from_polar(cutoff, PI * (0.5 + (2 * k + 1) as f64 / (2 * n) as f64));
+    let mut poles: Vec<Complex> = (0..n).map(pole).collect();
+    poles.iter_mut().filter(|pole| pole.im.abs() < 1e-9 * cutoff).for_each(|pole| pole.im = 0.0);
+    companion(&[], &poles, cutoff.powi(n as i32))
+}
+
+#[test]
+fn a_chain_of_masses() {
+    let (n, damping) = (12, 0.01);
+    let mut expected = Vec::new();
+    for k in 1..=n {
+        let frequency = 2.0 * (k as f64 * PI / (2 * (n + 1)) as f64).sin();
+        let ratio = damping * frequency / 2.0;
+        let root = frequency * (1.0 - ratio * ratio).sqrt();
+        expected.extend([complex(-ratio * frequency, root), complex(-ratio * frequency, -root)]);
+    }
+    let system = chain(n, damping);
+    assert!(distance(&poles(&system).unwrap(), &expected) < 1e-12);
+    let modes = modes(&system).unwrap();
+    assert_eq!(modes.len(), n);
+    for mode in &modes {
+        let total: f64 = mode.components(&system).iter().map(|(_, share)| share).sum();
+        assert!((total - 1.0).abs() < 1e-6);
+        let ratio = mode.damping().unwrap();
+        assert!((ratio - damping * mode.natural_frequency() / 2.0).abs() < 1e-9);
+    }
+    // The middle masses move most in the fundamental mode.
+    let slowest = modes.iter().min_by(|x, y| x.natural_frequency().total_cmp(&y.natural_frequency())).unwrap();
+    let named: Vec<&str> = slowest.components(&system).iter().take(2).map(|(name, _)| *name).collect();
+    assert!(named.contains(&"mass6") && named.contains(&"mass7"), "{named:?}");
+}
+
+/// From the first mass to the last only springs and dampers carry the force: their zeros k + d s = 0 are all there are.
+#[test]
+fn zeros_of_a_chain_of_masses() {
+    let found = zeros(&chain(4, 0.5), RANK_TOLERANCE).unwrap();
+    assert!(distance(&found, &[complex(-2.0, 0.0); 3]) < 1e-4, "{found:?}");
+    assert!(zeros(&chain(12, 0.0), RANK_TOLERANCE).unwrap().is_empty());
+}
+
+#[test]
+fn a_ladder_of_resistors_and_capacitors() {
+    let n = 30;
+    let expected: Vec<Complex> =
+        (1..=n).map(|k| complex(-4.0 * ((2 * k - 1) as f64 * PI / (4 * n + 2) as f64).sin().powi(2), 0.0)).collect();
+    let system = ladder(n);
+    assert!(distance(&poles(&system).unwrap(), &expected) < 1e-12);
+    assert!(zeros(&system, RANK_TOLERANCE).unwrap().is_empty());
+    assert!((dc_gain(&system).unwrap()[(0, 0)] - 1.0).abs() < 1e-12);
+    let function = transfer_function(&ladder(8), 0, 0, RANK_TOLERANCE).unwrap();
+    assert!((function.gain - 1.0).abs() < 1e-10);
+    // Numerator 1; the coefficients of the denominator are binomial: C(n+k, n-k).
+    let mut binomial: Vec<f64> = Vec::new();
+    for k in (0..=8usize).rev() {
+        binomial.push((1..=8 - k).fold(1.0, |value, i| value * (8 + k + 1 - i) as f64 / i as f64));
+    }
+    for (found, expected) in function.denominator().iter().zip(&binomial) {
+        assert!((found / expected - 1.0).abs() < 1e-10, "{:?} {binomial:?}", function.denominator());
+    }
+}
+
+#[test]
+fn butterworth_filters() {
+    for n in 1..=8 {
+        let filter = butterworth(n, 50.0);
+        let response = frequency_response(&filter, None).unwrap();
+        for (&frequency, value) in response.frequencies.iter().zip(response.curve(0, 0)) {
+            let expected = 1.0 / (1.0 + (frequency / 50.0).powi(2 * n as i32)).sqrt();
+            assert!((value.norm() / expected - 1.0).abs() < 1e-9, "{n} {frequency}");
+        }
+        let (first, last) = (response.frequencies[0], response.frequencies[response.frequencies.len() - 1]);
+        assert!((first - 1.0).abs() < 1e-9 && (last - 1000.0).abs() < 1e-6, "{first} {last}");
+        let phase = response.phase(0, 0);
+        let expected = -90.0 * n as f64;
+        assert!((phase[phase.len() - 1] - expected).abs() < 16.0, "{n} {}", phase[phase.len() - 1]);
+    }
+}
+
+#[test]
+fn roots_of_companion_matrices() {
+    let roots: Vec<Complex> = (1..=10).map(|k| complex(-f64::from(k), 0.0)).collect();
+    assert!(distance(&poles(&companion(&[], &roots, 1.0)).unwrap(), &roots) < 1e-6);
+    let pair = [complex(-1.0, 3.0), complex(-1.0, -3.0), complex(2.0, 0.0)];
+    let wanted = [complex(-4.0, 0.0), complex(0.0, 1.0), complex(0.0, -1.0)];
+    let system = companion(&wanted, &pair, 5.0);
+    let found = zeros(&system, RANK_TOLERANCE).unwrap();
+    assert!(distance(&found, &wanted) < 1e-12, "{found:?}");
+    let function = transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+    assert!((function.gain - 5.0).abs() < 1e-12);
+    let coefficients = function.numerator();
+    for (found, expected) in coefficients.iter().zip([5.0, 20.0, 5.0, 20.0]) {
+        assert!((found - expected).abs() < 1e-11, "{coefficients:?}");
+    }
+}
+
+#[test]
+fn multiple_poles_are_one_mode() {
+    let triple = companion(&[], &[complex(-2.0, 0.0); 3], 1.0);
+    let found = modes(&triple).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].multiplicity, 3);
+    assert!((found[0].pole + 2.0).norm() < 1e-9, "{found:?}");
+    let double: Vec<Complex> = [complex(-1.0, 5.0), complex(-1.0, -5.0)].repeat(2);
+    let found = modes(&companion(&[], &double, 1.0)).unwrap();
+    assert_eq!((found.len(), found[0].multiplicity), (1, 2), "{found:?}");
+    assert!((found[0].pole - complex(-1.0, 5.0)).norm() < 1e-9);
+    assert_eq!(poles(&triple).unwrap().len(), 3);
+}
+
+#[test]
+fn exactly_defective_poles_have_participations() {
+    // Two free masses: four poles at the origin in two Jordan blocks.
+    let a = Matrix::from([[0.0, 1.0, 0.0, 0.0], [0.0; 4], [0.0, 0.0, 0.0, 1.0], [0.0; 4]]);
+    let matrices = [a, Matrix::zeros(4, 1), Matrix::zeros(1, 4), Matrix::zeros(1, 1)];
+    let found = modes(&StateSpace::unnamed(matrices).unwrap()).unwrap();
+    assert_eq!((found.len(), found[0].multiplicity, found[0].pole), (1, 4, Complex::ZERO), "{found:?}");
+    for participation in &found[0].participations {
+        assert!((participation.share - 0.25).abs() < 1e-9);
+    }
+    assert_eq!(found[0].damping(), None);
+    assert_eq!(found[0].time_constant(), None);
+    // Beside another pole.
+    let a = Matrix::from([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, -3.0]]);
+    let matrices = [a, Matrix::zeros(3, 1), Matrix::zeros(1, 3), Matrix::zeros(1, 1)];
+    let found = modes(&StateSpace::unnamed(matrices).unwrap()).unwrap();
+    assert_eq!(found.len(), 2);
+    let shares: Vec<(usize, f64)> = found[1].participations.iter().map(|p| (p.state, p.share)).collect();
+    assert_eq!(shares.len(), 2, "{shares:?}");
+    assert!(shares.iter().all(|(state, share)| *state < 2 && (share - 0.5).abs() < 1e-9), "{shares:?}");
+}
+
+#[test]
+fn a_mode_without_input_is_named() {
+    // The second mass hangs on nothing.
+    let a = Matrix::from([[0.0, 1.0, 0.0, 0.0], [-4.0, -0.4, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, -9.0, 0.0]]);
+    let b = Matrix::from([[0.0], [1.0], [0.0], [0.0]]);
+    let c = Matrix::from([[1.0, 0.0, 1.0, 0.0]]);
+    let names = ["driven.s", "driven.v", "free.s", "free.v"];
+    let states = names.map(|name| State::new(name, "", name.split('.').next().unwrap_or(""))).to_vec();
+    let (inputs, outputs) = (vec![Signal::new("f", "N")], vec![Signal::new("y", "m")]);
+    let system = StateSpace::new([a, b, c, Matrix::zeros(1, 1)], states, inputs, outputs).unwrap();
+    let reach = controllability(&system, RANK_TOLERANCE).unwrap();
+    assert_eq!((reach.rank, reach.steps.as_slice()), (2, [1, 1].as_slice()));
+    assert_eq!(reach.hidden.len(), 1);
+    let hidden = &reach.hidden[0];
+    assert!((hidden.pole - complex(0.0, 3.0)).norm() < 1e-12 && hidden.distance < 1e-14);
+    assert!(hidden.participations.iter().all(|p| system.states[p.state].component == "free"));
+    assert!(observability(&system, RANK_TOLERANCE).unwrap().is_complete());
+    assert!(pbh(&system, complex(0.0, 3.0)).unwrap() < 1e-14);
+    assert!(pbh(&system, poles(&system).unwrap()[0]).unwrap() > 1e-2);
+    let small = minimal(&system, RANK_TOLERANCE).unwrap();
+    assert_eq!(small.order(), 2);
+    assert!(
+        distance(&poles(&small).unwrap(), &[complex(-0.2, 3.96f64.sqrt()), complex(-0.2, -(3.96f64.sqrt()))]) < 1e-12
+    );
+}
+
+#[test]
+fn units_do_not_decide_about_ranks() {
+    // A hydraulic cylinder in SI units: pressures of 10⁷ Pa beside positions of millimetres.
+    let a = Matrix::from([[0.0, 1.0, 0.0], [0.0, -20.0, 1e-5], [0.0, -1e11, -1.0]]);
+    let b = Matrix::from([[0.0], [0.0], [1e13]]);
+    let c = Matrix::from([[1.0, 0.0, 0.0]]);
+    let system = StateSpace::unnamed([a, b, c, Matrix::zeros(1, 1)]).unwrap();
+    assert_eq!(controllability(&system, RANK_TOLERANCE).unwrap().rank, 3);
+    assert_eq!(observability(&system, RANK_TOLERANCE).unwrap().rank, 3);
+    assert_eq!(minimal(&system, RANK_TOLERANCE).unwrap(), system);
+    assert_eq!(dc_gain(&system).unwrap()[(0, 0)], f64::INFINITY);
+    let function = transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+    assert!((function.gain / 1e8 - 1.0).abs() < 1e-9, "{function:?}");
+    assert!(function.zeros.is_empty());
+}
+
+#[test]
+fn zeros_of_systems_with_several_inputs_and_outputs() {
+    // G = [1/(s+1), 2/(s+3); 1/(s+1), 1/(s+1)]: det G = (1 - s) / ((s+1)² (s+3)), a textbook zero at +1.
+    let a = Matrix::from([[-1.0, 0.0, 0.0], [0.0, -3.0, 0.0], [0.0, 0.0, -1.0]]);
+    let b = Matrix::from([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]);
+    let c = Matrix::from([[1.0, 2.0, 0.0], [1.0, 0.0, 1.0]]);
+    let system = StateSpace::unnamed([a.clone(), b.clone(), c.clone(), Matrix::zeros(2, 2)]).unwrap();
+    assert!(distance(&zeros(&system, RANK_TOLERANCE).unwrap(), &[complex(1.0, 0.0)]) < 1e-12);
+    // An output more: rank is lost nowhere.
+    let c = Matrix::from([[1.0, 2.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
+    let tall = StateSpace::unnamed([a.clone(), b.clone(), c, Matrix::zeros(3, 2)]).unwrap();
+    assert!(zeros(&tall, RANK_TOLERANCE).unwrap().is_empty());
+    // The same output twice changes nothing.
+    let c = Matrix::from([[1.0, 2.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]);
+    let twice = StateSpace::unnamed([a.clone(), b.clone(), c, Matrix::zeros(3, 2)]).unwrap();
+    assert!(distance(&zeros(&twice, RANK_TOLERANCE).unwrap(), &[complex(1.0, 0.0)]) < 1e-12);
+    // An output of zero leaves the states without influence: all are decoupled.
+    let nothing = StateSpace::unnamed([a.clone(), b, Matrix::zeros(1, 3), Matrix::zeros(1, 2)]).unwrap();
+    assert!(zeros(&nothing, RANK_TOLERANCE).unwrap().len() <= 3);
+    let nothing = StateSpace::unnamed([a, Matrix::zeros(3, 0), Matrix::zeros(0, 3), Matrix::zeros(0, 0)]).unwrap();
+    assert_eq!(zeros(&nothing, RANK_TOLERANCE).unwrap().len(), 3);
+    let empty =
+        StateSpace::unnamed([Matrix::zeros(0, 0), Matrix::zeros(0, 1), Matrix::zeros(1, 0), Matrix::from([[2.0]])]);
+    let empty = empty.unwrap();
+    assert!(zeros(&empty, RANK_TOLERANCE).unwrap().is_empty() && poles(&empty).unwrap().is_empty());
+    assert_eq!(transfer_function(&empty, 0, 0, RANK_TOLERANCE).unwrap().numerator(), [2.0]);
+    assert_eq!(dc_gain(&empty).unwrap()[(0, 0)], 2.0);
+}
+
+#[test]
+fn margins_of_a_textbook_loop() {
+    // L = 4 / (s (s+1) (s+2)): phase crossover at √2 with gain 6/4.
+    let system = companion(&[], &[complex(0.0, 0.0), complex(-1.0, 0.0), complex(-2.0, 0.0)], 4.0);
+    let found = margins(&system, 0, 0).unwrap();
+    let gain = found.smallest_gain().unwrap();
+    assert!((gain.frequency - 2f64.sqrt()).abs() < 1e-9 && (gain.factor - 1.5).abs() < 1e-9, "{found:?}");
+    let phase = found.smallest_phase().unwrap();
+    let value = evaluate(&system, complex(0.0, phase.frequency))[(0, 0)];
+    assert!((value.norm() - 1.0).abs() < 1e-9);
+    assert!((phase.degrees - (180.0 + value.arg().to_degrees())).abs() < 1e-7);
+    assert!(found.stable);
+    assert!((phase.delay() * phase.frequency - phase.degrees.to_radians()).abs() < 1e-12);
+    // The gain crossover of a loop of high gain is far from its pole.
+    let found = margins(&companion(&[], &[complex(-1.0, 0.0)], 1e6), 0, 0).unwrap();
+    assert!((found.phase[0].frequency / 1e6 - 1.0).abs() < 1e-9 && (found.phase[0].degrees - 90.0).abs() < 1e-3);
+    assert!(found.gain.is_empty());
+}
+
+#[test]
+fn step_and_impulse_of_an_oscillator() {
+    let (frequency, ratio) = (3.0f64, 0.2f64);
+    let root = frequency * (1.0 - ratio * ratio).sqrt();
+    let system = companion(&[], &[complex(-ratio * frequency, root), complex(-ratio * frequency, -root)], 9.0);
+    let response = time_response(&system, Excitation::Step, None).unwrap();
+    for (&t, y) in response.time.iter().zip(response.curve(0, 0)) {
+        let decay = (-ratio * frequency * t).exp();
+        let expected = 1.0 - decay * ((root * t).cos() + ratio * frequency / root * (root * t).sin());
+        assert!((y - expected).abs() < 1e-12);
+    }
+    let end = response.time[response.time.len() - 1];
+    assert!((8.0..25.0).contains(&end), "{end}");
+    let response = time_response(&system, Excitation::Impulse, Some(2.0)).unwrap();
+    for (&t, y) in response.time.iter().zip(response.curve(0, 0)) {
+        let expected = 9.0 / root * (-ratio * frequency * t).exp() * (root * t).sin();
+        assert!((y - expected).abs() < 1e-11);
+    }
+    let undamped = companion(&[], &[complex(0.0, TAU), complex(0.0, -TAU)], TAU * TAU);
+    let response = time_response(&undamped, Excitation::Step, None).unwrap();
+    assert!((response.time[response.time.len() - 1] - 30.0).abs() < 1.0);
+}
+
+#[test]
+fn a_locus_with_a_breakaway_point_and_a_crossing() {
+    // 1/(s (s+1) (s+2)): breakaway at -1 + 1/√3, crossing at ±i√2 with gain 6.
+    let system = companion(&[], &[complex(0.0, 0.0), complex(-1.0, 0.0), complex(-2.0, 0.0)], 1.0);
+    let locus = root_locus(&system, 0, 0, None).unwrap();
+    assert_eq!(locus.breakaways.len(), 1);
+    let expected = -1.0 + 1.0 / 3f64.sqrt();
+    assert!((locus.breakaways[0].point - expected).norm() < 1e-9, "{:?}", locus.breakaways);
+    assert!((locus.breakaways[0].gain - 2.0 / (3.0 * 3f64.sqrt())).abs() < 1e-9);
+    assert_eq!(locus.crossings.len(), 1, "{:?}", locus.crossings);
+    assert!((locus.crossings[0].point - complex(0.0, 2f64.sqrt())).norm() < 1e-6);
+    assert!((locus.crossings[0].gain - 6.0).abs() < 1e-6);
+    assert_eq!(locus.branches.len(), 3);
+    // Each pole of each branch lies on the locus: 1 + k L = 0.
+    for (k, &gain) in locus.gains.iter().enumerate().filter(|(_, gain)| **gain > 0.0) {
+        for branch in &locus.branches {
+            let s = branch[k];
+            let value = s * (s + 1.0) * (s + 2.0) + gain;
+            assert!(value.norm() < 1e-9 * gain.max(1.0), "{s} {gain}");
+        }
+    }
+    // No branch jumps inside the picture.
+    for branch in &locus.branches {
+        let step = |pair: &[Complex]| (pair[1] - pair[0]).norm() / pair[1].norm().max(4.0);
+        assert!(branch.windows(2).map(step).fold(0.0, f64::max) < 0.15);
+    }
+}
+
+#[test]
+fn gramians_of_a_first_order_system() {
+    // P = b²/(2a), Q = c²/(2a), Hankel singular value |bc|/(2a).
+    let matrices = [Matrix::from([[-4.0]]), Matrix::from([[3.0]]), Matrix::from([[2.0]]), Matrix::zeros(1, 1)];
+    let system = StateSpace::unnamed(matrices).unwrap();
+    assert!((controllability_gramian(&system).unwrap()[(0, 0)] - 9.0 / 8.0).abs() < 1e-14);
+    assert!((hankel_singular_values(&system).unwrap()[0] - 0.75).abs() < 1e-14);
+    let integrator = companion(&[], &[complex(0.0, 0.0)], 1.0);
+    assert_eq!(controllability_gramian(&integrator).unwrap_err(), Error::Unstable { pole: Complex::ZERO });
+}
+
+#[test]
+fn what_is_refused_is_named() {
+    let matrices = [Matrix::from([[f64::NAN]]), Matrix::zeros(1, 1), Matrix::zeros(1, 1), Matrix::zeros(1, 1)];
+    let system = StateSpace::unnamed(matrices).unwrap();
+    let expected = "the entry of matrix A in the row of `x1` and the column of `x1` is not finite";
+    assert_eq!(poles(&system).unwrap_err().to_string(), expected);
+    let matrices = [Matrix::zeros(2, 2), Matrix::zeros(1, 1), Matrix::zeros(1, 2), Matrix::zeros(1, 1)];
+    let error = StateSpace::unnamed(matrices).unwrap_err().to_string();
+    assert_eq!(error, "matrix B has 1 rows and 1 columns instead of 2 and 1");
+    let gain =
+        StateSpace::unnamed([Matrix::zeros(0, 0), Matrix::zeros(0, 1), Matrix::zeros(1, 0), Matrix::from([[-1.0]])]);
+    assert_eq!(margins(&gain.unwrap(), 0, 0).unwrap_err(), Error::AlgebraicLoop);
+    assert!(butterworth(2, FRAC_1_SQRT_2).pair(1, 0).is_err());
+}
