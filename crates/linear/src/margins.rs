@@ -57,11 +57,24 @@ pub fn margins(system: &StateSpace, output: usize, input: usize) -> Result<Margi
     // A loop of high gain has its magnitude of one near the poles of the closed loop, far beyond those of the open one.
     let mut interesting = roots(&pair)?;
     interesting.extend(closed);
-    let response = frequency_response(&pair, Some(automatic_range(&interesting)))?;
-    let mut search = Search { evaluator: Evaluator::new(&pair)?, response: &response };
+    let mut response = frequency_response(&pair, Some(automatic_range(&interesting)))?;
+    let mut evaluator = Evaluator::new(&pair)?;
+    lengthen(&mut response, &mut evaluator);
+    let mut search = Search { evaluator, response: &response };
     let gain = search.gain_margins(pair.d[(0, 0)]);
     let phase = search.phase_margins();
     Ok(Margins { gain, phase, stable })
+}
+
+/// Beyond all poles and zeros the response has no more bends, but it may still cross: a static gain of 1.001 falls to one
+/// long before its first pole.
+fn lengthen(response: &mut FrequencyResponse, evaluator: &mut Evaluator) {
+    let (Some(&low), Some(&high)) = (response.frequencies.first(), response.frequencies.last()) else { return };
+    let (low, high) = (1e-4 * low, 1e3 * high);
+    response.frequencies.insert(0, low);
+    response.values.insert(0, evaluator.at(Complex::new(0.0, low)));
+    response.frequencies.push(high);
+    response.values.push(evaluator.at(Complex::new(0.0, high)));
 }
 
 /// A - b k c / (1 + k d).

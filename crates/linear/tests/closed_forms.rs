@@ -266,6 +266,9 @@ fn margins_of_a_textbook_loop() {
     let found = margins(&companion(&[], &[complex(-1.0, 0.0)], 1e6), 0, 0).unwrap();
     assert!((found.phase[0].frequency / 1e6 - 1.0).abs() < 1e-9 && (found.phase[0].degrees - 90.0).abs() < 1e-3);
     assert!(found.gain.is_empty());
+    // A gain just above one crosses far below the pole.
+    let found = margins(&companion(&[], &[complex(-1.0, 0.0)], 1.000_001), 0, 0).unwrap();
+    assert!((found.phase[0].frequency / (1.000_001f64.powi(2) - 1.0).sqrt() - 1.0).abs() < 1e-6, "{found:?}");
 }
 
 #[test]

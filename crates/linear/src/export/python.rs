@@ -1,5 +1,6 @@
-//! A script for Python that makes `sys`, a `control.StateSpace` with names.
+//! A script for Python that makes `sys`, a `control.StateSpace` with names, in which dots became underscores.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::{Cell, named_lists, named_matrices, with_unit};
@@ -30,11 +31,24 @@ pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
     }
     out.push_str("sys = control.StateSpace(\n    A, B, C, D,\n");
     for (key, list) in named_lists(system) {
-        let names: Vec<String> = list.iter().map(|(name, _)| quoted(name)).collect();
+        let mut taken = HashSet::new();
+        let names: Vec<String> = list.iter().map(|(name, _)| quoted(&label(name, &mut taken))).collect();
         let _ = writeln!(out, "    {key}=[{}],", names.join(", "));
     }
     out.push_str(")\n");
     out
+}
+
+/// `control` refuses names with dots.
+fn label(name: &str, taken: &mut HashSet<String>) -> String {
+    let plain = name.replace('.', "_");
+    let mut label = plain.clone();
+    let mut number = 1;
+    while !taken.insert(label.clone()) {
+        number += 1;
+        label = format!("{plain}_{number}");
+    }
+    label
 }
 
 fn quoted(name: &str) -> String {
@@ -73,9 +87,9 @@ mod tests {
             ], dtype=float)
             sys = control.StateSpace(
                 A, B, C, D,
-                states=["mass.s", "mass.v_rel"],
+                states=["mass_s", "mass_v_rel"],
                 inputs=["force"],
-                outputs=["sensor.s"],
+                outputs=["sensor_s"],
             )
         "#]]
         .assert_eq(&python(&oscillator()));
