@@ -57,7 +57,7 @@ def main():
     t = linspace(0, {time[-1]}, {len(time)})';
     y = step(sys, t);
     dlmwrite('octave-step.csv', [y(:,1,1), y(:,1,2), y(:,2,1), y(:,2,2)], 'precision', '%.17g');
-    z = tzero(sys); p = pole(sys);
+    z = zero(sys); p = pole(sys);
     dlmwrite('octave-zeros.csv', [real(z), imag(z)], 'precision', '%.17g');
     dlmwrite('octave-poles.csv', [real(p), imag(p)], 'precision', '%.17g');
     """
