@@ -18,6 +18,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let curves = (0..2).flat_map(|output| (0..2).map(move |input| (output, input)));
     let steps: Vec<Vec<f64>> = curves.map(|(output, input)| response.curve(output, input)).collect();
     json.insert("step".to_owned(), steps.into());
+    let mut pair_zeros = Vec::new();
+    for pair in 0..4 {
+        let found = linear::zeros(&system.pair(pair / 2, pair % 2)?, RANK_TOLERANCE)?;
+        pair_zeros.push(found.iter().map(|zero| vec![zero.re, zero.im]).collect::<Vec<_>>());
+    }
+    json.insert("pair zeros".to_owned(), pair_zeros.into());
     let frequency = frequency_response_at(&system, &[0.1, 1.0, 7.0, 60.0])?;
     let values: Vec<Vec<f64>> = frequency
         .values

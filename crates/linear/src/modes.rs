@@ -114,6 +114,22 @@ pub fn modes(system: &StateSpace) -> Result<Vec<Mode>, Error> {
     Ok(modes)
 }
 
+/// The eigenvalues of a matrix, those that rounding errors cannot tell apart by their mean.
+pub(crate) fn grouped_eigenvalues(mut a: Mat<f64>) -> Result<Vec<Complex>, Error> {
+    if a.nrows() == 0 {
+        return Ok(Vec::new());
+    }
+    balance(&mut a, None, None);
+    let eigen = real_eigen(a.as_ref(), true)?;
+    let mut values = Vec::new();
+    for group in groups(&a, &eigen) {
+        let value = mean(&eigen, &group, &a);
+        values.extend(group.iter().map(|_| value));
+    }
+    sort(&mut values);
+    Ok(values)
+}
+
 /// Shares that matter, in descending order.
 pub(crate) fn ranked(weights: &[f64]) -> Vec<Participation> {
     let total: f64 = weights.iter().sum();

@@ -6,10 +6,12 @@
 //! normal rank are handled. Zeros of hidden modes (decoupling zeros) count as well.
 
 use faer::Mat;
+use faer::linalg::solvers::{DenseSolveCore, Solve};
 
 use crate::balance::{balance, scale_signals};
 use crate::eigen::generalized_eigenvalues;
 use crate::householder::{Reflection, compress_rows};
+use crate::modes::grouped_eigenvalues;
 use crate::{Complex, Error, StateSpace};
 
 /// Sorted by their real parts.
@@ -87,7 +89,7 @@ impl Pencil {
             return Ok(Vec::new());
         }
         if m == 0 {
-            return crate::eigen::eigenvalues(self.a.as_ref());
+            return grouped_eigenvalues(self.a.clone());
         }
         // Columns of [D, C] are brought to [R, 0]; the other columns then carry the pencil.
         let rows = self.d.nrows();
@@ -104,7 +106,14 @@ impl Pencil {
             // D is square and regular by construction, unless ranks were ambiguous.
             return Err(Error::NoConvergence);
         }
-        generalized_eigenvalues(part(&states, 0, n, rank, n), part(&rates, 0, n, rank, n))
+        let (a, e) = (part(&states, 0, n, rank, n), part(&rates, 0, n, rank, n));
+        // An ordinary eigenvalue problem also tells multiple zeros apart from close ones.
+        let factors = e.partial_piv_lu();
+        let condition = e.norm_l2() * factors.inverse().norm_l2();
+        if condition <= 1e4 * n as f64 {
+            return grouped_eigenvalues(factors.solve(&a));
+        }
+        generalized_eigenvalues(a, e)
     }
 }
 

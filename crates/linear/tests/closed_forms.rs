@@ -83,7 +83,7 @@ fn a_chain_of_masses() {
 #[test]
 fn zeros_of_a_chain_of_masses() {
     let found = zeros(&chain(4, 0.5), RANK_TOLERANCE).unwrap();
-    assert!(distance(&found, &[complex(-2.0, 0.0); 3]) < 1e-4, "{found:?}");
+    assert!(distance(&found, &[complex(-2.0, 0.0); 3]) < 1e-9, "{found:?}");
     assert!(zeros(&chain(12, 0.0), RANK_TOLERANCE).unwrap().is_empty());
 }
 

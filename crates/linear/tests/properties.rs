@@ -61,6 +61,22 @@ proptest! {
         prop_assert!((function.gain / gain - 1.0).abs() < 1e-6);
     }
 
+    /// Entries of the direct feedthrough next to zero make zeros next to infinity.
+    #[test]
+    fn zeros_next_to_infinity_spoil_no_other(seed: u64, exponent in 3i32..11) {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let far = complex(-10f64.powi(exponent), 0.0);
+        let wanted = [complex(-1.0, 2.0), complex(-1.0, -2.0), far];
+        let poles = [complex(-3.0, 0.0), complex(-2.0, 1.0), complex(-2.0, -1.0)];
+        let system = transformed(&companion(&wanted, &poles, 1.0 / far.norm()), &mut rng);
+        let found = zeros(&system, 1e-15).unwrap();
+        prop_assert_eq!(found.len(), 3);
+        for value in &wanted[..2] {
+            prop_assert!(found.iter().any(|zero| (zero - value).norm() < 1e-8), "{found:?}");
+        }
+        prop_assert!((found[0] / far - 1.0).norm() < 1e-3, "{found:?}");
+    }
+
     #[test]
     fn transfer_functions_equal_the_definition(seed: u64, count in 1usize..5, inputs in 1usize..3, outputs in 1usize..3) {
         let mut rng = fastrand::Rng::with_seed(seed);
