@@ -1,9 +1,11 @@
-//! Pictures of trajectories: in the terminal, as SVG, as PNG, as an HTML page that can be zoomed.
+//! Pictures of curves: in the terminal, as SVG, as PNG, as an HTML page that can be zoomed.
 //!
-//! A [`Figure`] holds what is to be drawn, in displayUnit: variables of one unit share a panel, panels share the time
-//! axis. `layout` places everything for the pictures; the terminal has its own, coarser geometry.
+//! A [`Figure`] holds what is to be drawn: panels above each other that share the horizontal axis. [`Figure::new`] makes one
+//! of trajectories, in displayUnit: variables of one unit share a panel. `layout` places everything for the pictures; the
+//! terminal has its own, coarser geometry.
 
 mod axis;
+mod clip;
 mod font;
 mod html;
 mod layout;
@@ -12,10 +14,15 @@ mod raster;
 mod svg;
 mod terminal;
 
+pub use axis::Scale;
 pub use html::html;
 pub use png::png;
 pub use svg::svg;
 pub use terminal::{Terminal, terminal};
+
+use std::sync::Arc;
+
+use axis::Range;
 
 use crate::{Trajectories, Trajectory};
 
@@ -23,61 +30,221 @@ use crate::{Trajectories, Trajectory};
 pub(crate) const COLOURS: [[u8; 3]; 7] =
     [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [64, 64, 64]];
 
-/// Curves over time.
+/// The colour of curves that are there for orientation.
+pub(crate) const FAINT: [u8; 3] = [150; 3];
+
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
     pub title: String,
-    pub time: Vec<f64>,
+    /// The horizontal axis of all panels.
+    pub x: Axis,
     pub panels: Vec<Panel>,
+    /// One unit is equally long on both axes, as in the complex plane.
+    pub equal: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Axis {
+    /// What it shows; empty where the curves say so.
+    pub quantity: String,
+    /// As displayed.
+    pub unit: String,
+    pub scale: Scale,
+    /// The part to show; all where it is absent.
+    pub limits: Option<(f64, f64)>,
+}
+
+impl Axis {
+    pub fn new(quantity: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { quantity: quantity.into(), unit: unit.into(), ..Self::default() }
+    }
+
+    pub fn scale(self, scale: Scale) -> Self {
+        Self { scale, ..self }
+    }
+
+    pub(crate) fn label(&self) -> String {
+        match (self.quantity.as_str(), self.unit.as_str()) {
+            ("", unit) => unit.to_owned(),
+            (quantity, "") => quantity.to_owned(),
+            (quantity, unit) => format!("{quantity} ({unit})"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
-    /// The unit of all its curves, as displayed.
-    pub unit: String,
+    /// The vertical axis of all its curves.
+    pub y: Axis,
     pub curves: Vec<Curve>,
+    pub marks: Vec<Marks>,
+    pub notes: Vec<Note>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
+    /// Without a name it is not in the legend.
     pub name: String,
-    pub values: Vec<f64>,
+    /// Curves over the same instants share them.
+    pub x: Arc<[f64]>,
+    /// Values that are not finite make gaps.
+    pub y: Vec<f64>,
+    pub style: Style,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Style {
+    #[default]
+    Solid,
+    /// Thin and grey, for orientation; does not count for the range of the axes.
+    Guide,
+    /// The same colour as the curve before, thin: the mirror image or the asymptote of it.
+    Companion,
+}
+
+/// Points without a line.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    pub name: String,
+    pub shape: Shape,
+    pub points: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    Cross,
+    Plus,
+    Circle,
+    Square,
+}
+
+impl Shape {
+    /// Lines around the origin.
+    pub(crate) fn lines(self) -> Vec<Vec<(f64, f64)>> {
+        match self {
+            Self::Cross => vec![vec![(-4.5, -4.5), (4.5, 4.5)], vec![(-4.5, 4.5), (4.5, -4.5)]],
+            Self::Plus => vec![vec![(-6.0, 0.0), (6.0, 0.0)], vec![(0.0, -6.0), (0.0, 6.0)]],
+            Self::Square => vec![vec![(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0), (-4.0, -4.0)]],
+            Self::Circle => {
+                let corner = |k: i32| {
+                    let (sine, cosine) = (f64::from(k) * std::f64::consts::TAU / 16.0).sin_cos();
+                    (5.0 * cosine, 5.0 * sine)
+                };
+                vec![(0..=16).map(corner).collect()]
+            }
+        }
+    }
+
+    /// In a terminal.
+    pub(crate) fn character(self) -> char {
+        match self {
+            Self::Cross => '×',
+            Self::Plus => '+',
+            Self::Circle => 'o',
+            Self::Square => '□',
+        }
+    }
+}
+
+/// A text at a point, to its upper right.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub at: (f64, f64),
+    pub text: String,
 }
 
 impl Figure {
     /// The variables in their displayUnit, grouped by it in order of first appearance.
     pub fn new(title: impl Into<String>, trajectories: &Trajectories, variables: &[&Trajectory]) -> Self {
+        let time: Arc<[f64]> = trajectories.time.as_slice().into();
         let mut panels: Vec<Panel> = Vec::new();
         for variable in variables {
             let (unit, convert) = units::display(&variable.column.unit, &variable.column.display_unit);
-            let values = variable.values.iter().map(|&value| convert.apply(value)).collect();
-            let curve = Curve { name: variable.column.name.clone(), values };
-            match panels.iter_mut().find(|panel| panel.unit == unit) {
+            let y = variable.values.iter().map(|&value| convert.apply(value)).collect();
+            let curve = Curve::new(variable.column.name.clone(), time.clone(), y);
+            match panels.iter_mut().find(|panel| panel.y.unit == unit) {
                 Some(panel) => panel.curves.push(curve),
-                None => panels.push(Panel { unit: unit.to_owned(), curves: vec![curve] }),
+                None => panels.push(Panel { y: Axis::new("", unit), curves: vec![curve], ..Panel::default() }),
             }
         }
-        Self { title: title.into(), time: trajectories.time.clone(), panels }
+        Self { title: title.into(), x: Axis::new("time", "s"), panels, equal: false }
     }
 
-    /// The same with each curve in a panel of its own: where colours cannot tell curves apart.
+    /// The same with each curve in a panel of its own: where colours cannot tell curves apart. Panels with marks stay, as
+    /// they show one thing.
     pub(crate) fn one_curve_a_panel(&self) -> Self {
         let alone = |panel: &Panel| {
-            let unit = panel.unit.clone();
-            panel.curves.clone().into_iter().map(move |curve| Panel { unit: unit.clone(), curves: vec![curve] })
+            let named = panel.curves.iter().filter(|curve| curve.style == Style::Solid).count();
+            if named <= 1 || !panel.marks.is_empty() || self.equal {
+                return vec![panel.clone()];
+            }
+            let single = |curve: &Curve| Panel { curves: vec![curve.clone()], ..panel.clone() };
+            panel.curves.iter().filter(|curve| curve.style == Style::Solid).map(single).collect()
         };
         Self { panels: self.panels.iter().flat_map(alone).collect(), ..self.clone() }
     }
+
+    /// The range of the horizontal axis.
+    pub(crate) fn x_range(&self) -> Range {
+        let curves = self.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| curve.style != Style::Guide);
+        let marks = self.panels.iter().flat_map(|panel| &panel.marks).flat_map(|marks| &marks.points);
+        self.x.range(curves.flat_map(|curve| curve.x.iter().copied()).chain(marks.map(|point| point.0)))
+    }
+}
+
+impl Axis {
+    fn range(&self, values: impl Iterator<Item = f64>) -> Range {
+        match self.limits {
+            Some((low, high)) => Range::of([low, high].into_iter(), self.scale),
+            None => Range::of(values, self.scale),
+        }
+    }
+}
+
+impl Panel {
+    pub(crate) fn y_range(&self) -> Range {
+        let curves = self.curves.iter().filter(|curve| curve.style != Style::Guide);
+        let marks = self.marks.iter().flat_map(|marks| &marks.points);
+        self.y.range(curves.flat_map(|curve| curve.y.iter().copied()).chain(marks.map(|point| point.1)))
+    }
+
+    /// The number of the colour of each curve; guides have none.
+    pub(crate) fn colours(&self) -> Vec<Option<usize>> {
+        let mut next = 0;
+        let colour = |curve: &Curve| match curve.style {
+            Style::Solid => {
+                next += 1;
+                Some(next - 1)
+            }
+            Style::Companion => Some(usize::max(next, 1) - 1),
+            Style::Guide => None,
+        };
+        self.curves.iter().map(colour).collect()
+    }
+}
+
+impl Curve {
+    pub fn new(name: impl Into<String>, x: Arc<[f64]>, y: Vec<f64>) -> Self {
+        Self { name: name.into(), x, y, style: Style::Solid }
+    }
+
+    pub fn style(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+}
+
+pub(crate) fn colour(number: Option<usize>) -> [u8; 3] {
+    number.map_or(FAINT, |number| COLOURS[number % COLOURS.len()])
 }
 
 /// The finite points of a curve as runs without gaps, thinned out so that a picture of `buckets` columns looks the
 /// same: of each column the first, lowest, highest and last point stay.
-pub(crate) fn thinned(time: &[f64], values: &[f64], range: axis::Range, buckets: usize) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn thinned(time: &[f64], values: &[f64], range: Range, buckets: usize) -> Vec<Vec<(f64, f64)>> {
     let mut runs = Vec::new();
     let mut run: Vec<(f64, f64)> = Vec::new();
     let mut bucket: Vec<(f64, f64)> = Vec::new();
     let mut current = i64::MIN;
-    let place = |t: f64| ((t - range.low) / range.length() * buckets as f64).floor() as i64;
+    let place = |t: f64| (range.fraction(t) * buckets as f64).floor() as i64;
     for (&t, &value) in time.iter().zip(values) {
         let finite = t.is_finite() && value.is_finite();
         if !finite || place(t) != current {
@@ -147,10 +314,10 @@ pub(crate) mod tests {
         let panels: Vec<_> = figure
             .panels
             .iter()
-            .map(|p| (p.unit.as_str(), p.curves.iter().map(|c| c.name.as_str()).collect::<Vec<_>>()))
+            .map(|p| (p.y.unit.as_str(), p.curves.iter().map(|c| c.name.as_str()).collect::<Vec<_>>()))
             .collect();
         assert_eq!(panels, [("V", vec!["source.v", "step.y"]), ("deg", vec!["arm.phi"])]);
-        assert!((figure.panels[1].curves[0].values[200] - 85.73).abs() < 0.1);
+        assert!((figure.panels[1].curves[0].y[200] - 85.73).abs() < 0.1);
     }
 
     #[test]
@@ -159,7 +326,7 @@ pub(crate) mod tests {
         let mut values = vec![0.0; 1000];
         values[503] = 9.0;
         values[700] = f64::NAN;
-        let runs = thinned(&time, &values, axis::Range { low: 0.0, high: 999.0 }, 10);
+        let runs = thinned(&time, &values, Range { low: 0.0, high: 999.0, scale: Scale::Linear }, 10);
         assert_eq!(runs.len(), 2);
         assert!(runs[0].contains(&(503.0, 9.0)));
         assert!(runs.iter().map(Vec::len).sum::<usize>() < 50);

@@ -16,7 +16,7 @@ pub fn html(figure: &Figure) -> String {
 <style>body{{font-family:system-ui,sans-serif;margin:1rem auto;max-width:1100px;color:#333}}
 svg{{max-width:100%;height:auto;user-select:none}}.curves{{cursor:grab}}p{{color:#777;font-size:.85rem}}</style></head>
 <body>
-{picture}<p>Wheel: zoom time. Shift and wheel: zoom values. Drag: move. Double click: all.</p>
+{picture}<p>Wheel: zoom the horizontal axis. Shift and wheel: zoom values. Drag: move. Double click: all.</p>
 <script>
 {SCRIPT}</script>
 </body></html>

@@ -1,14 +1,16 @@
 //! A figure as PNG, drawn with straight strokes at twice the size of the SVG. Format: PNG specification, third edition.
 
-use super::Figure;
 use super::font;
 use super::layout::{Layout, PlacedPanel, TEXT_SIZE, layout};
 use super::raster::Picture;
+use super::{Figure, Shape};
 
 const SCALE: f64 = 2.0;
 const DARK: [u8; 3] = [51; 3];
 const GRID: [u8; 3] = [228; 3];
+const FINE_GRID: [u8; 3] = [243; 3];
 const FRAME: [u8; 3] = [136; 3];
+const NOTE: [u8; 3] = [85; 3];
 const EVERYWHERE: [f64; 4] = [0.0, 0.0, f64::MAX, f64::MAX];
 
 pub fn png(figure: &Figure) -> Vec<u8> {
@@ -29,10 +31,11 @@ fn draw(layout: &Layout) -> Picture {
     for panel in &layout.panels {
         draw_grid(out, panel);
         draw_curves(out, panel);
+        draw_marks(out, panel);
     }
     text(out, &layout.title, (layout.width / 2.0, 22.0), Anchor::Middle, false);
     for panel in &layout.panels {
-        draw_texts(out, panel);
+        draw_texts(out, panel, &layout.label);
     }
     out.paint(DARK);
     picture
@@ -45,15 +48,17 @@ fn line(out: &mut Picture, from: (f64, f64), to: (f64, f64), width: f64) {
 
 fn draw_grid(out: &mut Picture, panel: &PlacedPanel) {
     let frame = panel.frame;
-    for tick in &panel.x_ticks {
-        let x = panel.x_of(tick.value);
-        line(out, (x, frame.top), (x, frame.bottom()), 1.0);
+    for (labelled, colour) in [(false, FINE_GRID), (true, GRID)] {
+        for tick in panel.x_ticks.iter().filter(|tick| tick.label.is_empty() != labelled) {
+            let x = panel.x_of(tick.value);
+            line(out, (x, frame.top), (x, frame.bottom()), 1.0);
+        }
+        for tick in panel.y_ticks.iter().filter(|tick| tick.label.is_empty() != labelled) {
+            let y = panel.y_of(tick.value);
+            line(out, (frame.left, y), (frame.right(), y), 1.0);
+        }
+        out.paint(colour);
     }
-    for tick in &panel.y_ticks {
-        let y = panel.y_of(tick.value);
-        line(out, (frame.left, y), (frame.right(), y), 1.0);
-    }
-    out.paint(GRID);
 }
 
 fn draw_curves(out: &mut Picture, panel: &PlacedPanel) {
@@ -64,7 +69,7 @@ fn draw_curves(out: &mut Picture, panel: &PlacedPanel) {
             let place = |(x, y): (f64, f64)| ((x + frame.left) * SCALE, (y + frame.top) * SCALE);
             let next = run.iter().skip(1).chain(run.last());
             for (&from, &to) in run.iter().zip(next) {
-                out.segment(place(from), place(to), 1.6 * SCALE, clip);
+                out.segment(place(from), place(to), if curve.thin { 0.8 } else { 1.6 } * SCALE, clip);
             }
         }
         out.paint(curve.colour);
@@ -80,12 +85,40 @@ fn draw_curves(out: &mut Picture, panel: &PlacedPanel) {
     }
     out.paint(FRAME);
     for entry in &panel.legend {
-        line(out, (entry.x, entry.y), (entry.x + 20.0, entry.y), 2.4);
+        match entry.shape {
+            Some(shape) => draw_shape(out, shape, (entry.x + 12.0, entry.y)),
+            None => line(out, (entry.x, entry.y), (entry.x + 20.0, entry.y), 2.4),
+        }
         out.paint(entry.colour);
     }
 }
 
-fn draw_texts(out: &mut Picture, panel: &PlacedPanel) {
+fn draw_marks(out: &mut Picture, panel: &PlacedPanel) {
+    let frame = panel.frame;
+    let inside = |at: (f64, f64)| (0.0..=1.0).contains(&at.0) && (0.0..=1.0).contains(&at.1);
+    for marks in &panel.marks {
+        for at in marks.points.iter().filter(|at| inside(**at)) {
+            draw_shape(out, marks.shape, (frame.left + at.0 * frame.width, frame.bottom() - at.1 * frame.height));
+        }
+        out.paint(marks.colour);
+    }
+    for note in panel.notes.iter().filter(|note| inside(note.at)) {
+        let (x, y) = (frame.left + note.at.0 * frame.width, frame.bottom() - note.at.1 * frame.height);
+        let (offset, anchor) = if note.at.0 > 0.7 { (-7.0, Anchor::End) } else { (7.0, Anchor::Start) };
+        text(out, &note.text, (x + offset, y - 6.0), anchor, false);
+    }
+    out.paint(NOTE);
+}
+
+fn draw_shape(out: &mut Picture, shape: Shape, (x, y): (f64, f64)) {
+    for points in shape.lines() {
+        points
+            .windows(2)
+            .for_each(|pair| line(out, (x + pair[0].0, y + pair[0].1), (x + pair[1].0, y + pair[1].1), 1.8));
+    }
+}
+
+fn draw_texts(out: &mut Picture, panel: &PlacedPanel, label: &str) {
     let frame = panel.frame;
     for entry in &panel.legend {
         text(out, &entry.name, (entry.x + 26.0, entry.y + 4.5), Anchor::Start, false);
@@ -93,13 +126,13 @@ fn draw_texts(out: &mut Picture, panel: &PlacedPanel) {
     for tick in &panel.y_ticks {
         text(out, &tick.label, (frame.left - 7.0, panel.y_of(tick.value) + 4.5), Anchor::End, false);
     }
-    text(out, &panel.unit, (20.0, frame.top + frame.height / 2.0), Anchor::Middle, true);
+    text(out, &panel.label, (20.0, frame.top + frame.height / 2.0), Anchor::Middle, true);
     if panel.lowest {
         for tick in &panel.x_ticks {
             text(out, &tick.label, (panel.x_of(tick.value), frame.bottom() + 18.0), Anchor::Middle, false);
         }
         let middle = frame.left + frame.width / 2.0;
-        text(out, "time (s)", (middle, frame.bottom() + 38.0), Anchor::Middle, false);
+        text(out, label, (middle, frame.bottom() + 38.0), Anchor::Middle, false);
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::Figure;
 use super::layout::{Layout, PlacedCurve, PlacedPanel, TEXT_SIZE, layout};
+use super::{Figure, Shape};
 
 /// A picture of its own.
 pub fn svg(figure: &Figure) -> String {
@@ -35,8 +35,9 @@ pub(super) fn draw(layout: &Layout) -> String {
         let middle = panel.frame.left + panel.frame.width / 2.0;
         let _ = writeln!(
             out,
-            r##"<text x="{middle:.1}" y="{:.1}" text-anchor="middle">time (s)</text>"##,
-            panel.frame.bottom() + 38.0
+            r##"<text x="{middle:.1}" y="{:.1}" text-anchor="middle">{}</text>"##,
+            panel.frame.bottom() + 38.0,
+            escape(&layout.label)
         );
     }
     out.push_str("</svg>\n");
@@ -47,11 +48,13 @@ fn draw_panel(out: &mut String, panel: &PlacedPanel) {
     let frame = &panel.frame;
     let _ = writeln!(
         out,
-        r##"<g class="panel" data-x="{} {}" data-y="{} {}" data-frame="{:.1} {:.1} {:.1} {:.1}" data-lowest="{}">"##,
+        r##"<g class="panel" data-x="{} {}" data-y="{} {}" data-scales="{} {}" data-frame="{:.1} {:.1} {:.1} {:.1}" data-lowest="{}">"##,
         panel.x.low,
         panel.x.high,
         panel.y.low,
         panel.y.high,
+        panel.x.scale.name(),
+        panel.y.scale.name(),
         frame.left,
         frame.top,
         frame.width,
@@ -71,27 +74,72 @@ fn draw_panel(out: &mut String, panel: &PlacedPanel) {
 <rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="none" stroke="#888"/>"##,
         frame.left, frame.top, frame.width, frame.height
     );
+    draw_marks(out, panel);
     for entry in &panel.legend {
-        let _ = writeln!(
-            out,
-            r##"<path d="M{:.1} {:.1}h20" stroke="{}" stroke-width="2.4"/><text x="{:.1}" y="{:.1}">{}</text>"##,
-            entry.x,
-            entry.y,
-            hexadecimal(entry.colour),
-            entry.x + 26.0,
-            entry.y + 4.5,
-            escape(&entry.name)
-        );
+        let colour = hexadecimal(entry.colour);
+        let _ = match entry.shape {
+            None => {
+                write!(out, r##"<path d="M{:.1} {:.1}h20" stroke="{colour}" stroke-width="2.4"/>"##, entry.x, entry.y)
+            }
+            Some(shape) => write!(
+                out,
+                r##"<path transform="translate({:.1} {:.1})" d="{}" stroke="{colour}" stroke-width="1.8" fill="none"/>"##,
+                entry.x + 12.0,
+                entry.y,
+                shape_path(shape)
+            ),
+        };
+        let (x, y) = (entry.x + 26.0, entry.y + 4.5);
+        let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}">{}</text>"##, escape(&entry.name));
     }
-    if !panel.unit.is_empty() {
+    if !panel.label.is_empty() {
         let (x, y) = (16.0, frame.top + frame.height / 2.0);
         let _ = writeln!(
             out,
             r##"<text x="{x:.1}" y="{y:.1}" text-anchor="middle" transform="rotate(-90 {x:.1} {y:.1})">{}</text>"##,
-            escape(&panel.unit)
+            escape(&panel.label)
         );
     }
     out.push_str("</g>\n");
+}
+
+/// Marks and notes keep their size when the page zooms, which moves them by `data-at`.
+fn draw_marks(out: &mut String, panel: &PlacedPanel) {
+    let frame = &panel.frame;
+    let place = |at: (f64, f64)| (frame.left + at.0 * frame.width, frame.bottom() - at.1 * frame.height);
+    let inside = |at: (f64, f64)| (0.0..=1.0).contains(&at.0) && (0.0..=1.0).contains(&at.1);
+    for marks in &panel.marks {
+        let (colour, path) = (hexadecimal(marks.colour), shape_path(marks.shape));
+        for &at in marks.points.iter().filter(|at| inside(**at)) {
+            let (x, y) = place(at);
+            let _ = writeln!(
+                out,
+                r##"<path class="mark" data-at="{} {}" transform="translate({x:.1} {y:.1})" d="{path}" stroke="{colour}" stroke-width="1.8" fill="none"/>"##,
+                at.0, at.1
+            );
+        }
+    }
+    for note in panel.notes.iter().filter(|note| inside(note.at)) {
+        let (x, y) = place(note.at);
+        let (offset, anchor) = if note.at.0 > 0.7 { (-7, "end") } else { (7, "start") };
+        let _ = writeln!(
+            out,
+            r##"<text class="mark" data-at="{} {}" transform="translate({x:.1} {y:.1})" x="{offset}" y="-6" text-anchor="{anchor}" font-size="12" fill="#555">{}</text>"##,
+            note.at.0,
+            note.at.1,
+            escape(&note.text)
+        );
+    }
+}
+
+fn shape_path(shape: Shape) -> String {
+    let mut path = String::new();
+    for line in shape.lines() {
+        for (index, (x, y)) in line.iter().enumerate() {
+            let _ = write!(path, "{}{} {}", if index == 0 { 'M' } else { 'L' }, shortest(*x), shortest(*y));
+        }
+    }
+    path
 }
 
 fn draw_ticks(out: &mut String, panel: &PlacedPanel) {
@@ -99,8 +147,9 @@ fn draw_ticks(out: &mut String, panel: &PlacedPanel) {
     out.push_str("<g class=\"ticks\">\n");
     for tick in &panel.x_ticks {
         let x = panel.x_of(tick.value);
-        let _ = writeln!(out, r##"<path d="M{x:.1} {:.1}v{:.1}" stroke="#e4e4e4"/>"##, frame.top, frame.height);
-        if panel.lowest {
+        let grey = grid_colour(&tick.label);
+        let _ = writeln!(out, r##"<path d="M{x:.1} {:.1}v{:.1}" stroke="{grey}"/>"##, frame.top, frame.height);
+        if panel.lowest && !tick.label.is_empty() {
             let y = frame.bottom() + 18.0;
             let _ = writeln!(out, r##"<text x="{x:.1}" y="{y:.1}" text-anchor="middle">{}</text>"##, tick.label);
         }
@@ -109,9 +158,10 @@ fn draw_ticks(out: &mut String, panel: &PlacedPanel) {
         let y = panel.y_of(tick.value);
         let _ = writeln!(
             out,
-            r##"<path d="M{:.1} {y:.1}h{:.1}" stroke="#e4e4e4"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"##,
+            r##"<path d="M{:.1} {y:.1}h{:.1}" stroke="{}"/><text x="{:.1}" y="{:.1}" text-anchor="end">{}</text>"##,
             frame.left,
             frame.width,
+            grid_colour(&tick.label),
             frame.left - 7.0,
             y + 4.5,
             tick.label
@@ -120,8 +170,14 @@ fn draw_ticks(out: &mut String, panel: &PlacedPanel) {
     out.push_str("</g>\n");
 }
 
+fn grid_colour(label: &str) -> &'static str {
+    if label.is_empty() { "#f3f3f3" } else { "#e4e4e4" }
+}
+
 fn draw_curve(out: &mut String, curve: &PlacedCurve) {
-    let _ = write!(out, r##"<path stroke="{}" vector-effect="non-scaling-stroke" d=""##, hexadecimal(curve.colour));
+    let colour = hexadecimal(curve.colour);
+    let thin = if curve.thin { r#" stroke-width="1" stroke-dasharray="5 4""# } else { "" };
+    let _ = write!(out, r##"<path stroke="{colour}"{thin} vector-effect="non-scaling-stroke" d=""##);
     for run in &curve.runs {
         for (index, (x, y)) in run.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
@@ -151,17 +207,19 @@ pub(super) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Curve, Panel};
+    use crate::plot::{Axis, Curve, Panel};
 
     #[test]
     fn a_jump_is_a_vertical_line() {
         let figure = Figure {
             title: "a < b".to_owned(),
-            time: vec![0.0, 1.0, 1.0, 2.0],
+            x: Axis::new("time", "s"),
             panels: vec![Panel {
-                unit: "V".to_owned(),
-                curves: vec![Curve { name: "u".to_owned(), values: vec![0.0, 0.0, 1.0, 1.0] }],
+                y: Axis::new("", "V"),
+                curves: vec![Curve::new("u", vec![0.0, 1.0, 1.0, 2.0].into(), vec![0.0, 0.0, 1.0, 1.0])],
+                ..Panel::default()
             }],
+            equal: false,
         };
         let picture = svg(&figure);
         let path = picture.lines().find(|line| line.contains("non-scaling-stroke")).unwrap();

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::axis::{Range, Tick, ticks};
-use super::{Figure, Panel, thinned};
+use super::clip::clipped;
+use super::layout::equalled;
+use super::{Figure, Panel, Style, thinned};
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug)]
@@ -35,26 +37,32 @@ pub fn terminal(figure: &Figure, terminal: Terminal) -> String {
         }
         &alone
     };
-    let time = Range::of(figure.time.iter().copied());
+    let mut time = figure.x_range();
     let mut out = String::new();
     if !figure.title.is_empty() {
         let _ = writeln!(out, "{}", figure.title);
     }
-    let y_ranges: Vec<Range> = figure
-        .panels
-        .iter()
-        .map(|panel| Range::of(panel.curves.iter().flat_map(|curve| curve.values.iter().copied())))
-        .collect();
-    let marks: Vec<Vec<Tick>> = y_ranges.iter().map(|&range| ticks(range, (lines / 2).max(2))).collect();
+    let mut y_ranges: Vec<Range> = figure.panels.iter().map(Panel::y_range).collect();
+    if figure.equal {
+        lines = terminal.lines.max(20);
+        let shape = terminal.columns.saturating_sub(10).max(10) as f64 * 2.0 / (lines * 4) as f64;
+        let padded = y_ranges.into_iter().map(Range::padded).collect();
+        (time, y_ranges) = equalled(time.padded(), padded, shape);
+    }
+    let marks: Vec<Vec<Tick>> = y_ranges.iter().map(|&range| labelled_ticks(range, (lines / 2).max(2))).collect();
     let margin = marks.iter().flatten().map(|tick| tick.label.chars().count()).max().unwrap_or(1);
     let width = terminal.columns.saturating_sub(margin + 3).max(10);
     for ((panel, &range), marks) in figure.panels.iter().zip(&y_ranges).zip(&marks) {
         push_legend(&mut out, panel, margin, width, terminal.colour);
-        let grid = Grid::draw(figure, panel, time, range, width, lines);
+        let grid = Grid::draw(panel, time, range, width, lines);
         push_panel(&mut out, &grid, range, marks, margin, terminal.colour);
     }
-    push_time_axis(&mut out, time, margin, width);
+    push_time_axis(&mut out, time, &figure.x.label(), margin, width);
     out
+}
+
+fn labelled_ticks(range: Range, most: usize) -> Vec<Tick> {
+    ticks(range, most).into_iter().filter(|tick| !tick.label.is_empty()).collect()
 }
 
 fn painted(text: &str, curve: usize, colour: bool) -> String {
@@ -66,8 +74,11 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
     let indent = " ".repeat(margin + 3);
     let mut used = 0;
     out.push_str(&indent);
-    for (number, curve) in panel.curves.iter().enumerate() {
-        let length = curve.name.chars().count();
+    let curves = panel.curves.iter().zip(panel.colours()).filter(|(curve, _)| !curve.name.is_empty());
+    let curves = curves.map(|(curve, number)| (curve.name.clone(), number));
+    let marks = panel.marks.iter().map(|marks| (format!("{} {}", marks.shape.character(), marks.name), None));
+    for (number, (name, curve)) in curves.chain(marks).enumerate() {
+        let length = name.chars().count();
         if number > 0 && used + 2 + length > width {
             out.push('\n');
             out.push_str(&indent);
@@ -76,11 +87,20 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
             out.push_str("  ");
             used += 2;
         }
-        out.push_str(&painted(&curve.name, number, colour));
+        match curve {
+            Some(curve) => out.push_str(&painted(&name, curve, colour)),
+            None => out.push_str(&name),
+        }
         used += length;
     }
-    if !panel.unit.is_empty() {
-        let _ = write!(out, " ({})", panel.unit);
+    match (panel.y.quantity.as_str(), panel.y.unit.as_str()) {
+        ("", "") => {}
+        ("", unit) => {
+            let _ = write!(out, " ({unit})");
+        }
+        _ => {
+            let _ = write!(out, "{}{}", if used > 0 { ": " } else { "" }, panel.y.label());
+        }
     }
     out.push('\n');
 }
@@ -100,11 +120,11 @@ fn push_panel(out: &mut String, grid: &Grid, range: Range, marks: &[Tick], margi
     }
 }
 
-fn push_time_axis(out: &mut String, time: Range, margin: usize, width: usize) {
+fn push_time_axis(out: &mut String, time: Range, label: &str, margin: usize, width: usize) {
     let mut rule = vec!['─'; width];
     let mut labels = vec![' '; margin + 2 + width];
     let mut free = 0;
-    for tick in ticks(time, (width / 12).max(2)) {
+    for tick in labelled_ticks(time, (width / 12).max(2)) {
         let column = ((time.fraction(tick.value) * (width as f64 - 1.0)).round() as usize).min(width - 1);
         rule[column] = '┬';
         let length = tick.label.chars().count();
@@ -116,7 +136,8 @@ fn push_time_axis(out: &mut String, time: Range, margin: usize, width: usize) {
     }
     let _ = writeln!(out, "{:margin$} └{}", "", rule.into_iter().collect::<String>());
     let labels: String = labels.into_iter().collect();
-    let _ = writeln!(out, "{}\n{:>centre$}", labels.trim_end(), "time (s)", centre = margin + 2 + width / 2 + 4);
+    let centre = margin + 2 + width / 2 + label.chars().count() / 2;
+    let _ = writeln!(out, "{}\n{label:>centre$}", labels.trim_end());
 }
 
 #[derive(Clone, Copy, Default)]
@@ -124,6 +145,8 @@ struct Cell {
     dots: u8,
     /// The curve that was drawn here last.
     curve: usize,
+    /// Stands instead of the dots.
+    mark: Option<char>,
 }
 
 struct Grid {
@@ -133,18 +156,33 @@ struct Grid {
 }
 
 impl Grid {
-    fn draw(figure: &Figure, panel: &Panel, time: Range, range: Range, columns: usize, lines: usize) -> Self {
+    fn draw(panel: &Panel, time: Range, range: Range, columns: usize, lines: usize) -> Self {
         let mut grid = Self { columns, lines, cells: vec![Cell::default(); columns * lines] };
         let (right, bottom) = ((columns * 2 - 1) as f64, (lines * 4 - 1) as f64);
-        for (number, curve) in panel.curves.iter().enumerate() {
-            for run in thinned(&figure.time, &curve.values, time, columns * 2) {
-                let place = |(t, y): (f64, f64)| {
-                    ((time.fraction(t) * right).round() as i64, ((1.0 - range.fraction(y)) * bottom).round() as i64)
-                };
+        for (curve, number) in panel.curves.iter().zip(panel.colours()) {
+            // Guides are too faint for dots.
+            let Some(number) = number.filter(|_| curve.style != Style::Guide) else { continue };
+            let mut runs = thinned(&curve.x, &curve.y, time, columns * 2);
+            for point in runs.iter_mut().flatten() {
+                *point = (time.fraction(point.0), range.fraction(point.1));
+            }
+            for run in clipped(runs) {
+                let place = |(x, y): (f64, f64)| ((x * right).round() as i64, ((1.0 - y) * bottom).round() as i64);
                 let mut last = None;
                 for point in run.into_iter().map(place) {
                     grid.line(last.unwrap_or(point), point, number);
                     last = Some(point);
+                }
+            }
+        }
+        for marks in &panel.marks {
+            for point in &marks.points {
+                let (x, y) = (time.fraction(point.0), range.fraction(point.1));
+                if (0.0..=1.0).contains(&x) && (0.0..=1.0).contains(&y) {
+                    let (column, line) = ((x * right).round() as usize / 2, ((1.0 - y) * bottom).round() as usize / 4);
+                    if let Some(cell) = grid.cells.get_mut(line * columns + column) {
+                        cell.mark = Some(marks.shape.character());
+                    }
                 }
             }
         }
@@ -154,10 +192,17 @@ impl Grid {
     /// One line of characters; neighbours of one curve share their colour code.
     fn line_text(&self, line: usize, colour: bool) -> String {
         let cells = &self.cells[line * self.columns..(line + 1) * self.columns];
-        let same = |a: &Cell, b: &Cell| (a.dots == 0) == (b.dots == 0) && (a.dots == 0 || a.curve == b.curve);
+        let same = |a: &Cell, b: &Cell| {
+            a.mark.is_none()
+                && b.mark.is_none()
+                && (a.dots == 0) == (b.dots == 0)
+                && (a.dots == 0 || a.curve == b.curve)
+        };
         let mut text = String::new();
         for part in cells.chunk_by(same) {
-            if part[0].dots == 0 {
+            if let Some(mark) = part[0].mark {
+                text.push(mark);
+            } else if part[0].dots == 0 {
                 text.extend(part.iter().map(|_| ' '));
             } else {
                 let dots = part.iter().filter_map(|cell| char::from_u32(0x2800 + u32::from(cell.dots)));
@@ -192,17 +237,19 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::plot::Curve;
+    use crate::plot::{Axis, Curve};
 
     #[test]
     fn a_step_in_a_small_terminal() {
         let figure = Figure {
             title: String::new(),
-            time: vec![0.0, 1.0, 1.0, 2.0],
+            x: Axis::new("time", "s"),
             panels: vec![Panel {
-                unit: "V".to_owned(),
-                curves: vec![Curve { name: "u".to_owned(), values: vec![0.0, 0.0, 1.0, 1.0] }],
+                y: Axis::new("", "V"),
+                curves: vec![Curve::new("u", vec![0.0, 1.0, 1.0, 2.0].into(), vec![0.0, 0.0, 1.0, 1.0])],
+                ..Panel::default()
             }],
+            equal: false,
         };
         let text = terminal(&figure, Terminal { columns: 40, lines: 5, colour: false });
         expect![[r#"

@@ -1,15 +1,26 @@
-// Zooms the panels of the figure: time is shared by all panels, values are each panel's own.
+// Zooms the panels of the figure: the horizontal axis is shared by all panels, values are each panel's own. Ranges are
+// places on the axes: logarithms on a logarithmic one.
 "use strict";
 const svg = document.querySelector("svg");
 const numbers = text => text.split(" ").map(Number);
 const panels = [...document.querySelectorAll(".panel")].map(group => {
   const [left, top, width, height] = numbers(group.dataset.frame);
-  return { group, left, top, width, height, lowest: group.dataset.lowest === "true",
+  const [xScale, yScale] = group.dataset.scales.split(" ");
+  const marks = [...group.querySelectorAll(".mark")].map(mark => ({ mark, at: numbers(mark.dataset.at) }));
+  return { group, xScale, yScale, marks, left, top, width, height, lowest: group.dataset.lowest === "true",
     x: numbers(group.dataset.x), y: numbers(group.dataset.y),
     x0: numbers(group.dataset.x), y0: numbers(group.dataset.y) };
 });
 
-function ticks([low, high], most) {
+// Places and labels.
+function ticks([low, high], most, scale) {
+  if (scale === "logarithmic") return logarithmic([low, high], most);
+  if (scale === "degrees" && (high - low) / most >= 6) {
+    const step = [15, 30, 45, 90, 180, 360].find(step => step >= (high - low) / most) || 720;
+    const found = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) found.push([i * step, String(i * step)]);
+    return found;
+  }
   const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough * 0.999);
   const found = [];
@@ -19,6 +30,24 @@ function ticks([low, high], most) {
   return found;
 }
 
+function logarithmic([low, high], most) {
+  if (high - low < 1.2) {
+    const label = text => String(Number(Number(text).toPrecision(6)));
+    return ticks([10 ** low, 10 ** high], most, "linear").map(([value, text]) => [Math.log10(value), label(text)]);
+  }
+  const step = Math.ceil((high - low) / most), found = [];
+  for (let i = Math.floor(low); i <= high; i++) {
+    if (i % step === 0 && i >= low) found.push([i, String(Number((10 ** i).toPrecision(6)))]);
+    for (let k = 2; k < 10 && step === 1 && high - low <= 8; k++) {
+      const place = i + Math.log10(k);
+      if (place >= low && place <= high) found.push([place, ""]);
+    }
+  }
+  return found;
+}
+
+const grey = label => label ? "#e4e4e4" : "#f3f3f3";
+
 function draw(panel) {
   const { left, top, width, height, x, y, x0, y0 } = panel;
   const w = x0[1] - x0[0], h = y0[1] - y0[0];
@@ -26,17 +55,22 @@ function draw(panel) {
     (x[0] - x0[0]) / w * width, (y0[1] - y[1]) / h * height,
     (x[1] - x[0]) / w * width, (y[1] - y[0]) / h * height].join(" "));
   let marks = "";
-  for (const [value, label] of ticks(x, 10)) {
+  for (const [value, label] of ticks(x, 10, panel.xScale)) {
     const at = left + (value - x[0]) / (x[1] - x[0]) * width;
-    marks += `<path d="M${at} ${top}v${height}" stroke="#e4e4e4"/>`;
+    marks += `<path d="M${at} ${top}v${height}" stroke="${grey(label)}"/>`;
     if (panel.lowest) marks += `<text x="${at}" y="${top + height + 18}" text-anchor="middle">${label}</text>`;
   }
-  for (const [value, label] of ticks(y, height > 300 ? 7 : 5)) {
+  for (const [value, label] of ticks(y, height > 300 ? 7 : 5, panel.yScale)) {
     const at = top + height - (value - y[0]) / (y[1] - y[0]) * height;
-    marks += `<path d="M${left} ${at}h${width}" stroke="#e4e4e4"/>` +
+    marks += `<path d="M${left} ${at}h${width}" stroke="${grey(label)}"/>` +
       `<text x="${left - 7}" y="${at + 4.5}" text-anchor="end">${label}</text>`;
   }
   panel.group.querySelector(".ticks").innerHTML = marks;
+  for (const { mark, at } of panel.marks) {
+    const fx = (x0[0] + at[0] * w - x[0]) / (x[1] - x[0]), fy = (y0[0] + at[1] * h - y[0]) / (y[1] - y[0]);
+    mark.style.display = fx < 0 || fx > 1 || fy < 0 || fy > 1 ? "none" : "";
+    mark.setAttribute("transform", `translate(${left + fx * width} ${top + height - fy * height})`);
+  }
 }
 
 // The panel under the pointer, and where in it, each from 0 to 1.
