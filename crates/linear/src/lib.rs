@@ -14,6 +14,7 @@ mod locus;
 mod margins;
 mod matrix;
 mod modes;
+pub mod plot;
 mod response;
 mod staircase;
 mod state_space;

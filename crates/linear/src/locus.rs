@@ -46,7 +46,7 @@ pub fn root_locus(system: &StateSpace, output: usize, input: usize, gains: Optio
     steps.retain(|step| step.poles.len() == function.poles.len());
     let branches = follow(&steps);
     let gains: Vec<f64> = steps.iter().map(|step| step.gain).collect();
-    let crossings = crossings(&pair, &gains, &branches)?;
+    let crossings = crossings(&pair, &gains, &branches, extent)?;
     Ok(RootLocus { gains, branches, poles: function.poles, zeros: function.zeros, breakaways, crossings })
 }
 
@@ -240,12 +240,19 @@ fn improve(zeros: &[Complex], poles: &[Complex], start: Complex) -> Complex {
     if s.im.abs() <= 1e-9 { Complex::new(s.re, 0.0) } else { s }
 }
 
-fn crossings(pair: &StateSpace, gains: &[f64], branches: &[Vec<Complex>]) -> Result<Vec<Breakaway>, Error> {
+fn crossings(
+    pair: &StateSpace,
+    gains: &[f64],
+    branches: &[Vec<Complex>],
+    extent: f64,
+) -> Result<Vec<Breakaway>, Error> {
     let mut found: Vec<Breakaway> = Vec::new();
+    // A pole that starts on the axis is there by rounding errors only.
+    let on_axis = |pole: Complex| pole.re.abs() <= 1e-9 * extent;
     for branch in branches {
         for k in 0..gains.len().saturating_sub(1) {
             let (left, right) = (branch[k], branch[k + 1]);
-            if left.re * right.re >= 0.0 || left.im + right.im < 0.0 {
+            if left.re * right.re >= 0.0 || left.im + right.im < 0.0 || (k == 0 && on_axis(left)) {
                 continue;
             }
             let mut ends = ((gains[k], left), (gains[k + 1], right));

@@ -6,7 +6,7 @@ use super::{Curve, Figure, Panel, Shape, Style, colour, thinned};
 
 pub const TEXT_SIZE: f64 = 13.0;
 /// A wide guess of what a character takes, in parts of the text size: enough room for names of mixed letters.
-const CHARACTER: f64 = 0.62;
+const CHARACTER: f64 = 0.68;
 const LEGEND_LINE: f64 = 20.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +105,17 @@ pub fn layout(figure: &Figure, detail: usize) -> Layout {
         let labels = ranges.iter().flat_map(|&range| ticks(range, most_y));
         labels.map(|tick| tick.label.chars().count()).max().unwrap_or(1)
     };
+    let left_of = |y: &[Range]| 34.0 + longest_label(y) as f64 * TEXT_SIZE * CHARACTER;
     if figure.equal {
-        let shape = (width - 100.0) / height;
-        (x, y_ranges) = equalled(x.padded(), y_ranges, shape);
+        // Labels of the stretched range may need another width, which changes the range by next to nothing.
+        let shape = |y: &[Range]| (width - left_of(y) - 24.0) / height;
+        x = x.padded();
+        for _ in 0..2 {
+            let ratio = shape(&y_ranges);
+            (x, y_ranges) = equalled(x, y_ranges, ratio);
+        }
     }
-    let left = 34.0 + longest_label(&y_ranges) as f64 * TEXT_SIZE * CHARACTER;
+    let left = left_of(&y_ranges);
     let plot_width = width - left - 24.0;
     let mut top = if figure.title.is_empty() { 10.0 } else { 34.0 };
     let mut panels = Vec::new();

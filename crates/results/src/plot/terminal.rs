@@ -74,9 +74,15 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
     let indent = " ".repeat(margin + 3);
     let mut used = 0;
     out.push_str(&indent);
+    if !panel.y.quantity.is_empty() {
+        let label = panel.y.label() + ": ";
+        out.push_str(&label);
+        used = label.chars().count();
+    }
     let curves = panel.curves.iter().zip(panel.colours()).filter(|(curve, _)| !curve.name.is_empty());
     let curves = curves.map(|(curve, number)| (curve.name.clone(), number));
-    let marks = panel.marks.iter().map(|marks| (format!("{} {}", marks.shape.character(), marks.name), None));
+    let marks = panel.marks.iter().filter(|marks| !marks.name.is_empty());
+    let marks = marks.map(|marks| (format!("{} {}", marks.shape.character(), marks.name), None));
     for (number, (name, curve)) in curves.chain(marks).enumerate() {
         let length = name.chars().count();
         if number > 0 && used + 2 + length > width {
@@ -93,15 +99,11 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
         }
         used += length;
     }
-    match (panel.y.quantity.as_str(), panel.y.unit.as_str()) {
-        ("", "") => {}
-        ("", unit) => {
-            let _ = write!(out, " ({unit})");
-        }
-        _ => {
-            let _ = write!(out, "{}{}", if used > 0 { ": " } else { "" }, panel.y.label());
-        }
+    if panel.y.quantity.is_empty() && !panel.y.unit.is_empty() {
+        let _ = write!(out, " ({})", panel.y.unit);
     }
+    let kept = out.trim_end_matches([' ', ':']).len();
+    out.truncate(kept);
     out.push('\n');
 }
 
