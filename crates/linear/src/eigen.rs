@@ -98,11 +98,10 @@ fn check_traces(a: MatRef<'_, f64>, values: &[Complex]) -> Result<(), Error> {
     let sum: Complex = values.iter().sum();
     let sum_of_squares: Complex = values.iter().map(|value| value * value).sum();
     let tolerance = 1e-10 * (n as f64).max(10.0);
-    let fails = |error: f64, size: f64| size.is_finite() && size > 0.0 && !(error <= tolerance * size);
-    if fails((sum - trace).norm(), norm) || fails((sum_of_squares - square).norm(), norm * norm) {
-        return Err(Error::NoConvergence);
-    }
-    Ok(())
+    // Values that are no numbers fail as well.
+    let passes = |error: f64, size: f64| !size.is_finite() || size <= 0.0 || error <= tolerance * size;
+    let pass = passes((sum - trace).norm(), norm) && passes((sum_of_squares - square).norm(), norm * norm);
+    if pass { Ok(()) } else { Err(Error::NoConvergence) }
 }
 
 /// H and Q with A = Q H Qᵀ.
@@ -245,7 +244,8 @@ pub(crate) fn generalized_eigenvalues(a: Mat<f64>, e: Mat<f64>) -> Result<Vec<Co
     let size = check.norm_l2();
     if size.is_finite() && size_e * size <= 1e6 * size_a && values.len() == n {
         let trace: f64 = (0..n).map(|i| check[(i, i)]).sum();
-        if !((values.iter().sum::<Complex>() - trace).norm() <= 1e-6 * size) {
+        let error = (values.iter().sum::<Complex>() - trace).norm();
+        if error.is_nan() || error > 1e-6 * size {
             return Err(Error::NoConvergence);
         }
     }

@@ -75,7 +75,7 @@ fn lyapunov(a: &Mat<f64>, q: &Mat<f64>) -> Result<Mat<f64>, Error> {
     let known = Mat::from_fn(n, n, |i, j| right[(i, j)].re);
     let residual = (&scaled * &p + &p * scaled.transpose() + &known).norm_l2();
     let size = known.norm_l2() + 2.0 * scaled.norm_l2() * p.norm_l2();
-    if !(residual <= 1e-10 * size) {
+    if residual.is_nan() || residual > 1e-10 * size {
         return Err(Error::Inaccurate { what: "a gramian", residual: residual / size });
     }
     Ok(Mat::from_fn(n, n, |i, j| p[(i, j)] * scale[i] * scale[j]))

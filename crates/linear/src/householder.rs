@@ -24,7 +24,7 @@ impl Reflection {
         Self { start, vector, beta }
     }
 
-    pub fn from_left(&self, matrix: &mut Mat<f64>) {
+    pub fn apply_left(&self, matrix: &mut Mat<f64>) {
         for j in 0..matrix.ncols() {
             let column = &mut matrix.col_as_slice_mut(j)[self.start..];
             let product: f64 = column.iter().zip(&self.vector).map(|(x, v)| x * v).sum();
@@ -33,7 +33,7 @@ impl Reflection {
         }
     }
 
-    pub fn from_right(&self, matrix: &mut Mat<f64>) {
+    pub fn apply_right(&self, matrix: &mut Mat<f64>) {
         let mut product = vec![0.0; matrix.nrows()];
         for (k, v) in self.vector.iter().enumerate() {
             let column = matrix.col_as_slice(self.start + k);
@@ -57,11 +57,11 @@ pub(crate) fn compress_rows(mut block: Mat<f64>, offset: usize, tolerance: f64) 
         let length = |j: usize| block.col_as_slice(j)[top..].iter().map(|x| x * x).sum::<f64>().sqrt();
         let longest = (0..columns).map(|j| (j, length(j))).max_by(|x, y| x.1.total_cmp(&y.1));
         let Some((pivot, norm)) = longest else { break };
-        if !(norm > tolerance) {
+        if norm.is_nan() || norm <= tolerance {
             break;
         }
         let reflection = Reflection::of(top, block.col_as_slice(pivot)[top..].to_vec());
-        reflection.from_left(&mut block);
+        reflection.apply_left(&mut block);
         reflections.push(Reflection { start: offset + top, ..reflection });
     }
     reflections

@@ -155,7 +155,7 @@ pub(crate) fn exponential(a: &Mat<f64>) -> Result<Mat<f64>, Error> {
     let n = a.nrows();
     let norm = (0..n).map(|j| a.col(j).norm_l1()).fold(0.0, f64::max);
     let halvings = if norm > 5.37 { (norm / 5.37).log2().ceil() } else { 0.0 };
-    if !(halvings < 1000.0) {
+    if halvings.is_nan() || halvings >= 1000.0 {
         return Err(Error::Inaccurate { what: "the matrix exponential", residual: f64::INFINITY });
     }
     let scale = (-halvings).exp2();

@@ -69,12 +69,12 @@ pub(crate) fn staircase(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -
         let reflections = compress_rows(block, done, limit);
         let rank = reflections.len();
         for reflection in &reflections {
-            reflection.from_left(&mut a);
-            reflection.from_right(&mut a);
-            reflection.from_right(&mut q);
-            reflection.from_right(&mut c);
+            reflection.apply_left(&mut a);
+            reflection.apply_right(&mut a);
+            reflection.apply_right(&mut q);
+            reflection.apply_right(&mut c);
             if steps.is_empty() {
-                reflection.from_left(&mut b);
+                reflection.apply_left(&mut b);
             }
         }
         if rank == 0 {

@@ -81,7 +81,7 @@ fn gain(pair: &StateSpace, zeros: &[Complex], poles: &[Complex]) -> Result<f64, 
     let mut errors: Vec<f64> = estimates.iter().map(|estimate| (estimate - middle.re).norm() / middle.norm()).collect();
     errors.sort_by(f64::total_cmp);
     let typical = errors[errors.len() / 2];
-    if !(typical <= 1e-4) {
+    if typical.is_nan() || typical > 1e-4 {
         return Err(Error::Inaccurate { what: "the transfer function", residual: typical });
     }
     Ok(middle.re)

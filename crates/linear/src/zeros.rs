@@ -49,8 +49,8 @@ impl Pencil {
             let reflections = compress_rows(self.d.clone(), 0, limit);
             let rank = reflections.len();
             for reflection in &reflections {
-                reflection.from_left(&mut self.d);
-                reflection.from_left(&mut self.c);
+                reflection.apply_left(&mut self.d);
+                reflection.apply_left(&mut self.c);
             }
             if rank == p {
                 return self;
@@ -65,10 +65,10 @@ impl Pencil {
                 return self;
             }
             for reflection in &turned {
-                reflection.from_left(&mut self.a);
-                reflection.from_right(&mut self.a);
-                reflection.from_left(&mut self.b);
-                reflection.from_right(&mut self.c);
+                reflection.apply_left(&mut self.a);
+                reflection.apply_right(&mut self.a);
+                reflection.apply_left(&mut self.b);
+                reflection.apply_right(&mut self.c);
             }
             // The first `fixed` states vanish; their equations become outputs.
             let kept = n - fixed;
@@ -98,8 +98,8 @@ impl Pencil {
         let mut rates = Mat::from_fn(n, m + n, |i, j| if j == i + m { 1.0 } else { 0.0 });
         let reflections: Vec<Reflection> = compress_rows(outputs.transpose().to_owned(), 0, limit);
         for reflection in &reflections {
-            reflection.from_right(&mut states);
-            reflection.from_right(&mut rates);
+            reflection.apply_right(&mut states);
+            reflection.apply_right(&mut rates);
         }
         let rank = reflections.len();
         if m + n - rank != n {

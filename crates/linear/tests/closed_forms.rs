@@ -1,4 +1,5 @@
 //! Results that are known in closed form.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

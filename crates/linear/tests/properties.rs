@@ -1,4 +1,5 @@
 //! Random systems with known properties.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -188,7 +188,10 @@ impl Figure {
     pub(crate) fn x_range(&self) -> Range {
         let curves = self.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| curve.style != Style::Guide);
         let marks = self.panels.iter().flat_map(|panel| &panel.marks).flat_map(|marks| &marks.points);
-        self.x.range(curves.flat_map(|curve| curve.x.iter().copied()).chain(marks.map(|point| point.0)))
+        let marked = self.panels.iter().any(|panel| !panel.marks.is_empty());
+        let range = self.x.range(curves.flat_map(|curve| curve.x.iter().copied()).chain(marks.map(|point| point.0)));
+        // Marks would stand on the frame.
+        if marked && self.x.limits.is_none() && self.x.scale != Scale::Logarithmic { range.padded() } else { range }
     }
 }
 

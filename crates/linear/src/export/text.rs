@@ -59,8 +59,8 @@ fn push_matrix<T: Cell>(out: &mut String, title: &str, matrix: &Matrix<T>, rows:
         }
         let line = |head: &str, cell: &dyn Fn(usize) -> String| {
             let mut line = format!("{head:<margin$}");
-            for j in start..end {
-                let _ = write!(line, "  {:>width$}", cell(j), width = widths[j]);
+            for (j, &width) in widths.iter().enumerate().take(end).skip(start) {
+                let _ = write!(line, "  {:>width$}", cell(j));
             }
             line
         };
