@@ -348,3 +348,34 @@ fn what_is_refused_is_named() {
     assert_eq!(margins(&gain.unwrap(), 0, 0).unwrap_err(), Error::AlgebraicLoop);
     assert!(butterworth(2, FRAC_1_SQRT_2).pair(1, 0).is_err());
 }
+
+#[test]
+fn diagrams_hold_what_they_should() {
+    use linear::plot;
+    use results::plot::{Terminal, html, png, svg, terminal};
+    // Three integrators: a phase of -270°, a curve that comes from infinity.
+    let system = companion(&[complex(-1.0, 0.0)], &[complex(0.0, 0.0); 3], 2.0);
+    let response = frequency_response(&system, None).unwrap();
+    let bode = plot::bode_with_margins(&system, &response, &margins(&system, 0, 0).unwrap());
+    let phase = &bode.panels[1].curves[0].y;
+    assert!((phase[0] + 264.0).abs() < 1.0 && (phase[phase.len() - 1] + 180.0).abs() < 7.0, "{phase:?}");
+    let nyquist = plot::nyquist(&system, &response);
+    assert!(nyquist.x.limits.is_some() && nyquist.equal);
+    let locus = root_locus(&system, 0, 0, None).unwrap();
+    let found = (poles(&system).unwrap(), zeros(&system, RANK_TOLERANCE).unwrap());
+    let step = time_response(&system, Excitation::Step, None).unwrap();
+    let figures = [
+        bode,
+        nyquist,
+        plot::nichols(&system, &response),
+        plot::pole_zero(&system, &found.0, &found.1),
+        plot::locus(&system, &locus),
+        plot::time(&system, &step, "Step response"),
+    ];
+    assert_eq!(figures[3].panels[0].notes[0].text, "3 poles");
+    for figure in &figures {
+        assert!(svg(figure).len() > 2000 && png(figure).len() > 5000 && html(figure).len() > 5000);
+        let text = terminal(figure, Terminal::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}

@@ -162,7 +162,8 @@ fn place_curves(panel: &Panel, x: Range, y: Range, frame: Frame, detail: usize) 
         for point in runs.iter_mut().flatten() {
             *point = (x.fraction(point.0), y.fraction(point.1));
         }
-        let mut runs = clipped(runs);
+        // A page that zooms may also show what is around the panel.
+        let mut runs = clipped(runs, if detail > 1 { 10.0 } else { 0.0 });
         for point in runs.iter_mut().flatten() {
             *point = (point.0 * frame.width, (1.0 - point.1) * frame.height);
         }

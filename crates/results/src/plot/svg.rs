@@ -207,7 +207,29 @@ pub(super) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Axis, Curve, Panel};
+    use crate::plot::{Axis, Curve, Marks, Note, Panel};
+
+    #[test]
+    fn marks_notes_and_equal_scales() {
+        let circle = |k: i32| f64::from(k) * 0.1;
+        let x: Vec<f64> = (0..63).map(|k| circle(k).cos()).collect();
+        let curve = Curve::new("circle", x.into(), (0..63).map(|k| circle(k).sin()).collect());
+        let panel = Panel {
+            curves: vec![curve],
+            marks: vec![Marks { name: "-1".to_owned(), shape: Shape::Plus, points: vec![(-1.0, 0.0), (9.0, 0.0)] }],
+            notes: vec![Note { at: (-1.0, 0.0), text: "a < b".to_owned() }],
+            ..Panel::default()
+        };
+        let mut figure = Figure { panels: vec![panel], equal: true, ..Figure::default() };
+        figure.x.limits = Some((-2.0, 2.0));
+        let placed = &layout(&figure, 1).panels[0];
+        let (x, y) = (placed.frame.width / placed.x.length(), placed.frame.height / placed.y.length());
+        assert!((x / y - 1.0).abs() < 1e-9, "{x} {y}");
+        let picture = svg(&figure);
+        // The mark outside of the frame is left out.
+        assert_eq!(picture.matches("class=\"mark\"").count(), 2);
+        assert!(picture.contains("a &lt; b</text>"));
+    }
 
     #[test]
     fn a_jump_is_a_vertical_line() {

@@ -168,7 +168,7 @@ impl Grid {
             for point in runs.iter_mut().flatten() {
                 *point = (time.fraction(point.0), range.fraction(point.1));
             }
-            for run in clipped(runs) {
+            for run in clipped(runs, 0.0) {
                 let place = |(x, y): (f64, f64)| ((x * right).round() as i64, ((1.0 - y) * bottom).round() as i64);
                 let mut last = None;
                 for point in run.into_iter().map(place) {
@@ -239,7 +239,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::plot::{Axis, Curve};
+    use crate::plot::{Axis, Curve, Marks, Scale, Shape};
 
     #[test]
     fn a_step_in_a_small_terminal() {
@@ -266,6 +266,34 @@ mod tests {
                               time (s)
         "#]]
         .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_with_a_mark() {
+        let x: Vec<f64> = (0..=30).map(|k| 10f64.powf(f64::from(k) / 10.0)).collect();
+        let y = x.iter().map(|x| -20.0 * x.hypot(10.0).log10()).collect();
+        let marks = Marks { name: "corner".to_owned(), shape: Shape::Circle, points: vec![(10.0, -23.0)] };
+        let panel = Panel {
+            y: Axis::new("magnitude", "dB"),
+            curves: vec![Curve::new("G", x.into(), y)],
+            marks: vec![marks],
+            ..Panel::default()
+        };
+        let x = Axis::new("frequency", "rad/s").scale(Scale::Logarithmic);
+        let figure = Figure { x, panels: vec![panel], ..Figure::default() };
+        expect![[r#"
+                  magnitude (dB): G  o corner
+                │⠉⠉⠉⠉⠉⠉⠉⠉⠉⠑⠒⠒⠒⠒o⠤⠤⣀⡀
+                │                  ⠈⠉⠒⠢⢄⣀
+            -40 ┤                        ⠉⠑⠒⠤⣀
+                │                             ⠉⠒⠢⠤⣀⡀
+                │                                  ⠈⠉⠒⠤⣀
+            -60 ┤                                       ⠉⠒⠢⠤⣀
+                └┬─────────────┬──────────────┬─────────────┬
+                 1            10             100         1000
+                              frequency (rad/s)
+        "#]]
+        .assert_eq(&terminal(&figure, Terminal { columns: 50, lines: 6, colour: false }));
     }
 
     #[test]
