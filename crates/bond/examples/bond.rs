@@ -1,4 +1,5 @@
-//! Shows what the crate makes of a `.bond` file: `cargo run -p gyrator-bond --example bond -- FILE`.
+//! Shows what the crate makes of a `.bond` file: `cargo run -p gyrator-bond --example bond -- FILE [OPTION]`, where the option
+//! is `--modelica`, `--svg`, `--simplify`, `--equations` or `--numbers`; without one, the symbolic state space.
 
 use base::SourceMap;
 use bond::{Causality, Equations, Graph, Mode, Simplification, StateSpace, parse, svg, to_modelica};
@@ -17,12 +18,19 @@ fn main() {
         diagnostics.extend(more);
         causality = found;
     }
-    diagnostics.iter().for_each(|diagnostic| println!("{}", diagnostic.render(&sources)));
+    diagnostics.iter().for_each(|diagnostic| eprintln!("{}", diagnostic.render(&sources)));
     let (Some(graph), Some(causality)) = (graph, causality) else { return };
     match std::env::args().nth(2).as_deref() {
         Some("--modelica") => return print!("{}", to_modelica(&graph, "Model").text),
         Some("--svg") => return print!("{}", svg(&graph, Some(&causality))),
         Some("--simplify") => return print!("{}", Simplification::new(&graph).print()),
+        Some("--numbers") => match StateSpace::numeric(&graph, &causality) {
+            Ok(space) => {
+                let (a, b, c, d) = (&space.a, &space.b, &space.c, &space.d);
+                return println!("{{\"A\": {a:?}, \"B\": {b:?}, \"C\": {c:?}, \"D\": {d:?}}}");
+            }
+            Err(diagnostic) => return println!("{}", diagnostic.render(&sources)),
+        },
         Some("--equations") => match Equations::new(&graph, &causality) {
             Ok(equations) => return println!("{}", equations.print(&graph)),
             Err(diagnostic) => return println!("{}", diagnostic.render(&sources)),

@@ -17,6 +17,9 @@ use crate::graph::*;
 
 pub type Matrix<F> = Vec<Vec<F>>;
 
+/// Products of terms, some seconds of work.
+const BUDGET: u64 = 4_000_000;
+
 #[derive(Clone, Debug)]
 pub struct StateSpace<F> {
     pub states: Vec<String>,
@@ -50,7 +53,11 @@ pub struct Dependent<F> {
 impl StateSpace<Rational> {
     pub fn symbolic(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
         let mut symbols = Symbols::new(graph);
-        let mut made = build(graph, causality, &mut symbols)?;
+        let made = crate::algebra::budget::within(BUDGET, || build(graph, causality, &mut symbols));
+        let mut made = made.unwrap_or_else(|| {
+            let what = "the symbolic state space has too many terms to be of use";
+            Err(Diagnostic::error("too-large", what).hint("take numbers, or give the graph fewer loops of resistors"))
+        })?;
         made.symbols = symbols.names;
         made.definitions = symbols.definitions;
         Ok(made)

@@ -363,3 +363,41 @@ fn dependent_storage_with_a_modulated_transformer() {
     assert_eq!(at.space.states, ["J.p", "angle.q"]);
     assert!((at.derivatives[0] - 0.4).abs() < 1e-12, "{}", equations.print(&graph));
 }
+
+/// A square mesh of resistors: its determinant counts spanning trees.
+fn mesh(size: usize) -> String {
+    let mut text = String::from("Se U -> 1 i -> R R0\ni -> C c\n");
+    for row in 0..size {
+        for column in 0..size {
+            text += &format!("0 n{row}_{column}\n");
+        }
+    }
+    text += "i -> n0_0\n";
+    for row in 0..size {
+        for column in 0..size {
+            if column + 1 < size {
+                text += &format!(
+                    "n{row}_{column} -> 1 h{row}_{column} -> n{row}_{}\nh{row}_{column} -> R Rh{row}_{column}\n",
+                    column + 1
+                );
+            }
+            if row + 1 < size {
+                text += &format!(
+                    "n{row}_{column} -> 1 v{row}_{column} -> n{}_{column}\nv{row}_{column} -> R Rv{row}_{column}\n",
+                    row + 1
+                );
+            }
+        }
+    }
+    text + &format!("n{0}_{0} -> R load\noutput load.e", size - 1)
+}
+
+#[test]
+fn meshes_of_resistors() {
+    let space = symbolic(&mesh(2));
+    // Two ways in parallel: (a + b)(c + d)/(a + b + c + d), in series with R0 and the load.
+    let around = "((Rh0_0 + Rv0_1)*(Rv0_0 + Rh1_0)/(Rh0_0 + Rv0_1 + Rv0_0 + Rh1_0))";
+    assert_matrix(&space, &space.a, &format!("-1/(c*(R0 + load + {around}))"));
+    let (graph, causality) = good(&mesh(6));
+    assert_eq!(StateSpace::symbolic(&graph, &causality).unwrap_err().code, "too-large");
+}

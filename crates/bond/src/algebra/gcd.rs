@@ -9,10 +9,14 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
+use crate::algebra::budget::spend;
 use crate::algebra::polynomial::{Polynomial, Variable};
 
 /// The greatest common divisor, with a positive leading coefficient; of zero and zero it is zero.
 pub fn gcd(one: &Polynomial, other: &Polynomial) -> Polynomial {
+    if !spend((one.terms.len() + other.terms.len()) / 2) {
+        return Polynomial::one();
+    }
     if one.is_zero() {
         return positive(other.clone());
     }
@@ -160,6 +164,9 @@ const PRIME: u64 = 2_147_483_629;
 fn degree_bound(one: &Polynomial, other: &Polynomial, variable: Variable) -> u32 {
     let (first, second) = (one.degree(variable), other.degree(variable));
     let mut bound = first.min(second);
+    if !spend(2 * (one.terms.len() + other.terms.len())) {
+        return 0;
+    }
     for attempt in 0..3 {
         let (u, v) = (image(one, variable, first, attempt), image(other, variable, second, attempt));
         // Where a leading coefficient vanishes, the image says nothing.

@@ -1,5 +1,6 @@
 //! Exact algebra over the parameters, and linear systems over numbers or such functions.
 
+pub mod budget;
 pub mod factor;
 pub mod gcd;
 pub mod polynomial;

@@ -9,6 +9,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::algebra::budget::spend;
+
 /// Variables are numbers; lower ones are written first.
 pub type Variable = u32;
 
@@ -206,6 +208,9 @@ impl Polynomial {
         let mut rest: std::collections::BTreeMap<Monomial, BigInt> = self.terms.iter().cloned().collect();
         let mut quotient = Vec::new();
         while let Some((monomial, value)) = rest.pop_last() {
+            if !spend(divisor.terms.len()) {
+                return None;
+            }
             let monomial = monomial.over(first)?;
             let (factor, left_over) = value.div_rem(leading);
             if !left_over.is_zero() {
@@ -297,6 +302,9 @@ impl Sub for &Polynomial {
 }
 
 fn merged(one: &Polynomial, other: &Polynomial, signed: impl Fn(&BigInt) -> BigInt) -> Polynomial {
+    if !spend((one.terms.len() + other.terms.len()) / 4) {
+        return Polynomial::default();
+    }
     let mut terms = Vec::with_capacity(one.terms.len() + other.terms.len());
     let (mut left, mut right) = (one.terms.iter().peekable(), other.terms.iter().peekable());
     loop {
@@ -328,6 +336,7 @@ impl Mul for &Polynomial {
         let (few, many) = if self.terms.len() < other.terms.len() { (self, other) } else { (other, self) };
         match few.terms.as_slice() {
             [] => return Polynomial::default(),
+            _ if !spend(few.terms.len() * many.terms.len()) => return Polynomial::default(),
             [(monomial, value)] => return many.times_monomial(monomial).scaled(value),
             _ => {}
         }
