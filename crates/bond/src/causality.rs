@@ -579,6 +579,9 @@ impl<'a> Assignment<'a> {
             diagnostic = diagnostic.at(self.graph.elements[start].span, self.origin_text(reason));
             diagnostic = diagnostic.note(format!("path: {}", self.path_text(&path)));
         }
+        if let Some(start) = element.starts.iter().find(|start| start.port == index) {
+            diagnostic = diagnostic.at(start.span, "this start value is a guess only");
+        }
         for (_, lines) in self.refused.iter().filter(|(refused, _)| *refused == id) {
             for line in lines {
                 diagnostic = diagnostic.note(format!("integral causality fails: {line}"));

@@ -1,5 +1,5 @@
-//! A graph as a Modelica model that stands alone: variables of each element in a component with the name that the user
-//! gave, and all equations in one place, each on a line of its own.
+//! A graph as a Modelica model that stands alone: variables of each element in a record with the name that the user gave,
+//! and all equations in one place, each on a line of its own.
 //!
 //! Every line knows the place in the `.bond` file that it came from. What the front end reports about a line of the
 //! model is reported about that place: [`Modelica::translate`] replaces the spans of a diagnostic. A component path
@@ -284,7 +284,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             let name = self.free_name(key);
-            self.line(None, &format!("  model {name} \"{what}\""));
+            self.line(None, &format!("  record {name} \"{what}\""));
             for part in *body {
                 self.line(None, &format!("    {part};"));
             }
@@ -338,12 +338,17 @@ impl<'a> Writer<'a> {
             .graph
             .inputs
             .iter()
-            .filter(|(_, input)| input.source.is_some() && input.value.is_none())
+            .filter(|(_, input)| match input.source {
+                Some(_) => input.value.is_none(),
+                None => input.name.contains('.'),
+            })
             .map(|(id, _)| (id, self.input_name(id)))
             .collect();
         for (id, name) in free {
             let input = &self.graph.inputs[id];
-            let unit = self.graph.inputs[id].unit.as_ref().map_or(String::new(), |unit| format!("(unit = \"{unit}\")"));
+            let mut list = unit_modifier(&input.unit);
+            list.extend(input.value.as_ref().map(|value| format!("start = {}", self.print(value))));
+            let unit = list_text(list);
             let text = format!("  input Real {name}{unit} \"value of {}\";", input.name);
             self.line(Some(input.span), &text);
         }
@@ -356,8 +361,12 @@ impl<'a> Writer<'a> {
 
     fn input_name(&self, id: InputId) -> String {
         let input = &self.graph.inputs[id];
-        let variable = input.source.map_or("", |source| self.graph.elements[source].kind.parameter());
-        quoted(&self.free_name(&format!("{}_{variable}", input.name.replace('.', "_"))))
+        let plain = input.name.replace('.', "_");
+        let name = match input.source {
+            Some(source) => format!("{plain}_{}", self.graph.elements[source].kind.parameter()),
+            None => plain,
+        };
+        quoted(&self.free_name(&name))
     }
 
     fn class_of_group(&self, name: &str, group: &Group, written: &[(String, String)]) -> String {
@@ -383,7 +392,7 @@ impl<'a> Writer<'a> {
             class.push('_');
         }
         let class = quoted(&class);
-        self.line(None, &format!("  model {class}"));
+        self.line(None, &format!("  record {class}"));
         for line in body.lines() {
             self.line(None, line);
         }
@@ -422,7 +431,8 @@ impl<'a> Writer<'a> {
                 let input = &self.graph.inputs[id];
                 let mut list = unit_modifier(&input.unit);
                 list.extend(input.value.as_ref().map(|value| format!("start = {}", self.print(value))));
-                (Some(input.span), format!("input Real {name}{}", with(list)))
+                let prefix = if modifiers { "input " } else { "" };
+                (Some(input.span), format!("{prefix}Real {name}{}", with(list)))
             }
             Item::Signal(id) => {
                 let signal = &self.graph.signals[id];
@@ -467,7 +477,11 @@ impl<'a> Writer<'a> {
                     let signal = &self.graph.signals[*id];
                     lines.push((Some(signal.span), format!("{path} = {}", self.print(&signal.value))));
                 }
-                Item::Input(_) => {}
+                // An input of a subgraph is an input of the model by another name.
+                Item::Input(id) => {
+                    let unit = list_text(unit_modifier(&self.graph.inputs[*id].unit));
+                    lines.push((Some(self.graph.inputs[*id].span), format!("{path}{unit} = {}", self.input_name(*id))));
+                }
                 Item::Element(id) => {
                     let list = list_text(self.element_modifiers(*id));
                     if !list.is_empty() {
@@ -512,6 +526,8 @@ impl<'a> Writer<'a> {
             }
         }
         match (element.kind, element.ports.as_slice()) {
+            // The branches of a switched junction's equation are of different units.
+            (Kind::Zero | Kind::One, _) if element.condition.is_some() => {}
             (Kind::Zero | Kind::One, [first, ..]) => {
                 let [effort, flow] = &self.graph.bonds[first.bond].units;
                 let (name, unit) = if element.kind == Kind::Zero { ("e", effort) } else { ("f", flow) };
@@ -705,16 +721,12 @@ impl<'a> Writer<'a> {
         match &element.condition {
             None => self.equation(span, &sum(&enters), &sum(&leaves)),
             Some(condition) => {
-                let condition = self.print(condition);
-                let balance = match (enters.is_empty(), leaves.is_empty()) {
-                    (_, true) => sum(&enters),
-                    (true, false) => sum(&leaves),
-                    _ if leaves.len() == 1 && !leaves[0].starts_with('-') => {
-                        format!("{} - {}", sum(&enters), leaves[0])
-                    }
-                    _ => format!("{} - ({})", sum(&enters), sum(&leaves)),
-                };
-                self.equation(span, "0", &format!("if {condition} then {balance} else {own}"));
+                let head = format!("  if {} then", self.print(condition));
+                self.line(Some(span), &head);
+                self.line(Some(span), &format!("    {} = {};", sum(&enters), sum(&leaves)));
+                self.line(Some(span), "  else");
+                self.line(Some(span), &format!("    {own} = 0;"));
+                self.line(Some(span), "  end if;");
             }
         }
     }

@@ -99,6 +99,14 @@ impl Drawing<'_> {
         let text = escaped(&label(element));
         let off = self.causality.is_some_and(|causality| causality.mode.is_off(id));
         let colour = if off { "#999" } else { "#000" };
+        // A bond that passes behind an element leaves its text readable.
+        let half = if element.kind.is_junction() { 7.0 } else { text_width(element) / 2.0 };
+        let (left, top) = (x - half, y - 9.0);
+        let _ = writeln!(
+            out,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"18\" fill=\"white\"/>",
+            2.0 * half
+        );
         let weight = if element.kind.is_junction() { " font-weight=\"bold\"" } else { "" };
         let _ = writeln!(
             out,
