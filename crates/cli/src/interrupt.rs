@@ -25,9 +25,11 @@ pub fn install() {
     let hang_up = ignores_hang_up();
     let _ = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::Relaxed) || STOP.swap(true, Ordering::Relaxed) {
+            results::remove_hidden();
             std::process::exit(INTERRUPTED);
         }
         std::thread::sleep(PATIENCE);
+        results::remove_hidden();
         tell("error: interrupted; the result file holds what was written until then\n");
         std::process::exit(Exit::Stopped as i32);
     });

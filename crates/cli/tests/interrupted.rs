@@ -111,13 +111,8 @@ fn translation_ends_at_once() {
     }
 }
 
-/// A single step that takes long is not waited for.
-#[test]
-fn a_run_that_does_not_look_up_is_ended() {
-    let folder = Folder::new("busy");
-    folder.write(
-        "busy.mo",
-        "model Busy
+/// Steps behind 0.5 take longer than anybody waits.
+const BUSY: &str = "model Busy
   function work
     input Real u;
     output Real y;
@@ -131,8 +126,33 @@ fn a_run_that_does_not_look_up_is_ended() {
 equation
   der(x) = if time > 0.5 then work(x) else 1;
 end Busy;
-",
-    );
+";
+
+/// The hidden copy in which a large file grows does not stay.
+#[test]
+fn nothing_is_left_beside_the_file() {
+    let folder = Folder::new("beside");
+    folder.write("busy.mo", BUSY);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
+        .args(["simulate", "-q", "busy.mo", "--output", "out.mat", "--interval", "1e-6"])
+        .current_dir(folder.path(""))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hidden = format!(".out.mat.{}.part", child.id());
+    wait_for(&folder, "out.mat", 8_000_000);
+    wait_for(&folder, &hidden, 8_000_000);
+    std::thread::sleep(Duration::from_millis(1000));
+    send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(!folder.path(&hidden).exists());
+}
+
+/// A single step that takes long is not waited for.
+#[test]
+fn a_run_that_does_not_look_up_is_ended() {
+    let folder = Folder::new("busy");
+    folder.write("busy.mo", BUSY);
     let mut child = Command::new(env!("CARGO_BIN_EXE_gyrator"))
         .args(["simulate", "-q", "busy.mo"])
         .current_dir(folder.path(""))

@@ -21,6 +21,7 @@ pub use csv::CsvSink;
 pub use error::ResultError;
 pub use mat::MatSink;
 pub use memory::MemorySink;
+pub use output::remove_hidden;
 pub use parquet::ParquetSink;
 pub use select::SelectSink;
 pub use sink::{Fanout, NullSink, ResultSink, read, read_selected, sink_for};

@@ -9,9 +9,11 @@
 //!
 //! A lock on the file, which ends with the process, keeps a second run from writing it.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::ResultError;
@@ -332,10 +334,24 @@ fn move_to(beside: &Path, target: &Path, old: &mut Option<File>) -> io::Result<(
     std::fs::rename(beside, target)
 }
 
+/// The hidden names that this program has used.
+static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
 /// The name under which a new file is prepared, in the same folder.
 fn beside(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    let path = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    if let Ok(mut hidden) = HIDDEN.lock() {
+        hidden.insert(path.clone());
+    }
+    path
+}
+
+/// Removes files with hidden names, for a program that ends in the middle of a run.
+pub fn remove_hidden() {
+    if let Ok(hidden) = HIDDEN.lock() {
+        hidden.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
 }
 
 /// Elsewhere a lock would keep readers out.
