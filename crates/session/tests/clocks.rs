@@ -764,3 +764,19 @@ fn clocks_that_are_not_fractions_contradict_each_other() {
     assert_eq!(conflict("", "Clock(0.1)", "superSample(sample(time, Clock(0.2)), 2)"), "");
     assert_eq!(conflict("parameter Real T = 0.1; parameter Real S = T;", "Clock(T)", "sample(time, Clock(S))"), "");
 }
+
+/// What is sampled belongs to continuous time: an equation that joins it to clocked variables lacks a `hold`.
+#[test]
+fn clocked_variables_are_not_sampled() {
+    let refused = |equations: &str| {
+        let text = format!("model M\n  Real u, x, y;\nequation\n  u = time;\n{equations}\nend M;\n");
+        messages(&text).lines().next().unwrap_or_default().to_owned()
+    };
+    expect!["error[sample-of-clocked]: `sample` takes values of continuous time, and u is clocked"]
+        .assert_eq(&refused("  when Clock(0.25) then x = sample(u); end when;\n  y = x + u;"));
+    expect!["error[sample-of-clocked]: `sample` takes values of continuous time, and u is clocked"]
+        .assert_eq(&refused("  when Clock(0.25) then x = sample(u) + u; end when;\n  y = 1;"));
+    expect!["error[sample-of-clocked]: `sample` takes values of continuous time, and x is clocked"]
+        .assert_eq(&refused("  when Clock(0.25) then x = 1; end when;\n  y = sample(x);"));
+    assert_eq!(refused("  when Clock(0.25) then x = sample(u); end when;\n  y = hold(x) + u;"), "");
+}

@@ -25,8 +25,8 @@ pub(super) struct Partitions {
     pub(super) declared: usize,
     pub(super) group_of_equation: FxHashMap<EqId, usize>,
     pub(super) group_of_action: Vec<usize>,
-    /// What `sample` takes from continuous time.
-    pub(super) sampled: Vec<ExprId>,
+    /// What `sample` takes from continuous time, and the group of it.
+    pub(super) sampled: Vec<(ExprId, usize)>,
     /// The first group of each clocked when clause.
     clauses: FxHashMap<ExprId, usize>,
 }
@@ -118,8 +118,9 @@ impl Partitions {
                     stack.push(value);
                     return None;
                 }
-                self.sampled.push(value);
-                Some((self.add_group(false), vec![value]))
+                let inner = self.add_group(false);
+                self.sampled.push((value, inner));
+                Some((inner, vec![value]))
             }
             (Hold, &[value, ..]) => Some((self.add_group(true), vec![value])),
             (SubSample | SuperSample | ShiftSample | BackSample | NoClock | ClockSolver, &[value, ref rest @ ..]) => {

@@ -83,6 +83,7 @@ impl Partitions {
                 edges.entry(other).or_default().push(edge);
             }
         }
+        self.check_sampled(model, &mut clocks);
         let mut given: Vec<usize> = clocks.of.keys().copied().collect();
         given.sort_unstable();
         self.spread(model, &mut clocks, &edges, given);
@@ -141,6 +142,24 @@ impl Partitions {
                     queue.extend(clocks.of.keys().filter(|partition| !before.contains(partition)));
                 }
             }
+        }
+    }
+
+    /// What is sampled is not clocked itself.
+    fn check_sampled(&mut self, model: &Model, clocks: &mut Clocks) {
+        let mut said = FxHashSet::default();
+        for (value, group) in self.sampled.clone() {
+            let partition = self.of_group(group);
+            if !clocks.clocked.contains(&partition) || !said.insert(partition) {
+                continue;
+            }
+            let text = model.expression_text(value);
+            let message = format!("`sample` takes values of continuous time, and {text} is clocked");
+            let diagnostic = Diagnostic::error("sample-of-clocked", message)
+                .note(format!("equations join it to clocked variables: {}", self.name(model, partition)))
+                .hint("use hold(…) of a clocked variable in equations that are not clocked")
+                .specification("16.5.1");
+            clocks.problems.push(self.at_partition(model, partition, diagnostic));
         }
     }
 

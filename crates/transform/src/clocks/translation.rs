@@ -75,7 +75,7 @@ impl<'a> Translation<'a> {
                 kept.push(id);
             }
         }
-        for sampled in std::mem::take(&mut self.partitions.sampled) {
+        for (sampled, _) in std::mem::take(&mut self.partitions.sampled) {
             self.sampled(sampled);
         }
         for &id in &kept {
