@@ -9,6 +9,9 @@ use crate::value::{Array, Kind, Value};
 
 pub type Outcome<T> = Result<T, String>;
 
+/// The longest String that is made.
+const MOST_TEXT: usize = 1 << 24;
+
 pub fn kind<U>(value: &Value<U>) -> String {
     match value {
         Value::Real(_) | Value::Open(_, Kind::Real) => "Real".into(),
@@ -269,15 +272,19 @@ pub fn convert<U: Clone>(function: ArrayFunction, arguments: &[Value<U>]) -> Out
             let text = argument(1)?.as_str().ok_or("a format is a String")?;
             let format = Format::parse(text).ok_or_else(|| format!("`{text}` is no format"))?;
             Ok(Value::string(match argument(0)? {
+                Value::Real(_) if format.is_character() => return Err(format!("`{text}` is no format of a Real")),
                 Value::Real(value) => format.real(*value),
-                Value::String(text) => format.text(text),
                 other => format.integer(integer_of(other)?),
             }))
         }
         ArrayFunction::Concat => {
             let mut text = String::new();
             for part in arguments {
-                text.push_str(part.as_str().ok_or_else(|| format!("a String is expected here, not {}", kind(part)))?);
+                let part = part.as_str().ok_or_else(|| format!("a String is expected here, not {}", kind(part)))?;
+                if text.len() + part.len() > MOST_TEXT {
+                    return Err(format!("a String of more than {MOST_TEXT} bytes is not supported"));
+                }
+                text.push_str(part);
             }
             Ok(Value::string(text))
         }

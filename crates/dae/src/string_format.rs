@@ -106,14 +106,16 @@ impl Format {
             rest = tail;
             format.precision = Some(digits(&mut rest)?.unwrap_or(0));
         }
-        rest = rest.trim_start_matches(['l', 'h']);
         let mut tail = rest.chars();
         format.conversion = tail.next()?;
-        let known = matches!(
-            format.conversion,
-            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'd' | 'i' | 'o' | 'x' | 'X' | 'u' | 'c' | 's'
-        );
+        let known =
+            matches!(format.conversion, 'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'd' | 'i' | 'o' | 'x' | 'X' | 'u' | 'c');
         (known && tail.next().is_none()).then_some(format)
+    }
+
+    /// A character by its number, which a Real has not.
+    pub fn is_character(&self) -> bool {
+        self.conversion == 'c'
     }
 
     pub fn real(&self, value: f64) -> String {
@@ -173,11 +175,6 @@ impl Format {
         if self.alternative && !text.contains('.') { text + "." } else { text }
     }
 
-    pub fn text(&self, value: &str) -> String {
-        let cut = value.chars().take(self.precision.unwrap_or(usize::MAX)).collect();
-        self.fill(cut, false)
-    }
-
     fn signed(&self, text: String) -> String {
         match text.starts_with('-') {
             false if self.plus => format!("+{text}"),
@@ -232,7 +229,6 @@ mod tests {
         assert_eq!(Format::parse("5d").unwrap().integer(42), "   42");
         assert_eq!(Format::parse("05d").unwrap().integer(-42), "-0042");
         assert_eq!(Format::parse("x").unwrap().integer(255), "ff");
-        assert_eq!(Format::parse("-6s").unwrap().text("ab"), "ab    ");
         assert_eq!(real(" .3f", std::f64::consts::PI), " 3.142");
         assert_eq!(real("% 8.2f", -1.5), "   -1.50");
         assert_eq!(real("#3.0E", 1e5), "1.E+05");
@@ -256,6 +252,9 @@ mod tests {
         assert_eq!(integer("x", -1), "ffffffff");
         assert_eq!(integer("u", -1), "4294967295");
         assert_eq!(Format::parse("5.2q"), None);
+        assert_eq!(Format::parse("s"), None);
+        assert_eq!(Format::parse("lf"), None);
+        assert!(Format::parse("c").is_some_and(|format| format.is_character()));
         assert_eq!(Format::parse(""), None);
     }
 }

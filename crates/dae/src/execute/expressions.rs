@@ -180,7 +180,13 @@ impl<D: Domain> Executor<'_, D> {
             return Ok(arrays::whole(&mut self.domain, function, vec![ordinal, literals])?);
         }
         let arguments = self.eval_all(frame, arguments)?;
-        Ok(arrays::whole(&mut self.domain, function, arguments)?)
+        let value = arrays::whole(&mut self.domain, function, arguments)?;
+        if let Value::String(text) = &value {
+            /// Texts take time and memory too, which steps bound.
+            const BYTES_OF_A_STEP: u64 = 32;
+            self.steps(text.len() as u64 / BYTES_OF_A_STEP)?;
+        }
+        Ok(value)
     }
 
     /// The second operand is left out where the first one decides, so that `n > 0 and x[n] > 1` is safe.

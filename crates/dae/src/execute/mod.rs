@@ -186,7 +186,11 @@ impl<'a, D: Domain> Executor<'a, D> {
     }
 
     fn step(&mut self) -> Result<()> {
-        match self.steps_left.checked_sub(1) {
+        self.steps(1)
+    }
+
+    fn steps(&mut self, count: u64) -> Result<()> {
+        match self.steps_left.checked_sub(count) {
             Some(left) => {
                 self.steps_left = left;
                 Ok(())
