@@ -874,3 +874,22 @@ fn a_file_in_a_package() {
     let run = gyrator(&folder, &["check", "Lib/other.mo"]);
     assert!(run.stdout.starts_with("Other: "), "{} {}", run.stdout, run.stderr);
 }
+
+#[test]
+fn a_flat_text_without_bounds() {
+    told(
+        "shared",
+        &["flatten"],
+        "model M
+  Real a;
+algorithm
+  a := time;
+  for i in 1:60 loop
+    a := if a > i then sin(a) else cos(a);
+  end for;
+end M;
+",
+        1,
+        expect![[r#""#]],
+    );
+}

@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use base::{SourceMap, Span};
+use base::{IdVec, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Builtin;
@@ -81,6 +81,29 @@ fn conditions(model: &Model) -> FxHashMap<VarId, ExprId> {
     model.initial_equations.iter().for_each(|equation| uses(&[equation.left, equation.right]));
     found.retain(|variable, _| clauses.contains(variable) && !used.contains(variable));
     found
+}
+
+/// How many terms the equations of the text have. Expressions that are shared are written out wherever they stand.
+pub fn text_terms(model: &Model) -> f64 {
+    let mut terms: IdVec<ExprId, f64> = IdVec::with_capacity(model.exprs.len());
+    for id in model.exprs.ids() {
+        let mut count = 1.0;
+        model.exprs.for_each_child(id, |child| count += terms.get(child).copied().unwrap_or(1.0));
+        terms.push(count);
+    }
+    let of = |id: ExprId| terms.get(id).copied().unwrap_or(1.0);
+    let equations = model.equations.values().chain(&model.initial_equations);
+    let actions = model.actions.iter().chain(&model.initial_actions);
+    let of_actions = actions.map(|action| {
+        let value = match action.kind {
+            ActionKind::Reinit { value, .. } => of(value),
+            ActionKind::Assert { holds, message, .. } => of(holds) + of(message),
+            ActionKind::Terminate { message } => of(message),
+            ActionKind::Call(call) => of(call),
+        };
+        value + action.condition.map_or(0.0, of)
+    });
+    equations.map(|equation| of(equation.left) + of(equation.right)).chain(of_actions).sum()
 }
 
 /// The condition under which an action is reached, taken apart: `when c1 then elsewhen c2 then if test then …`.

@@ -5,7 +5,7 @@ use dae::{Action, ActionKind, Causality, Equation, Model, Origin, StateSelect, V
 use serde_json::{Value, json};
 
 use crate::arguments::{Flatten, FlattenFormat};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::style::{Style, print};
 use crate::subject::Call;
 
@@ -16,6 +16,14 @@ pub fn run(arguments: &Flatten, style: Style) -> Result<(), Failure> {
         Err(failed) => return Err(call.failed(failed)),
     };
     call.tell();
+    let terms = dae::text_terms(&model);
+    if terms > MOST_TERMS {
+        let message = format!(
+            "the text would have {terms:.0e} terms, since algorithms share expressions and equations repeat them; \
+             `gyrator simulate` and `gyrator equations` work without the text"
+        );
+        return Err(Failure { exit: Exit::Model, message });
+    }
     let sources = call.session.sources();
     let text = match arguments.format {
         FlattenFormat::Text if !arguments.subject.json => dae::modelica_text(&model, Some(sources)),
@@ -25,6 +33,9 @@ pub fn run(arguments: &Flatten, style: Style) -> Result<(), Failure> {
     call.tell_times();
     Ok(())
 }
+
+/// Some hundred megabytes of text.
+const MOST_TERMS: f64 = 2e7;
 
 /// Expressions are written out in full.
 const WHOLE: dae::print::Style = dae::print::Style { exact: false, limit: usize::MAX };
