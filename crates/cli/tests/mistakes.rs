@@ -351,7 +351,7 @@ fn what_is_no_model() {
     folder.write("circuit.dym", "");
     let run = gyrator(&folder, &["check", "circuit.dym"]);
     expect![[r#"
-        error: `circuit.dym` is neither a file that ends in `.mo` nor a folder with `package.mo`
+        error: `circuit.dym` is neither a file that ends in `.mo` or `.bond` nor a folder with `package.mo`
     "#]]
     .assert_eq(&run.stderr);
     assert_eq!(run.status, 2);
@@ -890,6 +890,27 @@ algorithm
 end M;
 ",
         1,
-        expect![[r#""#]],
+        expect![[r#"
+            error: the text would have 1e29 terms, since algorithms share expressions and equations repeat them; `gyrator simulate` and `gyrator equations` work without the text
+        "#]],
     );
+}
+
+#[test]
+fn a_class_in_a_file_and_in_a_folder() {
+    let folder = Folder::new("twice");
+    std::fs::create_dir_all(folder.path("P/M")).unwrap();
+    folder.write("P/package.mo", "package P\nend P;\n");
+    folder.write("P/M.mo", "within P;\nmodel M\n  Real x = 1;\nend M;\n");
+    folder.write("P/M/package.mo", "within P;\nmodel M\n  Real x = 2;\nend M;\n");
+    let run = gyrator(&folder, &["check", "P", "-m", "P.M"]);
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    expect![[r#"
+        error[duplicate-class]: the class `M` stands in two places of one folder
+           = one is `P/M`
+           = the other is `P/M.mo`
+           = help: remove one of them
+           = see: Modelica specification, section 13.4.1
+    "#]]
+    .assert_eq(&run.stderr);
 }

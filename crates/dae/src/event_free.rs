@@ -30,6 +30,31 @@ impl Follower {
         Self { discrete: declared.chain(assigned).collect() }
     }
 
+    /// Counts Real variables that are computed from what changes at events only.
+    pub fn with_steps(mut self, model: &Model) -> Self {
+        loop {
+            let before = self.discrete.len();
+            for equation in model.equations.values().filter(|equation| !matches!(equation.role, EquationRole::When(_)))
+            {
+                for (side, other) in [(equation.left, equation.right), (equation.right, equation.left)] {
+                    if let Node::Var(variable) = model.exprs.node(side)
+                        && !self.discrete.contains(&variable)
+                        && !self.varies(&model.exprs, other)
+                    {
+                        self.discrete.insert(variable);
+                    }
+                }
+            }
+            if self.discrete.len() == before {
+                return self;
+            }
+        }
+    }
+
+    pub fn changes_at_events(&self, variable: VarId) -> bool {
+        self.discrete.contains(&variable)
+    }
+
     /// The expression with an event wherever it changes. `Err`: one of those below it that must not be followed.
     pub fn followed(
         &self,

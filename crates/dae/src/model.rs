@@ -234,6 +234,8 @@ pub struct Model {
     pub access: Arc<Access>,
     /// Parameters whose values were used when the model was made.
     pub decided: Vec<Decided>,
+    /// Variables that change where relations do that no variable freezes: those in loops at run time.
+    pub outcomes: Vec<VarId>,
 }
 
 /// A parameter whose value decided something at translation, such as a size.

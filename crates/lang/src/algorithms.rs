@@ -47,7 +47,7 @@ impl Elaborator {
         path: PathId,
     ) -> Outcome<()> {
         // The first run finds out what is assigned; the second starts from the values these variables have before.
-        let first = self.run_section(frame, typed, path, None, probe)?;
+        let first = self.run_section(frame, typed, (path, section.initial), None, probe)?;
         let discrete = first.assigned_in_when;
         let mut order: Vec<VarId> = first.assigned.keys().copied().collect();
         order.sort();
@@ -58,7 +58,8 @@ impl Elaborator {
             start.insert(variable, value);
         }
         self.when_conditions.clear();
-        let Run { assigned, actions, .. } = self.run_section(frame, typed, path, Some(start), when_maker)?;
+        let Run { assigned, actions, .. } =
+            self.run_section(frame, typed, (path, section.initial), Some(start), when_maker)?;
         self.sections += 1;
         let number = self.sections;
         let clause = if discrete.is_empty() { None } else { Some(self.section_clause()) };
@@ -131,13 +132,15 @@ impl Elaborator {
         &mut self,
         frame: &Frame,
         typed: &Arc<(Vec<Statement>, Locals)>,
-        path: PathId,
+        (path, initial): (PathId, bool),
         start: Option<FxHashMap<VarId, ExprId>>,
         when: WhenBuilder,
     ) -> Outcome<Run> {
         let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
         expander.path = path;
+        expander.initial = initial;
         expander.finds_targets = start.is_none();
+        expander.watches = start.is_some() && !initial;
         expander.assigned = Some(start.unwrap_or_default());
         expander.budget = SECTION_BUDGET;
         expander.when = Some(when);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Diagnostic, IdVec, Name, Span};
 use dae::Externals;
-use dae::{ExprId, VarId, Variability};
+use dae::{ExprId, PathId, VarId, Variability};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::ast;
 
@@ -55,6 +55,10 @@ pub struct Elaborator {
     pub(crate) converted: FxHashSet<u32>,
     /// What stands in `noEvent` and is no Real.
     pub(crate) without_events: FxHashSet<ExprId>,
+    /// Relations on time in the bodies of when clauses.
+    pub(crate) relations_at_instants: FxHashSet<ExprId>,
+    /// Variables whose left limits are asked for outside of when clauses, with the place and the component.
+    pub(crate) left_limits: Vec<(VarId, Span, PathId)>,
     /// Functions that were made for sums and products of records.
     pub(crate) record_operations: FxHashMap<crate::record_arithmetic::RecordOperation, dae::FunctionId>,
     /// The records of the flat model by the names of their classes.
@@ -71,7 +75,7 @@ pub struct Elaborator {
     pub(crate) taken_apart: Option<TakenApart>,
     index_types: FxHashMap<CompId, Arc<Vec<Option<Base>>>>,
     /// Functions made from statements of algorithm sections, by the statement and the shapes of what it reads.
-    pub(crate) outlined: FxHashMap<(ClassId, usize, Vec<dae::expr::Shape>), dae::FunctionId>,
+    pub(crate) outlined: FxHashMap<(ClassId, usize, Vec<dae::expr::Shape>), (dae::FunctionId, Option<dae::FunctionId>)>,
     pub(crate) clauses: u32,
     pub(crate) sections: u32,
     pub(crate) auxiliaries: u32,
@@ -145,6 +149,8 @@ impl Elaborator {
             auxiliary_variables: FxHashMap::default(),
             converted: FxHashSet::default(),
             without_events: FxHashSet::default(),
+            relations_at_instants: FxHashSet::default(),
+            left_limits: Vec::new(),
             record_names: FxHashMap::default(),
             record_operations: FxHashMap::default(),
             differentiator: dae::Differentiator::new(),

@@ -16,7 +16,7 @@ use syntax::ast;
 use crate::elaborate::Elaborator;
 use crate::instance::{Frame, Outcome};
 use crate::state_machines;
-use crate::symbolic::{Expander, Mode, Symbolic, arrays, sizes_text};
+use crate::symbolic::{Events, Expander, Mode, Symbolic, arrays, sizes_text};
 use crate::typed::{Base, Expr, Iterator, Kind, Operator, StatementKind, Type};
 use crate::typing::{Context, Outermost, Typer, convert, fits, unify};
 
@@ -269,6 +269,7 @@ impl Elaborator {
         };
         let mut expander = Expander::new(self, frame.clone(), Mode::Flat);
         expander.path = path;
+        expander.initial = initial;
         let mut collected = Collected::default();
         for equation in typed.iter() {
             if let Err(diagnostic) = expander.equation(equation, &mut collected) {
@@ -513,7 +514,11 @@ impl Expander<'_> {
         if open.is_empty() {
             return self.list(last, out);
         }
-        self.joined_branches(&open, last, span, out)
+        // A branch may hold for an instant only, as a law of impact does, and relate values to those before it.
+        let in_when = std::mem::replace(&mut self.in_when, true);
+        let result = self.joined_branches(&open, last, span, out);
+        self.in_when = in_when;
+        result
     }
 
     /// Branches that stay: their equations are joined one by one.
@@ -679,10 +684,11 @@ impl Expander<'_> {
                 }
             }
             self.path_condition = Some(self.both(reached, active));
-            let events = std::mem::replace(&mut self.events, false);
+            let events = std::mem::replace(&mut self.events, Events::OnTime);
+            let in_when = std::mem::replace(&mut self.in_when, true);
             let mut part = Collected::default();
             let result = self.list(body, &mut part);
-            self.events = events;
+            (self.events, self.in_when) = (events, in_when);
             self.path_condition = outer;
             result?;
             out.actions.append(&mut part.actions);
@@ -757,7 +763,10 @@ impl Expander<'_> {
     ) -> Outcome<()> {
         let clock = self.scalar(condition)?;
         let mut part = Collected::default();
-        self.list(body, &mut part)?;
+        let in_when = std::mem::replace(&mut self.in_when, true);
+        let result = self.list(body, &mut part);
+        self.in_when = in_when;
+        result?;
         out.actions.append(&mut part.actions);
         self.elaborator.clauses += 1;
         let clause = i64::from(self.elaborator.clauses);

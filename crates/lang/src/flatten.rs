@@ -165,8 +165,11 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     variables::check_enumerations(elaborator);
     // Packages and functions are found while expressions are expanded.
     check_classes(elaborator);
+    elaborator.instances.check_imports(top);
     elaborator.finish();
     set_elements(elaborator, top, overrides);
+    discrete_equations::share_relations_on_time(elaborator);
+    discrete_equations::refuse_left_limits(elaborator);
     discrete_equations::follow(elaborator);
     if !failed(&elaborator.instances) {
         class_balance::check(elaborator, &parts, &paths);

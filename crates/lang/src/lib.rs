@@ -41,6 +41,7 @@ pub mod typing;
 mod unassigned_members;
 mod units;
 mod variables;
+mod watch;
 
 pub use elaborate::Elaborator;
 pub use flatten::{Flattening, OpenEnds, Stage, flatten, last_model};

@@ -464,6 +464,16 @@ impl Libraries {
                             .specification("13.4.1"),
                     );
                 }
+                Some(ClassSource::Path(other)) => {
+                    let message = format!("the class `{name}` stands in two places of one folder");
+                    self.diagnostics.push(
+                        Diagnostic::error("duplicate-class", message)
+                            .note(format!("one is `{}`", other.display()))
+                            .note(format!("the other is `{}`", path.display()))
+                            .hint("remove one of them")
+                            .specification("13.4.1"),
+                    );
+                }
                 Some(_) => {}
             }
         }

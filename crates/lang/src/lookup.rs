@@ -139,6 +139,28 @@ impl Instances {
         Ok(several.map(|(member, _)| Found::Member(member)))
     }
 
+    /// Reports import clauses of a class that lead nowhere, used or not (13.2.1).
+    pub(crate) fn check_imports(&mut self, class: ClassId) {
+        let known = self.libraries.get(self.class(class).def);
+        let (definition, positions) = (known.class.clone(), known.imports.clone());
+        let ast::ClassBody::Long(composition) = &definition.body else { return };
+        for &position in &positions {
+            let Some(ast::Element::Import(import)) = composition.elements.get(position as usize) else { continue };
+            let found = match &import.kind {
+                ast::ImportKind::Qualified | ast::ImportKind::Renamed(_) => self.import(&import.path, None).map(|_| ()),
+                ast::ImportKind::All => self.import_path(&import.path, None, false).map(|_| ()),
+                ast::ImportKind::Several(names) => {
+                    names.iter().try_for_each(|name| self.import(&import.path, Some(name)).map(|_| ()))
+                }
+            };
+            if let Err(diagnostic) = found
+                && !self.diagnostics.contains(&diagnostic)
+            {
+                self.report(diagnostic);
+            }
+        }
+    }
+
     fn is_protected(&self, member: Member) -> bool {
         match member {
             Member::Component(component) => self.component(component).prefixes.protected,

@@ -5,18 +5,21 @@
 
 use base::{Name, Span};
 use dae::effects::effects;
-use dae::expr::{CallSite, Shape};
+use dae::expr::{CallSite, CompareOp, Shape};
 use dae::function::LocalId;
-use dae::{ActionKind, Node};
+use dae::{ActionKind, FunctionId, Node};
+
+use rustc_hash::FxHashSet;
 
 use crate::elaborate::Elaborator;
-use crate::instance::{CompId, Outcome};
-use crate::symbolic::{Expander, from_shape, value_shape};
+use crate::instance::{ClassId, CompId, Outcome};
+use crate::symbolic::{Events, Expander, Symbolic, from_shape, value_shape};
 use crate::typed::{
     Base, Expr, Iterator, Kind, Local, Locals, Operator, Reference, ReferencePart, Statement, StatementKind, Subscript,
     Type,
 };
 use crate::typing::{rewrite, walk};
+use crate::watch::watched;
 
 /// A component, or an expression of the simulator, that is a variable of the function.
 struct Captured {
@@ -28,6 +31,8 @@ struct Captured {
 
 struct Outline {
     locals: Locals,
+    /// The components that the statement names. A record that it names as a whole is one variable with all its members.
+    named: Vec<Vec<CompId>>,
     captured: Vec<Captured>,
     /// An output that says that all assertions hold, of a statement that assigns nothing.
     holds: Option<LocalId>,
@@ -42,10 +47,12 @@ impl Expander<'_> {
         if !is_closed(std::slice::from_ref(statement), false) || self.changes_something(statement) {
             return Ok(false);
         }
-        let mut outline = Outline { locals: section.1.clone(), captured: Vec::new(), holds: None, failed: false };
+        let named = named_components(statement);
+        let mut outline =
+            Outline { locals: section.1.clone(), named, captured: Vec::new(), holds: None, failed: false };
         outline.find_targets(self.elaborator, std::slice::from_ref(statement));
         let body = outline.statement(self.elaborator, statement);
-        if outline.failed || outline.assigns_parts() {
+        if outline.failed {
             return Ok(false);
         }
         if outline.captured.iter().all(|captured| captured.output.is_none()) {
@@ -71,6 +78,7 @@ impl Expander<'_> {
         })
     }
 
+    /// Executes the body as a call; where relations make events, another one follows them.
     fn call_outlined(&mut self, mut outline: Outline, body: Statement, written: usize) -> Outcome<()> {
         let span = body.span;
         let mut arguments = Vec::new();
@@ -91,28 +99,39 @@ impl Expander<'_> {
             }
             arguments.push(value);
         }
-        let inputs: Vec<LocalId> = outline.captured.iter().map(|captured| captured.local).collect();
+        let mut inputs: Vec<LocalId> = outline.captured.iter().map(|captured| captured.local).collect();
+        let mut body = body;
+        if let Some(reached) = self.path_condition {
+            // Calls may be evaluated before it is known whether their results are needed; a loop may have no end then.
+            let local = outline.add_reached(span);
+            body = only_if(local, body);
+            inputs.push(local);
+            arguments.push(Symbolic::Scalar(reached));
+        }
+        outline.name_apart();
         let output_locals: Vec<LocalId> = outputs.iter().map(|(local, ..)| *local).chain(outline.holds).collect();
         let class = self.frame.class;
         let elaborator = &mut *self.elaborator;
         let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(elaborator, value)).collect();
         // A section is executed twice, and once for each component of its class.
         let key = (class, written, shapes.clone());
-        let function = match elaborator.outlined.get(&key) {
-            Some(&function) => function,
+        let (function, watching) = match elaborator.outlined.get(&key) {
+            Some(&functions) => functions,
             None => {
                 let name = Name::new(&format!("{}.algorithm", elaborator.instances.class_name(class)));
                 let variables = (&inputs[..], &output_locals[..]);
-                elaborator.lower_section(name, class, &outline.locals, variables, &[body], span)?
+                let body = std::slice::from_ref(&body);
+                let function = elaborator.lower_section(name, class, &outline.locals, variables, body, span)?;
+                (function, elaborator.watching_function((name, class), outline.locals, &inputs, &body[0])?)
             }
         };
-        elaborator.outlined.insert(key, function);
+        elaborator.outlined.insert(key, (function, watching));
         let holds = outline.holds.map(|_| Shape::Scalar);
         let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).chain(holds).collect();
         let mut scalars = Vec::new();
         arguments.iter().for_each(|value| value.for_each_scalar(&mut |id| scalars.push(id)));
         let exprs = self.exprs();
-        let site = exprs.site(CallSite { function, inputs: shapes, outputs: output_shapes });
+        let site = exprs.site(CallSite { function, inputs: shapes.clone(), outputs: output_shapes });
         let args = exprs.args(&scalars);
         let first = exprs.intern(Node::Call { site, args, output: 0 });
         if outline.holds.is_none() {
@@ -131,8 +150,55 @@ impl Expander<'_> {
             let message = self.exprs().string("an assertion fails");
             self.push_action(ActionKind::Assert { holds, message, warning: false }, span);
         }
+        if let Some(function) = watching.filter(|_| self.watches && self.events == Events::All) {
+            let exprs = self.exprs();
+            let outputs = vec![Shape::Scalar; 2];
+            let site = exprs.site(CallSite { function, inputs: shapes, outputs });
+            let [outcome, distance] = [0, 1].map(|output| exprs.intern(Node::Call { site, args, output }));
+            self.watch(outcome, distance, span);
+        }
         Ok(())
     }
+}
+
+impl Elaborator {
+    /// The function that follows the relations of a body, where there are any.
+    fn watching_function(
+        &mut self,
+        (name, class): (Name, ClassId),
+        mut locals: Locals,
+        inputs: &[LocalId],
+        body: &Statement,
+    ) -> Outcome<Option<FunctionId>> {
+        let Some((watch, statements)) = watched(&mut locals, body) else { return Ok(None) };
+        let name = Name::new(&format!("{name}.relations"));
+        let outputs = [watch.outcome, watch.distance];
+        self.lower_section(name, class, &locals, (inputs, &outputs), &statements, body.span).map(Some)
+    }
+}
+
+/// A statement that is executed where a condition holds.
+fn only_if(condition: LocalId, statement: Statement) -> Statement {
+    let span = statement.span;
+    let variability = dae::Variability::Discrete;
+    let condition = Expr { kind: Kind::Local(condition), ty: Type::BOOLEAN, variability, span };
+    let kind = StatementKind::If { branches: vec![(condition, vec![statement])], otherwise: Vec::new() };
+    Statement { kind, span }
+}
+
+fn named_components(statement: &Statement) -> Vec<Vec<CompId>> {
+    let mut named = Vec::new();
+    visit(std::slice::from_ref(statement), &mut |_| {}, &mut |expr| {
+        walk(expr, &mut |inner| {
+            if let Kind::Component(reference) = &inner.kind {
+                let path = components(reference);
+                if !named.contains(&path) {
+                    named.push(path);
+                }
+            }
+        });
+    });
+    named
 }
 
 fn components(reference: &Reference) -> Vec<CompId> {
@@ -231,19 +297,28 @@ impl Outline {
         self.holds = Some(self.locals.push(Local { name, ty: Type::BOOLEAN, sizes: Vec::new(), default, span }));
     }
 
-    /// Whether a record is one variable and a member of it another, and what one of them is assigned the other would not see.
-    fn assigns_parts(&self) -> bool {
-        let paths: Vec<(Vec<CompId>, bool)> = (self.captured.iter())
-            .filter_map(|captured| match &captured.outside.kind {
-                Kind::Component(reference) => Some((components(reference), captured.output.is_some())),
-                _ => None,
-            })
-            .collect();
-        paths.iter().any(|(path, assigned)| {
-            paths.iter().any(|(part, part_assigned)| {
-                part.len() > path.len() && part.starts_with(path) && (*assigned || *part_assigned)
-            })
-        })
+    fn add_reached(&mut self, span: Span) -> LocalId {
+        let name = Name::new("reached");
+        self.locals.push(Local { name, ty: Type::BOOLEAN, sizes: Vec::new(), default: None, span })
+    }
+
+    /// Gives every variable a name of its own: iterators of a section may share theirs, and expressions have none.
+    fn name_apart(&mut self) {
+        let mut seen: FxHashSet<Name> = FxHashSet::default();
+        for local in self.locals.values_mut() {
+            let written = local.name;
+            let mut number = 2;
+            while !seen.insert(local.name) {
+                local.name = Name::new(&format!("{written}_{number}"));
+                number += 1;
+            }
+        }
+    }
+
+    /// How many steps of a path lead to the largest part that the statement names.
+    fn steps_to_whole(&self, path: &[CompId]) -> usize {
+        let wholes = self.named.iter().filter(|named| path.starts_with(named));
+        wholes.map(Vec::len).min().unwrap_or(path.len())
     }
 
     /// Whether an expression reads what the statement assigns.
@@ -265,8 +340,9 @@ impl Outline {
 
     /// The component that a reference names, with all elements of the arrays on its path.
     fn capture(&mut self, elaborator: &mut Elaborator, reference: &Reference, whole: &Expr) -> Option<usize> {
-        let components = components(reference);
-        let last = reference.steps.last()?;
+        let mut components = components(reference);
+        components.truncate(self.steps_to_whole(&components));
+        let &last = components.last()?;
         let known = self.captured.iter().position(|captured| match &captured.outside.kind {
             Kind::Component(other) => {
                 other.steps.len() == components.len()
@@ -279,8 +355,8 @@ impl Outline {
         }
         let mut rank = 0;
         let mut base = Base::Unknown;
-        for step in &reference.steps {
-            match elaborator.component_type(step.component) {
+        for &component in &components {
+            match elaborator.component_type(component) {
                 Ok(ty) => {
                     rank += ty.rank;
                     base = ty.base;
@@ -294,7 +370,7 @@ impl Outline {
         let steps = components.iter().map(|&component| ReferencePart { component, subscripts: Vec::new() }).collect();
         let kind = Kind::Component(Box::new(Reference { steps }));
         let outside = Expr { kind, ty: Type::new(base, rank), variability: whole.variability, span: whole.span };
-        let name = Name::new(&elaborator.instances.path(last.component));
+        let name = Name::new(&elaborator.instances.path(last));
         Some(self.add(name, outside))
     }
 
@@ -344,20 +420,12 @@ impl Outline {
                 let captured = &self.captured[at];
                 let local = captured.output.unwrap_or(captured.local);
                 let whole = Expr { kind: Kind::Local(local), ..captured.outside.clone() };
-                if reference.steps.iter().all(|step| step.subscripts.is_empty()) {
-                    return Some(whole);
-                }
-                let mut subscripts = Vec::new();
-                for step in &reference.steps {
-                    let rank = elaborator.component_type(step.component).map_or(0, |ty| ty.rank);
-                    for at in 0..rank {
-                        subscripts.push(match step.subscripts.get(at) {
-                            None | Some(Subscript::All) => Subscript::All,
-                            Some(Subscript::Expr(inner)) => Subscript::Expr(self.expr(elaborator, inner)),
-                        });
-                    }
-                }
-                Some(Expr { kind: Kind::Index(Box::new(whole), subscripts), ..expr.clone() })
+                let (steps, members) = reference.steps.split_at(self.steps_to_whole(&components(reference)));
+                let whole = self.indexed(elaborator, whole, steps);
+                members.iter().try_fold(whole, |record, step| self.member(elaborator, record, step))
+            }
+            Kind::Operator(Operator::Change | Operator::Edge, arguments) if self.reads_target(expr) => {
+                self.changed(elaborator, expr, arguments.first()?)
             }
             // Functions make no events anyway.
             Kind::Operator(Operator::NoEvent | Operator::Smooth, _) => None,
@@ -374,6 +442,82 @@ impl Outline {
             }
             _ => None,
         })
+    }
+
+    /// The elements of an array that the subscripts along a path name.
+    fn indexed(&mut self, elaborator: &mut Elaborator, whole: Expr, steps: &[ReferencePart]) -> Expr {
+        if steps.iter().all(|step| step.subscripts.is_empty()) {
+            return whole;
+        }
+        let mut subscripts = Vec::new();
+        let mut rank = 0;
+        for step in steps {
+            for at in 0..elaborator.component_type(step.component).map_or(0, |ty| ty.rank) {
+                let subscript = match step.subscripts.get(at) {
+                    None | Some(Subscript::All) => Subscript::All,
+                    Some(Subscript::Expr(inner)) => Subscript::Expr(self.expr(elaborator, inner)),
+                };
+                rank += match &subscript {
+                    Subscript::All => 1,
+                    Subscript::Expr(inner) => inner.ty.rank,
+                };
+                subscripts.push(subscript);
+            }
+        }
+        let ty = whole.ty.with_rank(rank);
+        Expr { ty, kind: Kind::Index(Box::new(whole.clone()), subscripts), ..whole }
+    }
+
+    /// A member of a record, or of each element of an array of records.
+    fn member(&mut self, elaborator: &mut Elaborator, record: Expr, step: &ReferencePart) -> Option<Expr> {
+        let name = elaborator.instances.component(step.component).name;
+        let found = match &record.ty.base {
+            Base::Record(record) => record.field(name).map(|at| (at, record.fields[at].ty.clone())),
+            _ => None,
+        };
+        let Some((position, ty)) = found else {
+            self.failed = true;
+            return None;
+        };
+        let outer = record.ty.rank;
+        let ty = ty.with_rank(outer + ty.rank);
+        let member = Expr { kind: Kind::Field(Box::new(record.clone()), position as u32), ty, ..record };
+        if step.subscripts.is_empty() {
+            return Some(member);
+        }
+        let mut subscripts = vec![Subscript::All; outer];
+        let mut rank = outer;
+        for at in 0..member.ty.rank - outer {
+            let subscript = match step.subscripts.get(at) {
+                None | Some(Subscript::All) => Subscript::All,
+                Some(Subscript::Expr(inner)) => Subscript::Expr(self.expr(elaborator, inner)),
+            };
+            rank += match &subscript {
+                Subscript::All => 1,
+                Subscript::Expr(inner) => inner.ty.rank,
+            };
+            subscripts.push(subscript);
+        }
+        let ty = member.ty.with_rank(rank);
+        Some(Expr { ty, kind: Kind::Index(Box::new(member.clone()), subscripts), ..member })
+    }
+
+    /// `change(v)` is `v <> pre(v)` and `edge(b)` is `b and not pre(b)`, with the value that the variable has in the loop.
+    fn changed(&mut self, elaborator: &mut Elaborator, expr: &Expr, variable: &Expr) -> Option<Expr> {
+        if !variable.ty.is_scalar() {
+            self.failed = true;
+            return None;
+        }
+        let now = Box::new(self.expr(elaborator, variable));
+        let before = Expr { kind: Kind::Operator(Operator::Pre, vec![variable.clone()]), ..variable.clone() };
+        let before = Box::new(self.expr(elaborator, &before));
+        let kind = match expr.kind {
+            Kind::Operator(Operator::Edge, _) => {
+                Kind::And(now, Box::new(Expr { kind: Kind::Not(before), ..expr.clone() }))
+            }
+            _ => Kind::Compare(CompareOp::NotEqual, now, before),
+        };
+        Some(Expr { kind, ..expr.clone() })
     }
 
     fn statements(&mut self, elaborator: &mut Elaborator, statements: &[Statement]) -> Vec<Statement> {

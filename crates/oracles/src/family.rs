@@ -112,6 +112,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "loops",
+        about: "relations in loops at run time, against a dense evaluation of the closed form",
+        case: crate::loops::case,
+        tested: 60,
+    },
+    Family {
         name: "mechanics",
         about: "linear mechanics of any index, against their descriptor system",
         case: crate::mechanics::case,

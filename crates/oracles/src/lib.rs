@@ -30,6 +30,7 @@ mod growth;
 mod initial;
 mod inputs;
 mod linear;
+mod loops;
 mod mechanics;
 mod monotone;
 mod pencil;

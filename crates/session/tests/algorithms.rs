@@ -78,3 +78,46 @@ fn loops_at_run_time_reach_members_of_arrays() {
         assert_eq!(run(&model(declarations, statements), 1.0).end("y"), expected, "{statements}");
     }
 }
+
+/// Relations in loops that run as often as values say make events, as those of loops that are written out.
+#[test]
+fn relations_in_loops_at_run_time_make_events() {
+    let model = |statements: &str| {
+        format!(
+            "model M
+               Integer n(start = 3, fixed = true), k(start = 0), c(start = 0, fixed = true);
+               parameter Real v[3] = {{0.2137, 0.4551, 0.8013}};
+               Real x(start = 0, fixed = true), z(start = 0, fixed = true), s, w;
+             equation
+               der(x) = 1; der(z) = w;
+               when time > 5 then n = 1; end when;
+               when change(k) then c = pre(c) + 1; end when;
+             algorithm
+               k := 0; s := x; {statements} w := k;
+             end M;"
+        )
+    };
+    let count = 3.0 - 0.2137 - 0.4551 - 0.8013;
+    let cases = [
+        ("for i in 1:n loop if x > v[i] then k := k + 1; end if; end for;", 3.0, count),
+        ("for i in 1:n loop k := k + (if x > v[i] and x < v[i] + 1e-4 then 1 else 0); end for;", 6.0, 3e-4),
+        ("k := sum(if x > v[i] then 1 else 0 for i in 1:n);", 3.0, count),
+        ("for i in 1:n loop if x < v[i] then break; end if; k := i; end for;", 3.0, count),
+        ("while s > 0.3 loop s := s - 0.3; k := k + 1; end while;", 3.0, 3.0 - 0.3 - 0.6 - 0.9),
+        ("for i in 1:n loop k := k + integer(x + v[i]); end for;", 3.0, 0.2137 + 0.4551 + 0.8013),
+        ("if x > 0.1 then for i in 1:n loop if x > v[i] then k := k + 1; end if; end for; end if;", 3.0, count),
+        // Where one pair changes its order, the pair the other way round does so too.
+        (
+            "for i in 1:n loop for j in 1:n loop if i < 3 and j < 3 and i*x - i*i*0.2 > j*x - j*j*0.2 then k := i; end if;
+             end for; end for;",
+            1.0,
+            0.6 + 2.0 * 0.4,
+        ),
+    ];
+    for (statements, changes, integral) in cases {
+        let run = run(&model(statements), 1.0);
+        assert_eq!(run.end("c"), changes, "{statements}");
+        let z = run.end("z");
+        assert!((z - integral).abs() < 1e-7, "{statements}: {z} instead of {integral}");
+    }
+}

@@ -428,3 +428,38 @@ fn equal_signals_may_begin_with_different_left_limits() {
     // At 0.5 the first and the third at once.
     assert_eq!(run.end("n"), 1.0, "{}", run.log);
 }
+
+/// At the instant at which a relation on time becomes true it is so inside of when clauses too: `time` counts as just behind.
+#[test]
+fn relations_on_time_hold_in_the_clauses_that_they_activate() {
+    let declarations = "parameter Real T = 0.37; discrete Real next(start = 0.37, fixed = true);
+      Integer y(start = 0, fixed = true); Boolean b = time > 0.37; Boolean later(start = false, fixed = true);
+      function f input Boolean b; output Integer n; algorithm n := if b then 2 else 1; end f;";
+    let sections = [
+        "equation when time > 0.37 then y = if time > 0.37 then 2 else 1; end when;",
+        "equation when not time <= 0.37 then y = if time <= 0.37 then 1 else 2; end when;",
+        "equation when b then y = if time > 0.37 then 2 else 1; end when;",
+        "equation when time > 0.37 then y = f(time > 0.37); end when;",
+        "equation when 3*time > 1.11 then y = if 3*time > 1.11 then 2 else 1; end when;",
+        "equation when time - 0.37 > 0 then y = if time - 0.37 > 0 then 2 else 1; end when;",
+        "equation when time > 0.37 then y = if not 0.37 >= time then 2 else 1; end when;",
+        "equation when time > T then y = if T < time then 2 else 1; end when;",
+        "equation when time > 0.37 then assert(time > 0.37, \"too early\"); y = 2; end when;",
+        "equation when time > 0.37 then later = true; end when; when later then y = if time > 0.37 then 2 else 1; end when;",
+        "equation when time >= 0.37 then y = if time >= 0.37 then 2 else 1; end when;",
+        "equation when time >= 0.37 then y = if time < 0.37 then 1 else 2; end when;",
+        "equation when time > pre(next) then y = if time > pre(next) then 2 else 1; next = pre(next) + 1; end when;",
+        "algorithm when time > T then if time > T then y := 2; else y := 1; end if; end when;",
+    ];
+    for section in sections {
+        let mut declarations = declarations.to_owned();
+        if !section.contains("next =") {
+            declarations = declarations.replace("discrete Real next(start = 0.37, fixed = true);", "");
+        }
+        if !section.contains("later =") {
+            declarations = declarations.replace("Boolean later(start = false, fixed = true);", "");
+        }
+        let run = complete(&format!("model M {declarations} {section} end M;"), 1.0, 1e-6);
+        assert_eq!(run.end("y"), 2.0, "{section}\n{}", run.log);
+    }
+}

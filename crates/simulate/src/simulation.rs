@@ -405,6 +405,14 @@ impl Simulation {
             self.meter.add(Part::Events, searched);
             return Ok(Progress::Again);
         }
+        if let Some(event) = &crossing
+            && self.crosses_unfrozen()
+            && self.takes_in(&step, event.t)
+        {
+            self.time = self.retake(step.t_old, step.t_old)?;
+            self.meter.add(Part::Events, searched);
+            return Ok(Progress::Again);
+        }
         if crossing.is_none() && self.turns_unseen(&step)? {
             self.time = self.retake(step.t_old, step.t_old)?;
             self.meter.add(Part::Events, searched);

@@ -319,7 +319,7 @@ impl Instances {
             self.report(Box::new(diagnostic));
         }
         self.check_visibility(&redeclare, declaration.prefixes.protected, declaration.name.span);
-        if !declaration.prefixes.replaceable && !redeclare.is_extension() && !declaration.prefixes.redeclare {
+        if !declaration.prefixes.replaceable && !declaration.prefixes.redeclare {
             let diagnostic = Diagnostic::error("not-replaceable", format!("the class `{name}` is not replaceable"))
                 .at(redeclare.span, "redeclared here")
                 .at(declaration.name.span, "declared without `replaceable`")

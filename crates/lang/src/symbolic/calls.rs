@@ -12,7 +12,7 @@ use dae::value::Kind as ScalarKind;
 use dae::{Evaluator, ExprId, Exprs, Node, Value, VarId, Variability};
 use rustc_hash::FxHashSet;
 
-use super::{Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text, stack};
+use super::{Events, Expander, Mode, Positions, Sizes, Symbolic, arrays, sizes_text, stack};
 use crate::functions::{SignatureKind, TypedFunction};
 use crate::instance::{Frame, Outcome};
 use crate::typed::{Base, Expr, FunctionKey, RecordType, Type};
@@ -206,7 +206,7 @@ impl Expander<'_> {
         let frame = Frame { class: typed.signature.class, indices: Default::default() };
         let mode = self.mode;
         let mut inner = Expander::new(self.elaborator, frame, mode);
-        inner.events = false;
+        inner.events = Events::None;
         inner.function = Some(typed.clone());
         for (input, value) in typed.signature.inputs.iter().zip(values) {
             inner.set_local(input.local, Some(value));

@@ -42,12 +42,22 @@ pub enum Mode {
     Shape,
 }
 
+/// Which relations make events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Events {
+    All,
+    /// In the bodies of when clauses: at their instants everything has the value that it has, but relations on time that make
+    /// events elsewhere are the same here (`discrete_equations`).
+    OnTime,
+    /// In `noEvent` and in functions.
+    None,
+}
+
 pub struct Expander<'e> {
     pub elaborator: &'e mut Elaborator,
     pub frame: Frame,
     pub mode: Mode,
-    /// Relations make events; not inside `noEvent`, functions and the bodies of when clauses.
-    pub events: bool,
+    pub events: Events,
     pub locals: Vec<Option<Symbolic>>,
     /// The function whose body is executed.
     pub(crate) function: Option<Arc<TypedFunction>>,
@@ -66,9 +76,13 @@ pub struct Expander<'e> {
     pub(crate) broken: Option<ExprId>,
     pub(crate) returned: Option<ExprId>,
     pub(crate) in_when: bool,
+    /// In an initial section.
+    pub(crate) initial: bool,
     pub(crate) assigned_in_when: FxHashSet<VarId>,
     /// What is assigned is looked for, also in branches that are never taken.
     pub(crate) finds_targets: bool,
+    /// Relations in loops at run time are followed: the section holds at all times, and what it assigns is known.
+    pub(crate) watches: bool,
     /// Conditions of when clauses met in an algorithm: the expression, and what asks whether it became true.
     pub(crate) when: Option<WhenBuilder>,
 }
@@ -82,7 +96,7 @@ impl<'e> Expander<'e> {
             elaborator,
             frame,
             mode,
-            events: true,
+            events: Events::All,
             locals: Vec::new(),
             function: None,
             section: None,
@@ -94,8 +108,10 @@ impl<'e> Expander<'e> {
             broken: None,
             returned: None,
             in_when: false,
+            initial: false,
             assigned_in_when: FxHashSet::default(),
             finds_targets: false,
+            watches: false,
             when: None,
         }
     }
@@ -445,8 +461,42 @@ impl<'e> Expander<'e> {
         }
         // Also without a Real: `sign(x)` is an Integer, and changes between events.
         let continuous = left.variability.max(right.variability) == Variability::Continuous;
-        let event = continuous && self.events && self.mode == Mode::Flat;
-        Ok(self.exprs().compare(op, event, a, b))
+        let event = continuous && self.mode == Mode::Flat && self.events == Events::All;
+        let relation = self.exprs().compare(op, event, a, b);
+        if self.events == Events::OnTime && self.compares_time(a, b) {
+            self.elaborator.relations_at_instants.insert(relation);
+        }
+        Ok(relation)
+    }
+
+    fn compares_time(&self, left: ExprId, right: ExprId) -> bool {
+        let sides = [left, right].map(|side| self.follows_time(side));
+        sides.contains(&Some(true)) && !sides.contains(&None)
+    }
+
+    /// Whether an expression changes with time; `None` for what is more than a multiple of time and a number that changes at
+    /// events.
+    fn follows_time(&self, root: ExprId) -> Option<bool> {
+        let model = &self.elaborator.flat.model;
+        let is_number = |factor: ExprId| match model.exprs.node(factor) {
+            Node::Var(variable) => model.variables[variable].variability <= Variability::Discrete,
+            _ => model.exprs.is_literal(factor),
+        };
+        let mut open = vec![root];
+        let mut found = false;
+        while let Some(id) = open.pop() {
+            match model.exprs.node(id) {
+                Node::Time => found = true,
+                Node::Real(_) | Node::Integer(_) | Node::Pre(_) => {}
+                Node::Var(_) if is_number(id) => {}
+                Node::Neg(a) => open.push(a),
+                Node::Add(a, b) | Node::Sub(a, b) => open.extend([a, b]),
+                Node::Mul(a, b) if is_number(a) || is_number(b) => open.extend([a, b]),
+                Node::Div(a, b) if model.exprs.is_literal(b) => open.push(a),
+                _ => return None,
+            }
+        }
+        Some(found)
     }
 
     fn choose(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr, whole: &Expr) -> Outcome<Symbolic> {
@@ -739,8 +789,12 @@ impl<'e> Expander<'e> {
         iterators: &[Iterator],
         whole: &Expr,
     ) -> Outcome<Symbolic> {
+        self.check_iterations(iterators, whole)?;
         let mut values: Vec<Symbolic> = Vec::new();
         self.for_each_iteration(iterators, &mut |expander| {
+            if values.len() == crate::flat::MOST_ELEMENTS {
+                return Err(expander.wrong_sizes(whole.span, "this has too many terms"));
+            }
             values.push(expander.expand(element)?);
             Ok(())
         })?;
@@ -773,7 +827,7 @@ impl<'e> Expander<'e> {
 
     fn builtin(&mut self, op: Builtin, arguments: &[Expr], span: Span) -> Outcome<Symbolic> {
         let values = arguments.iter().map(|argument| self.expand(argument)).collect::<Outcome<Vec<_>>>()?;
-        let events = self.events
+        let events = self.events == Events::All
             && self.mode == Mode::Flat
             && arguments.iter().any(|argument| {
                 argument.variability == Variability::Continuous && matches!(argument.ty.base, Base::Real)

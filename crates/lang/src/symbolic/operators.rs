@@ -4,7 +4,7 @@ use base::{Diagnostic, Id, Span};
 use dae::expr::CompareOp;
 use dae::{Builtin, ExprId, Node, VarId, Variability};
 
-use super::{Expander, Mode, Sizes, Symbolic, sizes_text};
+use super::{Events, Expander, Mode, Sizes, Symbolic, sizes_text};
 use crate::flat::Indices;
 use crate::instance::{CompId, Outcome};
 use crate::typed::{Base, Expr, FunctionKey, Operator};
@@ -28,7 +28,7 @@ impl Expander<'_> {
         let span = whole.span;
         match operator {
             Operator::NoEvent => {
-                let outer = std::mem::replace(&mut self.events, false);
+                let outer = std::mem::replace(&mut self.events, Events::None);
                 let value = self.expand(&arguments[0]);
                 self.events = outer;
                 if let Ok(value) = &value
@@ -42,7 +42,9 @@ impl Expander<'_> {
             Operator::Smooth => {
                 let order = self.integer(&arguments[0])?;
                 let outer = self.events;
-                self.events = outer && order < 1;
+                if order >= 1 {
+                    self.events = Events::None;
+                }
                 let value = self.expand(&arguments[1]);
                 self.events = outer;
                 return value;
@@ -267,7 +269,12 @@ impl Expander<'_> {
         match self.exprs().node(id) {
             Node::Var(variable) if self.variability(variable) <= Variability::Parameter => Ok(id),
             Node::Var(variable) if operator == Operator::Previous => Ok(self.exprs().previous(variable)),
-            Node::Var(variable) => Ok(self.exprs().pre(variable)),
+            Node::Var(variable) => {
+                if !self.in_when && !self.initial && self.mode == Mode::Flat {
+                    self.elaborator.left_limits.push((variable, span, self.path));
+                }
+                Ok(self.exprs().pre(variable))
+            }
             Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_) => Ok(id),
             _ => Err(self.located(
                 Diagnostic::error("not-a-variable", "`pre` needs a variable").at(span, "").specification("3.7.5"),
@@ -345,7 +352,7 @@ impl Expander<'_> {
         let Some(&flow) = self.elaborator.connected.flow_of_stream.get(&variable) else {
             return Err(self.not_stream(span));
         };
-        let (flow, events) = (self.exprs().var(flow), self.events);
+        let (flow, events) = (self.exprs().var(flow), self.events == Events::All);
         let zero = self.exprs().real(0.0);
         let into = self.exprs().compare(CompareOp::Greater, events, flow, zero);
         Ok(self.exprs().if_(into, inside, id))

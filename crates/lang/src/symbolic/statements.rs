@@ -7,7 +7,7 @@ use dae::{ActionKind, ExprId, Node, VarId};
 use rustc_hash::FxHashMap;
 
 use super::references::{Axis, Choice};
-use super::{Expander, Mode, Positions, Symbolic, sizes_text};
+use super::{Events, Expander, Mode, Positions, Symbolic, sizes_text};
 use crate::instance::{CompId, Outcome};
 use crate::typed::{Base, Expr, Kind, Statement, StatementKind};
 
@@ -394,7 +394,7 @@ impl Expander<'_> {
             let value = self.expand(condition)?;
             active.push(builder(self, value, condition)?);
         }
-        let events = std::mem::replace(&mut self.events, false);
+        let events = std::mem::replace(&mut self.events, Events::OnTime);
         let in_when = std::mem::replace(&mut self.in_when, true);
         let result = self.run_active(&active, branches);
         self.in_when = in_when;

@@ -299,7 +299,8 @@ impl Typer<'_> {
     /// A call with arguments that fit; those that are missing get their defaults.
     /// Impure functions may be called in when clauses, at the start and for parameters (12.3).
     fn note_impure_call(&mut self, name: Name, span: Span) {
-        if self.declared_pure {
+        // In a flat model `pure(…)` has done its work.
+        if self.declared_pure || self.elaborator.flat.model.is_from_flat_text {
             return;
         }
         if self.always && !self.in_when {

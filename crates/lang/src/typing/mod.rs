@@ -47,8 +47,9 @@ pub struct Typer<'e> {
     pub initial: bool,
     /// Inputs of the function, which cannot be assigned.
     pub inputs: Vec<LocalId>,
-    /// How many loops, and whether a when clause, the statement stands in.
+    /// How many loops and if statements, and whether a when clause, the statement stands in.
     pub(crate) loops: usize,
+    pub(crate) branches: usize,
     pub(crate) in_when: bool,
     /// Whether the text holds at all times: an equation or algorithm section that is not initial.
     pub(crate) always: bool,
@@ -91,6 +92,7 @@ impl<'e> Typer<'e> {
             initial: false,
             inputs: Vec::new(),
             loops: 0,
+            branches: 0,
             in_when: false,
             always: false,
             declared_pure: false,

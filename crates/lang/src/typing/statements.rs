@@ -29,13 +29,16 @@ impl Typer<'_> {
                 StatementKind::Assign(target, value)
             }
             ast::StatementKind::AssignSeveral(targets, call) => self.assign_several(targets, call, text.span)?,
-            ast::StatementKind::If { branches, otherwise } => StatementKind::If {
-                branches: branches
+            ast::StatementKind::If { branches, otherwise } => {
+                self.branches += 1;
+                let branches = branches
                     .iter()
                     .map(|(condition, body)| (self.condition(condition), self.statements(body)))
-                    .collect(),
-                otherwise: self.statements(otherwise),
-            },
+                    .collect();
+                let otherwise = self.statements(otherwise);
+                self.branches -= 1;
+                StatementKind::If { branches, otherwise }
+            }
             ast::StatementKind::For { iterators, body } => {
                 let mut used = Vec::new();
                 if iterators.iter().any(|iterator| iterator.range.is_none()) {
@@ -60,7 +63,7 @@ impl Typer<'_> {
                     self.error(text.span, "when-in-function", "a function cannot contain `when`");
                     return None;
                 }
-                if self.in_when || self.loops > 0 {
+                if self.in_when || self.loops > 0 || self.branches > 0 {
                     self.misplaced_when(text.span);
                     return None;
                 }
@@ -102,9 +105,11 @@ impl Typer<'_> {
     }
 
     pub(crate) fn misplaced_when(&mut self, span: Span) {
-        let diagnostic = Diagnostic::error("nested-when", "a when clause cannot stand in another or in a loop")
-            .at(span, "")
-            .specification("11.2.7");
+        let message = match self.branches {
+            0 => "a when clause cannot stand in another or in a loop",
+            _ => "a when clause cannot stand in an if statement",
+        };
+        let diagnostic = Diagnostic::error("nested-when", message).at(span, "").specification("11.2.7");
         self.report(diagnostic);
     }
 
@@ -310,6 +315,15 @@ impl Typer<'_> {
                 }
                 if target.variability != Variability::Continuous || !matches!(target.ty.base, Base::Real) {
                     self.error(target.span, "not-a-state", "`reinit` needs a continuous Real variable");
+                    return None;
+                }
+                if !self.in_when {
+                    let message = "`reinit` may only stand in a when clause, which says at which instant it acts";
+                    let diagnostic = Diagnostic::error("misplaced-reinit", message)
+                        .at(span, "")
+                        .hint("a start value says where a variable begins: `(start = …, fixed = true)`")
+                        .specification("8.3.6");
+                    self.report(diagnostic);
                     return None;
                 }
                 let value = self.expect(value, &target.ty, "the new value");
