@@ -25,6 +25,7 @@ use crate::program::{
 };
 use crate::sparsity::{Dependencies, colours, from_rows};
 use crate::specialize::Specializer;
+use crate::verify::verify;
 
 const FROZEN: Mode = Mode { live: false, homotopy: false, branchless: false };
 const LIVE: Mode = Mode { live: true, ..FROZEN };
@@ -32,14 +33,20 @@ const INITIAL: Mode = Mode { live: true, homotopy: true, ..FROZEN };
 
 /// `commons` are those of all modes, where it is the program of one.
 pub fn build(schedule: Schedule, commons: Option<&Commons>) -> Result<Program, Diagnostic> {
-    let Some(commons) = commons else { return assemble(schedule, &mut Shared::default(), Arc::default()) };
-    let mut shared = commons.lock();
-    let program = assemble(schedule, &mut shared, commons.modules.clone());
-    if program.is_err() {
-        // What was begun is not complete.
-        *shared = Shared::common();
-    }
-    program
+    let program = match commons {
+        None => assemble(schedule, &mut Shared::default(), Arc::default()),
+        Some(commons) => {
+            let mut shared = commons.lock();
+            let program = assemble(schedule, &mut shared, commons.modules.clone());
+            if program.is_err() {
+                // What was begun is not complete.
+                *shared = Shared::common();
+            }
+            program
+        }
+    }?;
+    debug_assert_eq!(verify(&program), Vec::<String>::new(), "the program is malformed");
+    Ok(program)
 }
 
 fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) -> Result<Program, Diagnostic> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use base::{IdVec, Name};
 use dae::{
-    Attributes, Builtin, Causality, CompareOp, Equation, EquationRole, ExprId, Model, Node, Origin, OriginKind, VarId,
-    Variability, Variable, VariableType,
+    Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Model, Node, Origin, OriginKind,
+    VarId, Variability, Variable, VariableType,
 };
 use transform::schedule::Summary;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};
@@ -118,15 +118,15 @@ impl ScheduleBuilder {
         self.node(Node::If { condition, then, otherwise })
     }
 
+    fn equation(&mut self, left: ExprId, right: ExprId) -> EqId {
+        let component = self.schedule.model.paths.root();
+        let origin = Origin { component, span: None, kind: OriginKind::Written };
+        self.schedule.model.equations.push(Equation { left, right, role: EquationRole::Plain, origin })
+    }
+
     pub fn assign(&mut self, variable: VarId, value: ExprId, timing: Timing) {
         let left = self.var(variable);
-        let component = self.schedule.model.paths.root();
-        let equation = self.schedule.model.equations.push(Equation {
-            left,
-            right: value,
-            role: EquationRole::Plain,
-            origin: Origin { component, span: None, kind: OriginKind::Written },
-        });
+        let equation = self.equation(left, value);
         let assignment = Assignment { variable, value, equation: Some(equation) };
         self.schedule.blocks.push(Block::Assign { assignment, timing });
     }
@@ -135,14 +135,16 @@ impl ScheduleBuilder {
         let inner =
             inner.iter().map(|&(variable, value)| Assignment { variable, value, equation: None }).collect::<Vec<_>>();
         let unknowns = iteration.iter().copied().chain(inner.iter().map(|assignment| assignment.variable)).collect();
+        let zero = self.number(0.0);
+        let equations: Vec<EqId> = residuals.iter().map(|&residual| self.equation(residual, zero)).collect();
         let system = Box::new(EquationSystem {
             kind,
             unknowns,
-            equations: Vec::new(),
+            equations: equations.clone(),
             iteration: iteration.to_vec(),
             inner,
             residuals: residuals.to_vec(),
-            residual_equations: Vec::new(),
+            residual_equations: equations,
             discrete: Vec::new(),
         });
         self.schedule.blocks.push(Block::System { system, timing: Timing::Continuous });

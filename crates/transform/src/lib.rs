@@ -39,6 +39,7 @@ mod states;
 pub mod structure;
 mod system;
 mod vanishing;
+pub mod verify;
 mod wishes;
 mod work;
 mod written;
@@ -189,7 +190,7 @@ impl Plan {
             projection,
             inline,
         } = self;
-        Schedule {
+        let schedule = Schedule {
             model,
             roles,
             states,
@@ -210,13 +211,16 @@ impl Plan {
             mode: None,
             modes: None,
             difference: None,
-        }
+        };
+        debug_assert_eq!(verify::verify(&schedule), Vec::<String>::new(), "the schedule is malformed");
+        schedule
     }
 }
 
 fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, Vec<Diagnostic>> {
     parameters::order(work)?;
     actions::split(work)?;
+    check(work, "parameters and actions");
     let conflicts = discrete::conflicts(work);
     if !conflicts.is_empty() {
         return Err(conflicts);
@@ -226,11 +230,13 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     if options.aliases == Aliases::Eliminate {
         constants::propagate(work);
     }
+    check(work, "aliases and constants");
     if inlining == Inlining::BeforeReduction {
         derivatives::inline_all(work);
     }
     discrete::wish_reinitialised_states(work);
     let reduced = derivatives::reduce(work)?;
+    check(work, "index reduction");
     let (states, state_sets, projection) = match options.index_reduction {
         IndexReduction::DummyDerivatives => {
             let (states, sets) = states::choose(work, &reduced);
@@ -241,6 +247,7 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
             (states, Vec::new(), projection)
         }
     };
+    check(work, "choice of states");
     let is_candidate = |variable| state_sets.iter().any(|set| set.candidates.contains(&variable));
     let is_state = |variable| {
         matches!(work.roles[variable], Role::State { .. })
@@ -255,11 +262,14 @@ fn sort(work: &mut Work, options: &Options, inlining: Inlining) -> Result<Plan, 
     }
     let (mut blocks, levels) = dynamic_blocks(work, options)?;
     output::mark(work, &states, &mut blocks);
+    check(work, "blocks");
     let (mut initial, initial_checks) = initial::problem(work, &state_sets)?;
+    check(work, "initial problem");
     let inline = match options.inline_step {
         Some(step) => Some(inline_integration::make(work, &states, &blocks, levels, step)?),
         None => None,
     };
+    check(work, "inline integration");
     let families = families::gather(&work.model, &mut blocks);
     let initial_families = families::gather(&work.model, &mut initial);
     Ok(Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline })
@@ -286,6 +296,11 @@ fn sort_mode(work: &mut Work, entry: modes::Entry) -> Result<(Plan, Chains), Vec
     let plan =
         Plan { states, state_sets, blocks, initial, initial_checks, families, initial_families, projection, inline };
     Ok((plan, chains))
+}
+
+/// Every pass leaves a model that is well formed.
+fn check(work: &Work, pass: &str) {
+    debug_assert_eq!(dae::verify(&work.model), Vec::<String>::new(), "the model is malformed after {pass}");
 }
 
 /// The blocks that hold at run time, and when what they compute changes.
