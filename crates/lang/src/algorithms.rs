@@ -23,14 +23,14 @@ impl Elaborator {
     /// Expands an algorithm section that stands in the text of `frame.class`.
     pub fn expand_algorithm(&mut self, frame: &Frame, section: &ast::AlgorithmSection, path: PathId) {
         let key = (frame.class, section.statements.as_ptr() as usize);
-        let typed = match self.typed_algorithms.get(&key) {
+        let typed = match self.typed.algorithms.get(&key) {
             Some(typed) => typed.clone(),
             None => {
                 let mut typer = Typer::new(self, frame.class, Context::Model);
                 (typer.initial, typer.always) = (section.initial, !section.initial);
                 let statements = typer.statements(&section.statements);
                 let typed = Arc::new((statements, std::mem::take(&mut typer.locals)));
-                self.typed_algorithms.insert(key, typed.clone());
+                self.typed.algorithms.insert(key, typed.clone());
                 typed
             }
         };
@@ -57,11 +57,11 @@ impl Elaborator {
             let value = self.value_before(variable, clocked || discrete.contains(&variable));
             start.insert(variable, value);
         }
-        self.when_conditions.clear();
+        self.expansion.when_conditions.clear();
         let Run { assigned, actions, .. } =
             self.run_section(frame, typed, (path, section.initial), Some(start), when_maker)?;
-        self.sections += 1;
-        let number = self.sections;
+        self.expansion.sections += 1;
+        let number = self.expansion.sections;
         let clause = if discrete.is_empty() { None } else { Some(self.section_clause()) };
         for variable in order {
             let Some(&value) = assigned.get(&variable) else { continue };
@@ -124,8 +124,8 @@ impl Elaborator {
     }
 
     fn section_clause(&mut self) -> WhenClause {
-        self.clauses += 1;
-        WhenClause { clause: self.clauses, conditions: std::mem::take(&mut self.when_conditions).into() }
+        self.expansion.clauses += 1;
+        WhenClause { clause: self.expansion.clauses, conditions: std::mem::take(&mut self.expansion.when_conditions).into() }
     }
 
     fn run_section(
@@ -176,6 +176,6 @@ fn probe(expander: &mut Expander<'_>, condition: Symbolic, _: &Expr) -> Outcome<
 /// Makes the variables of a when condition and says when one of them rises.
 fn when_maker(expander: &mut Expander<'_>, condition: Symbolic, written: &Expr) -> Outcome<ExprId> {
     let (variables, active) = expander.rising(&condition, written);
-    expander.elaborator.when_conditions.extend(variables);
+    expander.elaborator.expansion.when_conditions.extend(variables);
     Ok(active)
 }

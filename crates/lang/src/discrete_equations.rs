@@ -24,10 +24,10 @@ pub fn follow(elaborator: &mut Elaborator) {
             continue;
         }
         for (side, is_left) in [(left, true), (right, false)] {
-            let without_events = std::mem::take(&mut elaborator.without_events);
+            let without_events = std::mem::take(&mut elaborator.expansion.without_events);
             let model = &mut elaborator.flat.model;
             let followed = follower.followed(model, side, |id| without_events.contains(&id));
-            elaborator.without_events = without_events;
+            elaborator.expansion.without_events = without_events;
             match followed {
                 Ok(new) if is_left => elaborator.flat.model.equations[id].left = new,
                 Ok(new) => elaborator.flat.model.equations[id].right = new,
@@ -43,7 +43,7 @@ pub fn follow(elaborator: &mut Elaborator) {
 /// Refuses `pre` of what varies continuously where it stands outside of when clauses: there it would be the value at the event
 /// before, whichever that is.
 pub fn refuse_left_limits(elaborator: &mut Elaborator) {
-    let asked = std::mem::take(&mut elaborator.left_limits);
+    let asked = std::mem::take(&mut elaborator.expansion.left_limits);
     // A text that was printed from a flat model has no when clauses where they could not be found again.
     if asked.is_empty() || elaborator.flat.model.is_from_flat_text {
         return;
@@ -71,7 +71,7 @@ pub fn refuse_left_limits(elaborator: &mut Elaborator) {
 /// Lets relations on time in when clauses be those that make events elsewhere. Where `time > 1` makes the event, it is true
 /// there, although `time` is 1: the instant counts as just behind it. A relation that makes no event is taken as it is written.
 pub fn share_relations_on_time(elaborator: &mut Elaborator) {
-    let candidates = std::mem::take(&mut elaborator.relations_at_instants);
+    let candidates = std::mem::take(&mut elaborator.expansion.relations_at_instants);
     if candidates.is_empty() {
         return;
     }

@@ -22,8 +22,11 @@ use crate::state_machines::Machines;
 use crate::symbolic::{Mode, Symbolic};
 use crate::typed::{Base, EnumerationType, FunctionKey, Locals, RecordField, RecordType, Statement, Type};
 
+/// Turns an instantiated class into a flat model.
 pub struct Elaborator {
+    /// The classes and components.
     pub instances: Instances,
+    /// What is made of them.
     pub flat: Flat,
     /// Functions in other languages that may be called while constants are evaluated.
     pub externals: Box<dyn Externals>,
@@ -34,51 +37,91 @@ pub struct Elaborator {
     /// What connections give: see `connection_values`.
     pub connected: Connected,
     pub(crate) machines: Machines,
-    pub(crate) functions: IdVec<FunctionKey, FunctionEntry>,
-    pub(crate) function_keys: FxHashMap<Identity, FunctionKey>,
-    pub(crate) operators: FxHashMap<ClassId, Vec<Arc<Signature>>>,
-    records: FxHashMap<ClassId, Arc<RecordType>>,
-    records_busy: FxHashSet<ClassId>,
-    enumerations: FxHashMap<DefId, Arc<EnumerationType>>,
-    types: FxHashMap<CompId, Type>,
-    pub(crate) bindings: FxHashMap<(CompId, Name), TypedBinding>,
-    pub(crate) values: FxHashMap<(CompId, Indices), ValueState>,
-    pub(crate) record_values: FxHashMap<(CompId, Indices), Symbolic>,
-    pub(crate) text_functions: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,
-    pub(crate) call_checks: crate::symbolic::CallChecks,
-    pub(crate) typed_equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
-    pub(crate) typed_algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
-    /// The conditions of the when statements of the algorithm section that is being expanded.
-    pub(crate) when_conditions: Vec<VarId>,
-    pub(crate) auxiliary_variables: FxHashMap<ExprId, VarId>,
-    /// Enumerations to which numbers are converted that are not known at translation.
-    pub(crate) converted: FxHashSet<u32>,
-    /// What stands in `noEvent` and is no Real.
-    pub(crate) without_events: FxHashSet<ExprId>,
-    /// Relations on time in the bodies of when clauses.
-    pub(crate) relations_at_instants: FxHashSet<ExprId>,
-    /// Variables whose left limits are asked for outside of when clauses, with the place and the component.
-    pub(crate) left_limits: Vec<(VarId, Span, PathId)>,
-    /// Functions that were made for sums and products of records.
-    pub(crate) record_operations: FxHashMap<crate::record_arithmetic::RecordOperation, dae::FunctionId>,
-    /// The records of the flat model by the names of their classes.
-    pub(crate) record_names: FxHashMap<Name, Vec<Vec<dae::function::Field>>>,
-    pub(crate) differentiator: dae::Differentiator,
+    pub(crate) functions: FunctionTable,
+    pub(crate) types: TypeTable,
+    pub(crate) sizes: SizeTable,
+    pub(crate) values: ValueTable,
+    pub(crate) typed: TypedTexts,
+    pub(crate) expansion: Expansion,
     /// As in `Overrides`.
     pub(crate) name_differentiated: bool,
     pub(crate) inputs: FxHashSet<String>,
-    /// Of components whose sizes are being found.
-    pub(crate) sizes_so_far: FxHashMap<CompId, Vec<Option<usize>>>,
-    /// While the sizes of a record class are found, its parameters are not known.
-    pub(crate) constants_only: bool,
-    pub(crate) record_sizes: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
-    pub(crate) taken_apart: Option<TakenApart>,
-    index_types: FxHashMap<CompId, Arc<Vec<Option<Base>>>>,
+}
+
+/// The functions of the model, and those that are made for it.
+#[derive(Default)]
+pub(crate) struct FunctionTable {
+    pub entries: IdVec<FunctionKey, FunctionEntry>,
+    pub keys: FxHashMap<Identity, FunctionKey>,
+    pub operators: FxHashMap<ClassId, Vec<Arc<Signature>>>,
+    /// Functions that make texts.
+    pub texts: FxHashMap<crate::symbolic::TextFunction, dae::FunctionId>,
+    /// Functions that were made for sums and products of records.
+    pub record_operations: FxHashMap<crate::record_arithmetic::RecordOperation, dae::FunctionId>,
+    /// The records of the flat model by the names of their classes.
+    pub record_names: FxHashMap<Name, Vec<Vec<dae::function::Field>>>,
     /// Functions made from statements of algorithm sections, by the statement and the shapes of what it reads.
-    pub(crate) outlined: FxHashMap<(ClassId, usize, Vec<dae::expr::Shape>), (dae::FunctionId, Option<dae::FunctionId>)>,
-    pub(crate) clauses: u32,
-    pub(crate) sections: u32,
-    pub(crate) auxiliaries: u32,
+    pub outlined: FxHashMap<(ClassId, usize, Vec<dae::expr::Shape>), (dae::FunctionId, Option<dae::FunctionId>)>,
+    pub differentiator: dae::Differentiator,
+}
+
+/// Types that have been found.
+#[derive(Default)]
+pub(crate) struct TypeTable {
+    components: FxHashMap<CompId, Type>,
+    /// What the dimensions of components are indexed by.
+    indices: FxHashMap<CompId, Arc<Vec<Option<Base>>>>,
+    records: FxHashMap<ClassId, Arc<RecordType>>,
+    records_busy: FxHashSet<ClassId>,
+    enumerations: FxHashMap<DefId, Arc<EnumerationType>>,
+    /// Enumerations to which numbers are converted that are not known at translation.
+    pub converted: FxHashSet<u32>,
+}
+
+/// Sizes of arrays while they are found.
+#[derive(Default)]
+pub(crate) struct SizeTable {
+    /// Of components whose sizes are being found.
+    pub so_far: FxHashMap<CompId, Vec<Option<usize>>>,
+    /// While the sizes of a record class are found, its parameters are not known.
+    pub constants_only: bool,
+    pub records: FxHashMap<ClassId, Arc<Vec<Vec<Option<usize>>>>>,
+}
+
+/// Values of components as far as they are known.
+#[derive(Default)]
+pub(crate) struct ValueTable {
+    pub bindings: FxHashMap<(CompId, Name), TypedBinding>,
+    pub scalars: FxHashMap<(CompId, Indices), ValueState>,
+    pub records: FxHashMap<(CompId, Indices), Symbolic>,
+    /// The value that was taken apart last.
+    pub taken_apart: Option<TakenApart>,
+}
+
+/// Sections of classes, typed once for all instances of a class.
+#[derive(Default)]
+pub(crate) struct TypedTexts {
+    pub equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
+    pub algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
+}
+
+/// What the expansion of equations and statements adds to the model.
+#[derive(Default)]
+pub(crate) struct Expansion {
+    /// The conditions of the when statements of the algorithm section that is being expanded.
+    pub when_conditions: Vec<VarId>,
+    pub auxiliary_variables: FxHashMap<ExprId, VarId>,
+    /// What stands in `noEvent` and is no Real.
+    pub without_events: FxHashSet<ExprId>,
+    /// Relations on time in the bodies of when clauses.
+    pub relations_at_instants: FxHashSet<ExprId>,
+    /// Variables whose left limits are asked for outside of when clauses, with the place and the component.
+    pub left_limits: Vec<(VarId, Span, PathId)>,
+    pub call_checks: crate::symbolic::CallChecks,
+    /// How many when clauses, algorithm sections and auxiliary variables there are.
+    pub clauses: u32,
+    pub sections: u32,
+    pub auxiliaries: u32,
 }
 
 /// What the connections of the model say about operators on connectors; filled before equations are expanded.
@@ -131,40 +174,14 @@ impl Elaborator {
             conditional: FxHashMap::default(),
             connected: Connected::default(),
             machines: Machines::default(),
-            functions: IdVec::new(),
-            function_keys: FxHashMap::default(),
-            operators: FxHashMap::default(),
-            records: FxHashMap::default(),
-            records_busy: FxHashSet::default(),
-            enumerations: FxHashMap::default(),
-            types: FxHashMap::default(),
-            bindings: FxHashMap::default(),
-            values: FxHashMap::default(),
-            record_values: FxHashMap::default(),
-            text_functions: FxHashMap::default(),
-            call_checks: Default::default(),
-            typed_equations: FxHashMap::default(),
-            typed_algorithms: FxHashMap::default(),
-            when_conditions: Vec::new(),
-            auxiliary_variables: FxHashMap::default(),
-            converted: FxHashSet::default(),
-            without_events: FxHashSet::default(),
-            relations_at_instants: FxHashSet::default(),
-            left_limits: Vec::new(),
-            record_names: FxHashMap::default(),
-            record_operations: FxHashMap::default(),
-            differentiator: dae::Differentiator::new(),
+            functions: FunctionTable::default(),
+            types: TypeTable::default(),
+            sizes: SizeTable::default(),
+            values: ValueTable::default(),
+            typed: TypedTexts::default(),
+            expansion: Expansion::default(),
             name_differentiated: overrides.name_differentiated,
             inputs: overrides.inputs.iter().cloned().collect(),
-            sizes_so_far: FxHashMap::default(),
-            constants_only: false,
-            record_sizes: FxHashMap::default(),
-            taken_apart: None,
-            index_types: FxHashMap::default(),
-            outlined: FxHashMap::default(),
-            clauses: 0,
-            sections: 0,
-            auxiliaries: 0,
         }
     }
 
@@ -178,7 +195,7 @@ impl Elaborator {
 
     /// The type of a component with its own dimensions.
     pub fn component_type(&mut self, component: CompId) -> Outcome<Type> {
-        if let Some(known) = self.types.get(&component) {
+        if let Some(known) = self.types.components.get(&component) {
             return Ok(known.clone());
         }
         let base = match self.instances.component_type(component)? {
@@ -194,7 +211,7 @@ impl Elaborator {
         };
         let rank = self.instances.dimensions(component)?.len();
         let ty = Type::new(base, rank);
-        self.types.insert(component, ty.clone());
+        self.types.components.insert(component, ty.clone());
         Ok(ty)
     }
 
@@ -224,21 +241,21 @@ impl Elaborator {
     }
 
     pub fn enumeration_type(&mut self, definition: DefId) -> Arc<EnumerationType> {
-        if let Some(known) = self.enumerations.get(&definition) {
+        if let Some(known) = self.types.enumerations.get(&definition) {
             return known.clone();
         }
         let made = Arc::new(EnumerationType {
             name: self.instances.libraries.get(definition).name,
             literals: self.instances.enumeration_literals(definition),
         });
-        self.enumerations.insert(definition, made.clone());
+        self.types.enumerations.insert(definition, made.clone());
         made
     }
 
     /// For each dimension of a component the type of its subscripts: the enumeration or Boolean that it is declared with, or
     /// Integer. `None` where the value of the component says it.
     pub(crate) fn index_types(&mut self, component: CompId) -> Arc<Vec<Option<Base>>> {
-        if let Some(known) = self.index_types.get(&component) {
+        if let Some(known) = self.types.indices.get(&component) {
             return known.clone();
         }
         let dimensions = self.instances.dimensions(component).unwrap_or_default();
@@ -257,7 +274,7 @@ impl Elaborator {
             });
         }
         let types = Arc::new(types);
-        self.index_types.insert(component, Arc::clone(&types));
+        self.types.indices.insert(component, Arc::clone(&types));
         types
     }
 
@@ -275,10 +292,10 @@ impl Elaborator {
     }
 
     pub fn record_type(&mut self, class: ClassId) -> Outcome<Arc<RecordType>> {
-        if let Some(known) = self.records.get(&class) {
+        if let Some(known) = self.types.records.get(&class) {
             return Ok(known.clone());
         }
-        if !self.records_busy.insert(class) {
+        if !self.types.records_busy.insert(class) {
             let name = self.instances.class_name(class);
             return Err(Box::new(Diagnostic::error(
                 "recursive-record",
@@ -286,9 +303,9 @@ impl Elaborator {
             )));
         }
         let made = self.make_record_type(class);
-        self.records_busy.remove(&class);
+        self.types.records_busy.remove(&class);
         let made = Arc::new(made?);
-        self.records.insert(class, made.clone());
+        self.types.records.insert(class, made.clone());
         Ok(made)
     }
 

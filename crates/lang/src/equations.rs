@@ -257,13 +257,13 @@ impl Elaborator {
     /// Expands an equation section that stands in the text of `frame.class`.
     pub fn expand_equations(&mut self, frame: &Frame, texts: &[ast::Equation], path: PathId, initial: bool) {
         let key = (frame.class, texts.as_ptr() as usize);
-        let typed = match self.typed_equations.get(&key) {
+        let typed = match self.typed.equations.get(&key) {
             Some(typed) => typed.clone(),
             None => {
                 let mut typer = Typer::new(self, frame.class, Context::Model);
                 (typer.initial, typer.always) = (initial, !initial);
                 let typed = Arc::new(typer.equations(texts));
-                self.typed_equations.insert(key, typed.clone());
+                self.typed.equations.insert(key, typed.clone());
                 typed
             }
         };
@@ -322,11 +322,11 @@ impl Elaborator {
         variability: Variability,
         what: &str,
     ) -> VarId {
-        if let Some(&known) = self.auxiliary_variables.get(&value) {
+        if let Some(&known) = self.expansion.auxiliary_variables.get(&value) {
             return known;
         }
-        self.auxiliaries += 1;
-        let name = Name::new(&format!("${what}{}", self.auxiliaries));
+        self.expansion.auxiliaries += 1;
+        let name = Name::new(&format!("${what}{}", self.expansion.auxiliaries));
         let model = &mut self.flat.model;
         let own = model.paths.child(path, name, &[]);
         let variable = model.variables.push(Variable {
@@ -346,7 +346,7 @@ impl Elaborator {
         let left = model.exprs.var(variable);
         let origin = Origin { component: path, span: Some(span), kind: OriginKind::Auxiliary };
         model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });
-        self.auxiliary_variables.insert(value, variable);
+        self.expansion.auxiliary_variables.insert(value, variable);
         variable
     }
 
@@ -696,8 +696,8 @@ impl Expander<'_> {
             let not = self.exprs().not(active);
             reached = Some(self.both(reached, not));
         }
-        self.elaborator.clauses += 1;
-        let clause = WhenClause { clause: self.elaborator.clauses, conditions };
+        self.elaborator.expansion.clauses += 1;
+        let clause = WhenClause { clause: self.elaborator.expansion.clauses, conditions };
         self.hold_outside(&clause, parts, span, out)
     }
 
@@ -768,8 +768,8 @@ impl Expander<'_> {
         self.in_when = in_when;
         result?;
         out.actions.append(&mut part.actions);
-        self.elaborator.clauses += 1;
-        let clause = i64::from(self.elaborator.clauses);
+        self.elaborator.expansion.clauses += 1;
+        let clause = i64::from(self.elaborator.expansion.clauses);
         let marker = self.exprs().int(clause);
         for pair in part.equations {
             // A sample with a third argument has no effect on the value: it ties it to the ticks of the clock, and the

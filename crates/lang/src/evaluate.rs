@@ -41,7 +41,7 @@ impl Elaborator {
         }
         self.instances.components[component].sizes = SizeState::Busy;
         let found = self.find_sizes(component);
-        self.sizes_so_far.remove(&component);
+        self.sizes.so_far.remove(&component);
         self.instances.components[component].sizes = match found {
             Ok(state) => state,
             Err(diagnostic) => SizeState::Failed(diagnostic),
@@ -130,7 +130,7 @@ impl Elaborator {
         for (position, dimension) in dimensions.iter().enumerate() {
             let ast::Subscript::Expr(text) = &dimension.subscript else { continue };
             if sizes.len() > 1 {
-                self.sizes_so_far.insert(component, sizes.to_vec());
+                self.sizes.so_far.insert(component, sizes.to_vec());
             }
             let known = match &typed[position] {
                 Some(known) => known.clone(),
@@ -268,9 +268,9 @@ impl Elaborator {
             return sizes.into_iter().map(Some).collect();
         }
         let before = self.instances.diagnostics.len();
-        let outer = std::mem::replace(&mut self.constants_only, true);
+        let outer = std::mem::replace(&mut self.sizes.constants_only, true);
         let sizes = self.sizes(component);
-        self.constants_only = outer;
+        self.sizes.constants_only = outer;
         match sizes {
             Ok(sizes) => sizes.iter().copied().map(Some).collect(),
             Err(_) => {
@@ -284,15 +284,15 @@ impl Elaborator {
 
     /// The sizes of the fields of a record, where they are constant.
     pub(crate) fn field_sizes(&mut self, record: &RecordType) -> Arc<Vec<Vec<Option<usize>>>> {
-        if let Some(known) = self.record_sizes.get(&record.class) {
+        if let Some(known) = self.sizes.records.get(&record.class) {
             return known.clone();
         }
         // Until they are known, nothing is known about them.
         let unknown = record.fields.iter().map(|field| vec![None; field.ty.rank]).collect();
-        self.record_sizes.insert(record.class, Arc::new(unknown));
+        self.sizes.records.insert(record.class, Arc::new(unknown));
         let components = self.instances.components_of(record.class);
         let sizes = Arc::new(components.into_iter().map(|component| self.constant_sizes(component)).collect());
-        self.record_sizes.insert(record.class, Arc::clone(&sizes));
+        self.sizes.records.insert(record.class, Arc::clone(&sizes));
         sizes
     }
 
@@ -300,7 +300,7 @@ impl Elaborator {
     /// the arrays above it.
     pub fn value(&mut self, component: CompId, above: &[u32]) -> Outcome<Symbolic> {
         let key = (component, Indices::from_slice(above));
-        match self.values.get(&key) {
+        match self.values.scalars.get(&key) {
             Some(ValueState::Known(value)) => return Ok(value.clone()),
             Some(ValueState::Failed(diagnostic)) => return Err(diagnostic.clone()),
             Some(ValueState::Busy) => {
@@ -313,14 +313,14 @@ impl Elaborator {
             }
             None => {}
         }
-        self.values.insert(key.clone(), ValueState::Busy);
+        self.values.scalars.insert(key.clone(), ValueState::Busy);
         let found = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.find_value(component, above));
         let found = found.map_err(|diagnostic| self.with_cycle(diagnostic, component));
         let state = match &found {
             Ok(value) => ValueState::Known(value.clone()),
             Err(diagnostic) => ValueState::Failed(diagnostic.clone()),
         };
-        self.values.insert(key, state);
+        self.values.scalars.insert(key, state);
         found
     }
 
@@ -468,7 +468,7 @@ impl Elaborator {
         }
         let key = (record, Indices::from_slice(above));
         if mode == Mode::Flat
-            && let Some(known) = self.record_values.get(&key)
+            && let Some(known) = self.values.records.get(&key)
         {
             return Ok(known.clone());
         }
@@ -477,7 +477,7 @@ impl Elaborator {
         };
         let value = self.binding_value(&source, record, above, mode)?;
         if mode == Mode::Flat {
-            self.record_values.insert(key, value.clone());
+            self.values.records.insert(key, value.clone());
         }
         Ok(value)
     }

@@ -129,7 +129,7 @@ pub(crate) enum Identity {
 
 impl Elaborator {
     pub fn function(&self, key: FunctionKey) -> &FunctionEntry {
-        &self.functions[key]
+        &self.functions.entries[key]
     }
 
     fn identity(&mut self, class: ClassId) -> Identity {
@@ -178,8 +178,8 @@ impl Elaborator {
 
     fn signature_of(&mut self, class: ClassId, kind: SignatureKind) -> Outcome<Arc<Signature>> {
         let identity = self.identity(class);
-        if let Some(&key) = self.function_keys.get(&identity) {
-            return Ok(self.functions[key].signature.clone());
+        if let Some(&key) = self.functions.keys.get(&identity) {
+            return Ok(self.functions.entries[key].signature.clone());
         }
         if let ast::ClassBody::PartialDerivative { function, variables } = self.instances.definition(class).body.clone()
         {
@@ -192,20 +192,20 @@ impl Elaborator {
         let key = self.enter(identity, known, false).key;
         let inputs = self.declare_locals(class, kind, &declared, Extent::Inputs);
         let known = self.assemble(class, kind, &declared, inputs);
-        self.functions[key].signature = Arc::new(Signature { key, ..known });
+        self.functions.entries[key].signature = Arc::new(Signature { key, ..known });
         let locals = self.sorted_locals(class, kind, &declared);
         let signature = Arc::new(Signature { key, ..self.assemble(class, kind, &declared, locals) });
-        let entry = &mut self.functions[key];
+        let entry = &mut self.functions.entries[key];
         (entry.signature, entry.is_complete) = (signature.clone(), true);
         Ok(signature)
     }
 
     fn enter(&mut self, identity: Identity, signature: Signature, is_complete: bool) -> Arc<Signature> {
-        let key = self.functions.next_id();
+        let key = self.functions.entries.next_id();
         let signature = Arc::new(Signature { key, ..signature });
         let typed = TypedState::Untyped;
-        self.functions.push(FunctionEntry { signature: signature.clone(), is_complete, typed, id: None });
-        self.function_keys.insert(identity, key);
+        self.functions.entries.push(FunctionEntry { signature: signature.clone(), is_complete, typed, id: None });
+        self.functions.keys.insert(identity, key);
         signature
     }
 
@@ -290,7 +290,7 @@ impl Elaborator {
         }
         let impure = self.is_impure(class);
         Signature {
-            key: self.functions.next_id(),
+            key: self.functions.entries.next_id(),
             name: self.instances.class_name(class),
             class,
             kind,
@@ -395,7 +395,7 @@ impl Elaborator {
             }
         }
         Ok(Signature {
-            key: self.functions.next_id(),
+            key: self.functions.entries.next_id(),
             name: self.instances.class_name(class),
             class,
             kind: SignatureKind::Function,
@@ -433,7 +433,7 @@ impl Elaborator {
         let class_of_record = class;
         let Some(Member::Class(member)) = self.instances.member(class, operator) else { return Vec::new() };
         let Ok(found) = self.instances.class_of(member) else { return Vec::new() };
-        if let Some(known) = self.operators.get(&found) {
+        if let Some(known) = self.functions.operators.get(&found) {
             return known.clone();
         }
         let mut classes = vec![found];
@@ -477,7 +477,7 @@ impl Elaborator {
                 Err(diagnostic) => self.report(*diagnostic),
             }
         }
-        self.operators.insert(found, signatures.clone());
+        self.functions.operators.insert(found, signatures.clone());
         signatures
     }
 
@@ -504,13 +504,13 @@ impl Elaborator {
 
     /// The typed body.
     pub fn typed_function(&mut self, key: FunctionKey) -> Outcome<Arc<TypedFunction>> {
-        match &self.functions[key].typed {
+        match &self.functions.entries[key].typed {
             TypedState::Typed(typed) => return Ok(typed.clone()),
             TypedState::Failed(diagnostic) => return Err(diagnostic.clone()),
             TypedState::Untyped => {}
         }
-        if !self.functions[key].is_complete {
-            let signature = &self.functions[key].signature;
+        if !self.functions.entries[key].is_complete {
+            let signature = &self.functions.entries[key].signature;
             let message = format!("what is declared in the function `{}` needs the function itself", signature.name);
             let span = self.instances.definition(signature.class).name.span;
             return Err(Box::new(Diagnostic::error("cyclic-function", message).at(span, "declared here")));
@@ -524,7 +524,7 @@ impl Elaborator {
             }
             Ok(Arc::new(typed))
         });
-        self.functions[key].typed = match &made {
+        self.functions.entries[key].typed = match &made {
             Ok(typed) => TypedState::Typed(typed.clone()),
             Err(diagnostic) => TypedState::Failed(diagnostic.clone()),
         };
@@ -532,7 +532,7 @@ impl Elaborator {
     }
 
     fn type_function(&mut self, key: FunctionKey) -> Outcome<TypedFunction> {
-        let signature = self.functions[key].signature.clone();
+        let signature = self.functions.entries[key].signature.clone();
         let class = signature.class;
         if signature.kind == SignatureKind::Record {
             return Ok(TypedFunction {
@@ -898,7 +898,7 @@ impl Elaborator {
 
     /// Records of one class may differ by the sizes of their fields, or by what was redeclared: then they get numbers.
     fn record_name(&mut self, name: Name, fields: &[ir::Field]) -> Name {
-        let known = self.record_names.entry(name).or_default();
+        let known = self.functions.record_names.entry(name).or_default();
         let position = known.iter().position(|own| own.as_slice() == fields).unwrap_or_else(|| {
             known.push(fields.to_vec());
             known.len() - 1

@@ -23,7 +23,7 @@ use crate::typing::walk;
 impl Elaborator {
     /// The function of the flat model for a function class; made when it is first asked for.
     pub fn flat_function(&mut self, key: FunctionKey) -> Outcome<FunctionId> {
-        if let Some(id) = self.functions[key].id {
+        if let Some(id) = self.functions.entries[key].id {
             return Ok(id);
         }
         let typed = self.typed_function(key)?;
@@ -42,7 +42,7 @@ impl Elaborator {
             span,
         };
         let id = self.flat.model.functions.push(Arc::new(placeholder));
-        self.functions[key].id = Some(id);
+        self.functions.entries[key].id = Some(id);
         let made = stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, || self.lower_function(&typed, span));
         match made {
             Ok(function) => {
@@ -53,8 +53,8 @@ impl Elaborator {
                 Ok(id)
             }
             Err(diagnostic) => {
-                self.functions[key].id = None;
-                self.functions[key].typed = crate::functions::TypedState::Failed(diagnostic.clone());
+                self.functions.entries[key].id = None;
+                self.functions.entries[key].typed = crate::functions::TypedState::Failed(diagnostic.clone());
                 Err(diagnostic)
             }
         }
@@ -148,7 +148,7 @@ impl Elaborator {
         for text in self.inverse_texts(typed.signature.class) {
             let Some(input) = typed.signature.input(text.input.name) else { continue };
             let Some(key) = self.function_reference(text.scope, &text.function) else { continue };
-            let signature = self.functions[key].signature.clone();
+            let signature = self.functions.entries[key].signature.clone();
             let mut slots: Vec<Option<Option<u32>>> = vec![None; signature.inputs.len()];
             let mut understood = true;
             let positional = text.arguments.positional.iter().enumerate().map(|(at, argument)| (Some(at), argument));
@@ -203,7 +203,7 @@ impl Elaborator {
     /// A function that gives the derivative of all outputs by one Real input: its tangent with the direction of that input.
     fn derivative_by_input(&mut self, of: FunctionId, position: u32) -> Result<FunctionId, String> {
         let functions = &mut self.flat.model.functions;
-        let tangent = self.differentiator.tangent(functions, of).map_err(|error| error.reason.to_string())?;
+        let tangent = self.functions.differentiator.tangent(functions, of).map_err(|error| error.reason.to_string())?;
         let (base, tangent_function) = (functions[of].clone(), functions[tangent].clone());
         if base.inputs.iter().any(|&input| matches!(base.locals[input].ty, ir::Type::Function(_))) {
             return Err("an input is a function".to_owned());

@@ -115,7 +115,7 @@ impl Expander<'_> {
         let shapes: Vec<Shape> = arguments.iter().map(|value| value_shape(elaborator, value)).collect();
         // A section is executed twice, and once for each component of its class.
         let key = (class, written, shapes.clone());
-        let (function, watching) = match elaborator.outlined.get(&key) {
+        let (function, watching) = match elaborator.functions.outlined.get(&key) {
             Some(&functions) => functions,
             None => {
                 let name = Name::new(&format!("{}.algorithm", elaborator.instances.class_name(class)));
@@ -125,7 +125,7 @@ impl Expander<'_> {
                 (function, elaborator.watching_function((name, class), outline.locals, &inputs, &body[0])?)
             }
         };
-        elaborator.outlined.insert(key, (function, watching));
+        elaborator.functions.outlined.insert(key, (function, watching));
         let holds = outline.holds.map(|_| Shape::Scalar);
         let output_shapes: Vec<Shape> = outputs.iter().map(|(.., shape)| shape.clone()).chain(holds).collect();
         let mut scalars = Vec::new();

@@ -37,7 +37,7 @@ impl Elaborator {
         span: Span,
     ) -> Outcome<FunctionId> {
         let operation = RecordOperation::Sum { plus };
-        if let Some(&known) = self.record_operations.get(&operation) {
+        if let Some(&known) = self.functions.record_operations.get(&operation) {
             return Ok(known);
         }
         let plus_id = self.flat_function(plus)?;
@@ -71,7 +71,7 @@ impl Elaborator {
         span: Span,
     ) -> Outcome<FunctionId> {
         let operation = RecordOperation::Product { times, plus, left, right };
-        if let Some(&known) = self.record_operations.get(&operation) {
+        if let Some(&known) = self.functions.record_operations.get(&operation) {
             return Ok(known);
         }
         let (times_id, plus_id) = (self.flat_function(times)?, self.flat_function(plus)?);
@@ -132,7 +132,7 @@ impl Elaborator {
             inverses: Vec::new(),
             span: builder.span,
         }));
-        self.record_operations.insert(operation, id);
+        self.functions.record_operations.insert(operation, id);
         id
     }
 }

@@ -53,7 +53,7 @@ impl Elaborator {
             return value;
         }
         // The same value is taken apart for every element: found once.
-        let known = self.taken_apart.as_ref().filter(|known| {
+        let known = self.values.taken_apart.as_ref().filter(|known| {
             known.component == component && known.attribute == attribute && known.mode == mode && known.frame == frame
         });
         let value = match known {
@@ -63,7 +63,7 @@ impl Elaborator {
                 let value = expander.expand(&expr)?;
                 expander.keep_checks();
                 self.check_split(binding, component, attribute, ty, &value)?;
-                self.taken_apart = Some(TakenApart { component, attribute, mode, frame, value: value.clone() });
+                self.values.taken_apart = Some(TakenApart { component, attribute, mode, frame, value: value.clone() });
                 value
             }
         };
@@ -186,7 +186,7 @@ impl Elaborator {
         ty: &Type,
         above: usize,
     ) -> Outcome<TypedBinding> {
-        if let Some(known) = self.bindings.get(&(component, attribute)) {
+        if let Some(known) = self.values.bindings.get(&(component, attribute)) {
             return Ok(known.clone());
         }
         let Some(text) = &binding.expr else { return Err(self.failed_above(binding.span)) };
@@ -234,7 +234,7 @@ impl Elaborator {
             return Err(self.failed_above(binding.span));
         }
         let typed = TypedBinding { expr: Arc::new(typed), split };
-        self.bindings.insert((component, attribute), typed.clone());
+        self.values.bindings.insert((component, attribute), typed.clone());
         Ok(typed)
     }
 

@@ -479,7 +479,7 @@ pub fn compare_connected(elaborator: &mut Elaborator) {
 
 /// Variables of an enumeration to which numbers are converted must have one of its values (4.9.5.2).
 pub fn check_enumerations(elaborator: &mut Elaborator) {
-    let converted = std::mem::take(&mut elaborator.converted);
+    let converted = std::mem::take(&mut elaborator.types.converted);
     let model = &mut elaborator.flat.model;
     if converted.is_empty() || model.is_from_flat_text {
         return;

@@ -63,8 +63,8 @@ impl Expander<'_> {
     }
 
     fn outcome_variable(&mut self, span: Span) -> VarId {
-        self.elaborator.auxiliaries += 1;
-        let name = Name::new(&format!("$outcome{}", self.elaborator.auxiliaries));
+        self.elaborator.expansion.auxiliaries += 1;
+        let name = Name::new(&format!("$outcome{}", self.elaborator.expansion.auxiliaries));
         let model = &mut self.elaborator.flat.model;
         let path = model.paths.child(self.path, name, &[]);
         let (start, fixed) = (Some(model.exprs.int(0)), Some(model.exprs.boolean(true)));

@@ -29,7 +29,7 @@ impl Expander<'_> {
         }
         let Node::Call { site, args, .. } = self.exprs().node(call) else { return false };
         let Some(holds) = self.checking_call(site, args) else { return false };
-        self.elaborator.call_checks.calls.insert(holds, (site, args));
+        self.elaborator.expansion.call_checks.calls.insert(holds, (site, args));
         let message = self.exprs().string("an assertion fails");
         let condition = match (self.path_condition, condition) {
             (Some(outer), Some(inner)) => Some(self.exprs().and(outer, inner)),
@@ -47,7 +47,7 @@ impl Expander<'_> {
 
     fn checking_call(&mut self, site: CallSiteId, args: ArgsId) -> Option<ExprId> {
         let CallSite { function, inputs, .. } = self.exprs().call_site(site).clone();
-        let checking = match self.elaborator.call_checks.functions.get(&function) {
+        let checking = match self.elaborator.expansion.call_checks.functions.get(&function) {
             Some(&known) if !inputs.iter().any(is_function) => known?,
             _ => {
                 let functions = &mut self.elaborator.flat.model.functions;
@@ -56,7 +56,7 @@ impl Expander<'_> {
                 let found = effects(functions, roots);
                 // What changes something is called where it is due, and no more often.
                 let made = if found.checks && !found.impure { add_checking(functions, function) } else { None };
-                self.elaborator.call_checks.functions.insert(function, made);
+                self.elaborator.expansion.call_checks.functions.insert(function, made);
                 made?
             }
         };
@@ -79,7 +79,7 @@ fn passed_functions(shape: &Shape, found: &mut Vec<FunctionId>) {
 
 /// Drops the checks of calls that the model makes anyway. Those of parameters alone are made once.
 pub fn keep_lost(elaborator: &mut Elaborator) {
-    let CallChecks { calls, .. } = std::mem::take(&mut elaborator.call_checks);
+    let CallChecks { calls, .. } = std::mem::take(&mut elaborator.expansion.call_checks);
     if calls.is_empty() {
         return;
     }

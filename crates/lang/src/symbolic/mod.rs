@@ -400,7 +400,7 @@ impl<'e> Expander<'e> {
         if !step.subscripts.is_empty() {
             return None;
         }
-        self.elaborator.sizes_so_far.get(&step.component)?.get(dimension as usize).copied().flatten()
+        self.elaborator.sizes.so_far.get(&step.component)?.get(dimension as usize).copied().flatten()
     }
 
     fn reorder(&mut self, value: &Symbolic, order: &[u32], span: Span) -> Outcome<Symbolic> {
@@ -464,7 +464,7 @@ impl<'e> Expander<'e> {
         let event = continuous && self.mode == Mode::Flat && self.events == Events::All;
         let relation = self.exprs().compare(op, event, a, b);
         if self.events == Events::OnTime && self.compares_time(a, b) {
-            self.elaborator.relations_at_instants.insert(relation);
+            self.elaborator.expansion.relations_at_instants.insert(relation);
         }
         Ok(relation)
     }

@@ -35,7 +35,7 @@ impl Expander<'_> {
                     && !matches!(whole.ty.base, Base::Real)
                     && self.function.is_none()
                 {
-                    self.elaborator.without_events.extend(value.scalars());
+                    self.elaborator.expansion.without_events.extend(value.scalars());
                 }
                 return value;
             }
@@ -231,7 +231,7 @@ impl Expander<'_> {
         let elaborator = &mut *self.elaborator;
         let model = &mut elaborator.flat.model;
         let found =
-            elaborator.differentiator.total_by_kind(&mut model.exprs, &mut model.functions, &model.variables, id);
+            elaborator.functions.differentiator.total_by_kind(&mut model.exprs, &mut model.functions, &model.variables, id);
         // A difference of a product of slope and value is not that of what was written.
         let is_varying =
             |node: Node| matches!(node, Node::Var(v) if model.variables[v].variability == Variability::Continuous);
@@ -271,7 +271,7 @@ impl Expander<'_> {
             Node::Var(variable) if operator == Operator::Previous => Ok(self.exprs().previous(variable)),
             Node::Var(variable) => {
                 if !self.in_when && !self.initial && self.mode == Mode::Flat {
-                    self.elaborator.left_limits.push((variable, span, self.path));
+                    self.elaborator.expansion.left_limits.push((variable, span, self.path));
                 }
                 Ok(self.exprs().pre(variable))
             }

@@ -356,7 +356,7 @@ impl Expander<'_> {
         {
             return Ok(Symbolic::Scalar(value));
         }
-        if self.elaborator.constants_only && variability > Variability::Constant {
+        if self.elaborator.sizes.constants_only && variability > Variability::Constant {
             return Err(self.not_constant(span, "a parameter"));
         }
         let evaluate = self.mode == Mode::Evaluate || variability == Variability::Constant || variable.is_none();

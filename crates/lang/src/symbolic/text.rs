@@ -188,7 +188,7 @@ impl crate::elaborate::Elaborator {
             })
             .collect();
         let key = TextFunction { operation, inputs };
-        if let Some(&known) = self.text_functions.get(&key) {
+        if let Some(&known) = self.functions.texts.get(&key) {
             return known;
         }
         let Some(span) = arguments.first().map(|argument| argument.span) else { return Id::from_index(0) };
@@ -217,7 +217,7 @@ impl crate::elaborate::Elaborator {
             span,
         };
         let id = self.flat.model.functions.push(Arc::new(function));
-        self.text_functions.insert(key, id);
+        self.functions.texts.insert(key, id);
         id
     }
 }

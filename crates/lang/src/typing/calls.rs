@@ -516,7 +516,7 @@ impl Typer<'_> {
             _ => {
                 let (name, literals) = (enumeration.name, enumeration.literals.clone());
                 let number = self.elaborator.flat.enumeration(name, literals);
-                self.elaborator.converted.insert(number);
+                self.elaborator.types.converted.insert(number);
                 Kind::Whole(dae::function::ArrayFunction::Enumeration, vec![value])
             }
         };

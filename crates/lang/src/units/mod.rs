@@ -41,14 +41,14 @@ struct Texts {
 impl Texts {
     /// In the order of the instances, so that messages come out the same every time.
     fn of(elaborator: &Elaborator) -> Self {
-        let equations = elaborator.typed_equations.iter().map(|(&(class, _), typed)| (class, typed.clone()));
+        let equations = elaborator.typed.equations.iter().map(|(&(class, _), typed)| (class, typed.clone()));
         let mut equations: Vec<_> = equations.filter(|(_, typed)| !typed.is_empty()).collect();
         equations.sort_by_key(|(class, typed)| (*class, typed.first().map(|first| first.span.start)));
-        let algorithms = elaborator.typed_algorithms.iter().map(|(&(class, _), typed)| (class, typed.clone()));
+        let algorithms = elaborator.typed.algorithms.iter().map(|(&(class, _), typed)| (class, typed.clone()));
         let mut algorithms: Vec<_> = algorithms.filter(|(_, typed)| !typed.0.is_empty()).collect();
         algorithms.sort_by_key(|(class, typed)| (*class, typed.0.first().map(|first| first.span.start)));
         let bindings =
-            elaborator.bindings.iter().map(|(&(component, name), typed)| (component, name, typed.expr.clone()));
+            elaborator.values.bindings.iter().map(|(&(component, name), typed)| (component, name, typed.expr.clone()));
         let mut bindings: Vec<_> = bindings.collect();
         bindings.sort_by_key(|(component, name, _)| (*component, name.as_str()));
         Self { equations, algorithms, bindings }
