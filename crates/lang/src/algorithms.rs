@@ -125,7 +125,10 @@ impl Elaborator {
 
     fn section_clause(&mut self) -> WhenClause {
         self.expansion.clauses += 1;
-        WhenClause { clause: self.expansion.clauses, conditions: std::mem::take(&mut self.expansion.when_conditions).into() }
+        WhenClause {
+            clause: self.expansion.clauses,
+            conditions: std::mem::take(&mut self.expansion.when_conditions).into(),
+        }
     }
 
     fn run_section(

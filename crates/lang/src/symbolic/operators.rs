@@ -230,8 +230,12 @@ impl Expander<'_> {
         }
         let elaborator = &mut *self.elaborator;
         let model = &mut elaborator.flat.model;
-        let found =
-            elaborator.functions.differentiator.total_by_kind(&mut model.exprs, &mut model.functions, &model.variables, id);
+        let found = elaborator.functions.differentiator.total_by_kind(
+            &mut model.exprs,
+            &mut model.functions,
+            &model.variables,
+            id,
+        );
         // A difference of a product of slope and value is not that of what was written.
         let is_varying =
             |node: Node| matches!(node, Node::Var(v) if model.variables[v].variability == Variability::Continuous);

@@ -33,9 +33,9 @@ pub struct Instant<'r> {
 
 impl Instant<'_> {
     pub fn pass(&mut self) -> Result<Aftermath, Trouble> {
-        let mut left = std::mem::take(&mut self.switching.left);
+        let mut left = std::mem::take(&mut self.switching.scratch.left);
         let outcome = self.pass_from(&mut left);
-        self.switching.left = left;
+        self.switching.scratch.left = left;
         outcome
     }
 

@@ -61,23 +61,48 @@ pub struct Switching {
     last: Vec<Outcome>,
     numbers: RelationNumbers,
     sizes: Sizes,
+    history: History,
+    scratch: InstantScratch,
+    /// What the modes took.
+    pub effort: Effort,
+    findings: Findings,
+}
+
+/// What the run has seen of its modes.
+#[derive(Clone, Default)]
+struct History {
     /// The mode in which the search ended that began in this mode with this candidate.
     successors: FxHashMap<(usize, Key), Key>,
     /// What is known of transitions between two runtimes.
     transitions: FxHashMap<(usize, usize), TransitionRecord>,
-    /// Working space of instants.
+    /// The runtimes in the order in which they were first entered.
+    visited: Vec<usize>,
+}
+
+/// Working space of instants.
+#[derive(Clone, Default)]
+struct InstantScratch {
     left: Left,
     before: Vec<f64>,
     residues: Vec<f64>,
     /// The relations at zero that called for another mode in the last trial, and what they become.
     callers: Vec<(usize, f64)>,
+}
+
+/// How much work the modes were.
+#[derive(Clone, Default)]
+pub struct Effort {
     /// Seconds spent on making programs of modes.
     pub seconds: f64,
+    /// How many programs were made.
     pub made: u64,
     /// How often a mode was tried after an event.
     pub trials: u64,
-    /// The runtimes in the order in which they were first entered.
-    visited: Vec<usize>,
+}
+
+/// What is to be reported about the modes.
+#[derive(Clone, Default)]
+struct Findings {
     warnings: Vec<Diagnostic>,
     /// What other values of parameters than at translation change in a mode.
     violation: Option<Diagnostic>,
@@ -140,21 +165,10 @@ impl Switching {
             last: Vec::new(),
             numbers: RelationNumbers::default(),
             sizes: Sizes::new(variables),
-            successors: FxHashMap::default(),
-            transitions: FxHashMap::default(),
-            left: Left::default(),
-            before: Vec::new(),
-            residues: Vec::new(),
-            callers: Vec::new(),
-            seconds: 0.0,
-            made: 0,
-            trials: 0,
-            visited: Vec::new(),
-            warnings: Vec::new(),
-            violation: None,
-            motion_undetermined: false,
-            contradiction: None,
-            discrete_loop: None,
+            history: History::default(),
+            scratch: InstantScratch::default(),
+            effort: Effort::default(),
+            findings: Findings::default(),
         }
     }
 
@@ -234,7 +248,7 @@ impl Switching {
 
     /// How many modes the run has been in.
     pub fn visited(&self) -> u64 {
-        self.visited.len() as u64
+        self.history.visited.len() as u64
     }
 
     pub fn parked(&self) -> impl Iterator<Item = &ModeRuntime> {
@@ -245,7 +259,7 @@ impl Switching {
     fn note_sizes_at_times(&mut self, runtime: &mut ModeRuntime) {
         const FIRST: u64 = 64;
         const EACH: u64 = 16;
-        if self.trials < FIRST || self.trials.is_multiple_of(EACH) {
+        if self.effort.trials < FIRST || self.effort.trials.is_multiple_of(EACH) {
             self.sizes.note(runtime);
         }
     }
@@ -256,7 +270,7 @@ impl Switching {
     }
 
     pub fn warnings(&self) -> &[Diagnostic] {
-        &self.warnings
+        &self.findings.warnings
     }
 
     /// How many variables there are in every mode.
@@ -275,14 +289,14 @@ impl Switching {
 
     /// The number of the mode in use, if it is one.
     pub fn number(&self) -> Option<usize> {
-        self.visited.iter().position(|&index| index == self.active).map(|place| place + 1)
+        self.history.visited.iter().position(|&index| index == self.active).map(|place| place + 1)
     }
 
     /// How the mode in use was entered, from the mode with a number.
     pub fn change(&self, runtime: &ModeRuntime, from: Option<usize>, left: &Left) -> ModeChange {
         let key = runtime.key();
         let before = from.and_then(|number| {
-            let index = self.visited.get(number - 1)?;
+            let index = self.history.visited.get(number - 1)?;
             let same = |(_, known): &(&Key, &Result<usize, String>)| known.as_ref() == Ok(index);
             self.known.iter().find(same).map(|(key, _)| key)
         });
@@ -314,7 +328,8 @@ impl Switching {
     /// Whether all relations of the mode in use are away from zero, or the way from the runtime `before` is proven.
     pub fn is_decided(&self, before: usize) -> bool {
         let outcome = &self.last[self.active];
-        let transition = || self.transitions.get(&(before, self.active)).filter(|transition| transition.is_proven());
+        let transition =
+            || self.history.transitions.get(&(before, self.active)).filter(|transition| transition.is_proven());
         let knows =
             |transition: &TransitionRecord| outcome.open.iter().all(|relation| transition.resting.contains(relation));
         outcome.at_zero.is_empty() || transition().is_some_and(knows)
@@ -322,7 +337,7 @@ impl Switching {
 
     /// The transition between two runtimes was right, or not, when it was looked at a second time.
     pub fn note_proof(&mut self, runtimes: (usize, usize), runtime: &ModeRuntime, right: bool) {
-        let transition = self.transitions.entry(runtimes).or_default();
+        let transition = self.history.transitions.entry(runtimes).or_default();
         transition.times = if right { transition.times.saturating_add(1) } else { 0 };
         transition.signs.clear();
         let signs = runtime.switch.iter().flat_map(|switch| switch.at_zero(&runtime.machine));
@@ -342,7 +357,7 @@ impl Switching {
 
     /// What the values of parameters change about a mode that was asked for: nothing that was found without it counts.
     pub fn violation(&self) -> Option<&Diagnostic> {
-        self.violation.as_ref()
+        self.findings.violation.as_ref()
     }
 
     /// The place of the runtime in use.
@@ -368,7 +383,7 @@ impl Switching {
                 return Ok(Start::Found(clockwork, aftermath));
             }
         }
-        if let Some(contradiction) = self.contradiction.take() {
+        if let Some(contradiction) = self.findings.contradiction.take() {
             return Err(Trouble::Model(Box::new(contradiction)));
         }
         prepare(&mut runtime.machine, time)?;
@@ -434,8 +449,8 @@ impl Switching {
         let first = match initial::initialise(&mut runtime.machine, &runtime.names, start, &mut Journal::default()) {
             Ok(first) => first,
             Err(trouble) => {
-                if is_contradiction(&trouble) && self.contradiction.is_none() {
-                    self.contradiction = conditions::lasting(&runtime.machine);
+                if is_contradiction(&trouble) && self.findings.contradiction.is_none() {
+                    self.findings.contradiction = conditions::lasting(&runtime.machine);
                 }
                 return fails(trouble);
             }
@@ -462,7 +477,7 @@ impl Switching {
         last_step: f64,
     ) -> Result<(), Trouble> {
         let mut horizon = self.horizon(left.time, last_step);
-        self.discrete_loop = None;
+        self.findings.discrete_loop = None;
         if self.repeat(runtime, left, &first, horizon) {
             return Ok(());
         }
@@ -475,7 +490,7 @@ impl Switching {
         }
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
         if from.0 != usize::MAX && key != from.1 {
-            self.successors.insert(from, key.clone());
+            self.history.successors.insert(from, key.clone());
         }
         self.settle_in(runtime, &key, left.time);
         Ok(())
@@ -486,7 +501,7 @@ impl Switching {
     fn repeat(&mut self, runtime: &mut Box<ModeRuntime>, left: &Left, first: &Key, horizon: Horizon) -> bool {
         let from = (self.active, first.clone());
         let stays = runtime.key() == *first;
-        let known = self.successors.get(&from).filter(|_| !stays).cloned();
+        let known = self.history.successors.get(&from).filter(|_| !stays).cloned();
         let key = known.as_ref().unwrap_or(first);
         // A mode that is entered with a jump is compared with the others.
         let good = match self.attempt(runtime, key, left, horizon) {
@@ -505,9 +520,9 @@ impl Switching {
     }
 
     fn settle_in(&mut self, runtime: &mut Box<ModeRuntime>, key: &Key, time: f64) {
-        let visited = self.visited.len();
+        let visited = self.history.visited.len();
         self.activate(runtime, key);
-        if self.visited.len() > visited || self.jump().depth > 0 {
+        if self.history.visited.len() > visited || self.jump().depth > 0 {
             self.sizes.note(runtime);
         }
         self.warn(runtime, time);
@@ -542,7 +557,7 @@ impl Switching {
 
     /// Restart and right limits in one mode.
     fn attempt(&mut self, active: &mut ModeRuntime, key: &Key, left: &Left, horizon: Horizon) -> Trial {
-        self.trials += 1;
+        self.effort.trials += 1;
         let index = match self.runtime(key, ModeEntry::Running) {
             Ok(index) => index,
             Err(reason) => return Trial::Fails(reason),
@@ -567,12 +582,12 @@ impl Switching {
         // What a relation became at the last transition is not what it is now if it has just crossed the other way.
         let turned = |&(number, sign): &(usize, f64)| left.crossed.iter().any(|&(n, to)| n == number && to != sign);
         let holds = |transition: &&TransitionRecord| transition.is_proven() && !transition.signs.iter().any(turned);
-        let transition = self.transitions.get(&(self.active, index)).filter(holds);
+        let transition = self.history.transitions.get(&(self.active, index)).filter(holds);
         let as_before = transition.map(|transition| {
             let TransitionRecord { signs, resting, .. } = transition;
             Assumption { triggers: signs, resting, follow: true }
         });
-        let others = assumptions(left, &self.callers, jump.depth > 0);
+        let others = assumptions(left, &self.scratch.callers, jump.depth > 0);
         for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
             outcome = limits::settle(runtime, left, assumption, &jump, &self.sizes, horizon);
             // Discrete variables may have changed the constraints that the jump has met.
@@ -604,7 +619,7 @@ impl Switching {
                 let diagnostic = trouble.diagnostic(program.model());
                 let message = diagnostic.message.clone();
                 if matches!(&trouble, Trouble::System(failure) if failure.is_discrete_loop()) {
-                    self.discrete_loop.get_or_insert(diagnostic);
+                    self.findings.discrete_loop.get_or_insert(diagnostic);
                 }
                 return Trial::Fails(message);
             }
@@ -613,10 +628,10 @@ impl Switching {
         let agrees = runtime.agrees(key);
         let confirms = agrees || confirm_open(runtime, key, &found.open);
         let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(runtime.found_key()) };
-        self.callers.clear();
+        self.scratch.callers.clear();
         if !confirms && let Some(switch) = &runtime.switch {
             let changes = |&(number, state): &(usize, f64)| left.relation(number) != Some(state);
-            self.callers.extend(switch.at_zero(&runtime.machine).filter(changes));
+            self.scratch.callers.extend(switch.at_zero(&runtime.machine).filter(changes));
         }
         let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
         let open = found.open.iter().filter_map(number).collect();
@@ -692,8 +707,8 @@ impl Switching {
         }
         let begin = std::time::Instant::now();
         let made = self.make(key, entry);
-        self.made += 1;
-        self.seconds += begin.elapsed().as_secs_f64();
+        self.effort.made += 1;
+        self.effort.seconds += begin.elapsed().as_secs_f64();
         let index = made.map(|runtime| {
             self.runtimes.push(Some(runtime));
             self.last.push(Outcome::default());
@@ -719,11 +734,11 @@ impl Switching {
             program = self.whole.modes.get(&self.modes, key, ModeEntry::Running);
         }
         if let Some(violated) = self.violated(program.as_ref().ok()) {
-            self.violation.get_or_insert(violated);
+            self.findings.violation.get_or_insert(violated);
             return Err("parameters decide about the mode".to_owned());
         }
         program.map_err(|problems| {
-            self.motion_undetermined |= problems.iter().any(|problem| problem.code == MISSING_LAW);
+            self.findings.motion_undetermined |= problems.iter().any(|problem| problem.code == MISSING_LAW);
             problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
         })
     }
@@ -774,16 +789,16 @@ impl Switching {
 
     /// Says what there is to say about a mode that is entered for the first time.
     fn visit(&mut self, runtime: &ModeRuntime, index: usize) {
-        if !self.visited.contains(&index) {
-            self.visited.push(index);
+        if !self.history.visited.contains(&index) {
+            self.history.visited.push(index);
             let mode = runtime.machine.program.schedule.mode.as_ref();
             mode.into_iter().flat_map(|mode| mode.notices.iter().cloned()).for_each(|notice| self.add_warning(notice));
         }
     }
 
     fn add_warning(&mut self, warning: Diagnostic) {
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
+        if !self.findings.warnings.contains(&warning) {
+            self.findings.warnings.push(warning);
         }
     }
 
@@ -796,7 +811,7 @@ impl Switching {
                     _ => format!("no mode is consistent at time {time}; {} were tried", tried.len()),
                 };
                 let is_cycle = tried.iter().all(|(_, trial)| matches!(trial, Trial::Calls(_)));
-                let (code, hint) = match (self.motion_undetermined, is_cycle) {
+                let (code, hint) = match (self.findings.motion_undetermined, is_cycle) {
                     (true, _) => (
                         MISSING_LAW,
                         "give the transition a law: an equation for what it leaves open, such as \
@@ -813,7 +828,7 @@ impl Switching {
                          (what the velocity is afterwards), a source that ideal elements short-circuit or interrupt needs a resistance",
                     ),
                 };
-                let mut diagnostic = match &self.discrete_loop {
+                let mut diagnostic = match &self.findings.discrete_loop {
                     Some(found) => found.clone().note(message),
                     None => Diagnostic::error(code, message).hint(hint),
                 };

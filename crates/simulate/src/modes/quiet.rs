@@ -30,7 +30,7 @@ impl Instant<'_> {
         if !self.can_be_quiet() {
             return Outcome::Open;
         }
-        let mut before = std::mem::take(&mut self.switching.before);
+        let mut before = std::mem::take(&mut self.switching.scratch.before);
         before.clone_from(&self.runtime.machine.memory.values);
         self.runtime.remember_constrained();
         let mut outcome = self.follow_relations(false);
@@ -41,7 +41,7 @@ impl Instant<'_> {
         if !passed || self.log.is_active() {
             self.runtime.machine.memory.values.clone_from(&before);
         }
-        self.switching.before = before;
+        self.switching.scratch.before = before;
         if passed {
             if self.log.is_active() {
                 self.follow_relations(true);
@@ -99,7 +99,7 @@ impl Instant<'_> {
     fn relations_hold(&mut self) -> bool {
         let machine = &mut self.runtime.machine;
         let program = &machine.program;
-        let mut residues = std::mem::take(&mut self.switching.residues);
+        let mut residues = std::mem::take(&mut self.switching.scratch.residues);
         residues.resize(program.roots.len(), 0.0);
         program.crossings(&mut machine.memory, &mut residues);
         let zero = limits::ZERO * self.switching.sizes.largest.max(1e-4 * self.time.abs()).max(1e-6);
@@ -116,7 +116,7 @@ impl Instant<'_> {
             residue.is_nan() || if residue.abs() > zero { agrees } else { state != 0.0 && triggers() }
         };
         let all = program.roots.iter().zip(&residues).enumerate().all(holds);
-        self.switching.residues = residues;
+        self.switching.scratch.residues = residues;
         all
     }
 
@@ -127,7 +127,7 @@ impl Instant<'_> {
         for crossing in self.crossings {
             let relation = program.roots[crossing.function].relation;
             let scale = limits::residue_scale(self.runtime, &self.switching.sizes, relation);
-            let residue = self.switching.residues[crossing.function].abs();
+            let residue = self.switching.scratch.residues[crossing.function].abs();
             self.runtime.bands.widen(program, relation, (4.0 * residue).max(2.0 * limits::ZERO * scale));
         }
     }

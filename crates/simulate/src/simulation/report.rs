@@ -8,8 +8,8 @@ impl Simulation {
         if let Some(modes) = &self.modes {
             modes.parked().for_each(|runtime| effort.add(&runtime.integrator.statistics()));
             self.statistics.modes = modes.visited();
-            (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.made, modes.seconds);
-            self.statistics.mode_trials = modes.trials;
+            (self.statistics.modes_made, self.statistics.mode_seconds) = (modes.effort.made, modes.effort.seconds);
+            self.statistics.mode_trials = modes.effort.trials;
         }
         self.statistics.assertion_warnings = self.log.assertions.count();
         self.statistics.steps = effort.steps;
