@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{SourceMap, Span};
+use crate::{Decimal, SourceMap, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
@@ -48,6 +48,8 @@ pub struct Diagnostic {
     pub specification: Option<&'static str>,
     /// A warning that something was decided which the model leaves open: `--strict` makes an error of it.
     pub decides: bool,
+    /// The message names the simulated time at which it happened.
+    pub names_time: bool,
 }
 
 impl Diagnostic {
@@ -62,6 +64,7 @@ impl Diagnostic {
             notes: Vec::new(),
             specification: None,
             decides: false,
+            names_time: false,
         }
     }
 
@@ -103,6 +106,20 @@ impl Diagnostic {
     /// Something was decided which the model leaves open.
     pub fn decides(mut self) -> Self {
         self.decides = true;
+        self
+    }
+
+    /// The message names the simulated time at which it happened.
+    pub fn names_time(mut self) -> Self {
+        self.names_time = true;
+        self
+    }
+
+    /// Adds the simulated time to the message, unless it names one.
+    pub fn with_time(mut self, time: f64) -> Self {
+        if !std::mem::replace(&mut self.names_time, true) {
+            self.message = format!("{} at time {}", self.message, Decimal(time));
+        }
         self
     }
 

@@ -391,12 +391,13 @@ fn undefined(machine: &mut Machine, action: &Action, address: Address) -> Troubl
     let time = Decimal(machine.memory.time());
     let mut diagnostic = failure.diagnostic(program.model());
     diagnostic.message = format!("{} in {what} at time {time}", failure.message(program.model()));
+    diagnostic = diagnostic.names_time();
     Trouble::Model(Box::new(at_origin(program.model(), &action.origin, "evaluated here", diagnostic)))
 }
 
 /// A function that was called for its effect did not come to its end.
 fn effect_trouble(machine: &Machine, action: &Action, mut failure: Diagnostic) -> Trouble {
-    failure.message = format!("{} at time {}", failure.message, Decimal(machine.memory.time()));
+    failure = failure.with_time(machine.memory.time());
     if let Some(span) = action.origin.span {
         failure = failure.at(span, "called here");
     }
@@ -428,7 +429,7 @@ fn assertion(machine: &mut Machine, action: &Action, slots: &ActionSlots, log: &
     let text = text()?;
     let component = program.model().paths.text(action.origin.component);
     let mut diagnostic =
-        Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time)));
+        Diagnostic::error("assertion", format!("{text} (an assertion fails at time {})", Decimal(time))).names_time();
     if let Some(span) = action.origin.span {
         diagnostic = diagnostic.at(span, "this does not hold");
     }
@@ -516,6 +517,7 @@ fn restless(machine: &Machine, names: &Names, changes: &[Change]) -> Trouble {
             list.join(", ")
         ),
     )
+    .names_time()
     .hint("a condition depends on its own consequence; break the cycle with pre(…), or give it hysteresis");
     for changes in round.iter().take(8) {
         let change = |&(slot, value): &(Address, f64)| {

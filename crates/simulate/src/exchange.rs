@@ -51,7 +51,7 @@ pub fn lost(machine: &Machine, fitness: &[f64], least: f64) -> Option<Trouble> {
         Decimal(machine.memory.time())
     );
     let hint = "take StateSelect.prefer or leave it out: then other states are taken where these do not do";
-    let mut diagnostic = Diagnostic::error("singular-states", message).hint(hint).specification("4.9.7.1");
+    let mut diagnostic = Diagnostic::error("singular-states", message).names_time().hint(hint).specification("4.9.7.1");
     if let Some(span) = set.asked.first().and_then(|&place| model.variables[set.candidates[place]].span) {
         diagnostic = diagnostic.at(span, "declared here");
     }

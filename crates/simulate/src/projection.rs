@@ -204,7 +204,7 @@ impl Projector {
         let message =
             format!("the states cannot be moved back to the constraint of {} at time {time}", names.join(", "));
         let hint = "the constraints may be singular here; the default index reduction exchanges states instead";
-        Trouble::Model(Box::new(Diagnostic::error("projection-failed", message).hint(hint)))
+        Trouble::Model(Box::new(Diagnostic::error("projection-failed", message).names_time().hint(hint)))
     }
 }
 
@@ -216,7 +216,9 @@ fn contradiction(machine: &Machine, time: f64, set: &[bool]) -> Trouble {
     let message =
         format!("reinit sets {} at time {} to values that contradict a constraint", names.join(", "), Decimal(time));
     let hint = "set fewer variables: what constraints tie to them goes with them";
-    Trouble::Model(Box::new(Diagnostic::error("contradicting-reinit", message).hint(hint).specification("8.3.6")))
+    Trouble::Model(Box::new(
+        Diagnostic::error("contradicting-reinit", message).names_time().hint(hint).specification("8.3.6"),
+    ))
 }
 
 /// What counts as one: the tolerance of a component.

@@ -141,7 +141,7 @@ impl RestlessEvents {
             )
             .hint("each change is an event; round a smaller number, or write noEvent around it"),
         };
-        Trouble::Model(Box::new(placed(diagnostic, model, relation)))
+        Trouble::Model(Box::new(placed(diagnostic.names_time(), model, relation)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Decimal, Diagnostic};
+use base::Diagnostic;
 use compile::{Program, Signals};
 use dae::VarId;
 use results::{NullSink, ResultError, ResultSink};
@@ -286,10 +286,7 @@ impl Run<'_, '_> {
         match outcome {
             Ok(ending) => Ok(ending),
             Err(Stop::Trouble(trouble)) => {
-                let mut diagnostic = trouble.diagnostic(program.model());
-                if !diagnostic.message.contains("time") {
-                    diagnostic.message = format!("{} at time {}", diagnostic.message, Decimal(time));
-                }
+                let diagnostic = trouble.diagnostic(program.model()).with_time(time);
                 Ok(Ending::Failed { time, diagnostic: Box::new(diagnostic) })
             }
             Err(Stop::Result(error)) => Err(error),

@@ -823,7 +823,7 @@ impl Simulation {
         }
         let message = format!("{MOST_AT_AN_INSTANT} events follow each other at time {} without end", Decimal(time));
         let hint = "look at them with --event-log; a condition may switch itself on and off";
-        Err(Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint))).into())
+        Err(Trouble::Model(Box::new(Diagnostic::error("endless-events", message).names_time().hint(hint))).into())
     }
 
     fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {

@@ -67,7 +67,7 @@ impl SystemFailure {
                 };
                 let hint = "the solution may end or branch here, such as at the top of a characteristic; other start \
                             values may lead to another branch";
-                let diagnostic = self.with_iteration(model, Diagnostic::error("singular-system", message));
+                let diagnostic = self.with_iteration(model, Diagnostic::error("singular-system", message).names_time());
                 self.with_equations(model, diagnostic).hint(hint)
             }
             Reason::Singular(unknown) => {
@@ -79,13 +79,13 @@ impl SystemFailure {
                     ),
                 };
                 let hint = "look for a part without a reference (a missing ground), or for ideal elements in a loop";
-                self.with_equations(model, Diagnostic::error("singular-system", message).hint(hint))
+                self.with_equations(model, Diagnostic::error("singular-system", message).names_time().hint(hint))
             }
             Reason::NoConfiguration { tried, discrete, .. } if discrete.is_empty() => {
                 let message = format!(
                     "no combination of conditions is consistent for {names} at time {time} ({tried} were tried)"
                 );
-                self.with_equations(model, Diagnostic::error("no-consistent-configuration", message))
+                self.with_equations(model, Diagnostic::error("no-consistent-configuration", message).names_time())
             }
             Reason::NoConfiguration { tried, discrete, equations } => {
                 self.discrete_loop(model, *tried, discrete, equations)
@@ -93,7 +93,7 @@ impl SystemFailure {
             Reason::NoConvergence(worst) => {
                 let equations = if size == 1 { "the equation".into() } else { format!("the {size} equations") };
                 let message = format!("no solution was found for {equations} for {names} at time {time}");
-                let diagnostic = Diagnostic::error("no-convergence", message);
+                let diagnostic = Diagnostic::error("no-convergence", message).names_time();
                 self.with_guesses(model, with_residuals(model, diagnostic, worst))
             }
             Reason::Evaluation(failure) => self.with_guesses(model, failure.diagnostic(model)),
@@ -115,7 +115,7 @@ impl SystemFailure {
             "break the loop with a value from before the event: write pre({name}) where {name} decides about its own \
              new value"
         );
-        let mut diagnostic = Diagnostic::error("no-consistent-configuration", message).hint(hint);
+        let mut diagnostic = Diagnostic::error("no-consistent-configuration", message).names_time().hint(hint);
         for (&equation, place) in equations.iter().zip(0..) {
             let Some(found) = model.equations.get(equation) else { continue };
             if place == 0 {

@@ -105,7 +105,7 @@ fn refused(machine: &Machine, tied: &Settings) -> Trouble {
     let time = Decimal(machine.memory.time());
     let message = format!("reinit sets {} at time {time}, which constraints tie to others then", names.join(", "));
     let hint = "set the variables that it follows from: what is tied to them goes with them";
-    at_declaration(machine, tied, Diagnostic::error("reinit-of-no-state", message).hint(hint))
+    at_declaration(machine, tied, Diagnostic::error("reinit-of-no-state", message).names_time().hint(hint))
 }
 
 fn contradiction(machine: &Machine, tied: &Settings) -> Trouble {
@@ -118,7 +118,7 @@ fn contradiction(machine: &Machine, tied: &Settings) -> Trouble {
     let texts: Vec<String> = wrong.iter().map(text).collect();
     let message = format!("reinit sets {} at time {}", texts.join(", and "), Decimal(machine.memory.time()));
     let hint = "set fewer variables, or at another place: what constraints tie to them goes with them";
-    at_declaration(machine, &wrong, Diagnostic::error("contradicting-reinit", message).hint(hint))
+    at_declaration(machine, &wrong, Diagnostic::error("contradicting-reinit", message).names_time().hint(hint))
 }
 
 fn at_declaration(machine: &Machine, tied: &Settings, diagnostic: Diagnostic) -> Trouble {

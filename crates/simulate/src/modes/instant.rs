@@ -295,6 +295,6 @@ impl Instant<'_> {
             self.switching.modes().describe(&self.runtime.key())
         );
         let hint = "the mode after a transition calls for the one before it; look at it with --event-log";
-        Trouble::Model(Box::new(Diagnostic::error("endless-events", message).hint(hint)))
+        Trouble::Model(Box::new(Diagnostic::error("endless-events", message).names_time().hint(hint)))
     }
 }

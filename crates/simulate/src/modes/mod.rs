@@ -853,7 +853,7 @@ impl Switching {
                 diagnostic
             }
         };
-        Trouble::Model(Box::new(self.with_places(diagnostic)))
+        Trouble::Model(Box::new(self.with_places(diagnostic.names_time())))
     }
 
     /// Names the equations that the conditions decide about.

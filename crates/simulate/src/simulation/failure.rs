@@ -69,6 +69,6 @@ impl Simulation {
                 ),
             ),
         };
-        Trouble::Model(Box::new(diagnostic))
+        Trouble::Model(Box::new(diagnostic.names_time()))
     }
 }

@@ -162,7 +162,7 @@ impl Simulation {
             Decimal(time)
         );
         let declared = &model.variables[broken.variable];
-        let mut diagnostic = Diagnostic::error("unexplained-jump", message).note(reason.message.clone());
+        let mut diagnostic = Diagnostic::error("unexplained-jump", message).names_time().note(reason.message.clone());
         diagnostic = reason.notes.iter().fold(diagnostic, |diagnostic, note| diagnostic.note(note.clone()));
         if let Some(span) = declared.span {
             diagnostic = diagnostic.at(span, "declared here");

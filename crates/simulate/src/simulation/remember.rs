@@ -386,7 +386,7 @@ impl Simulation {
             Decimal(memory.time())
         );
         let hint = "limit the delay time, or give a larger third argument of `delay`";
-        let diagnostic = Diagnostic::error("delay-out-of-range", message).hint(hint);
+        let diagnostic = Diagnostic::error("delay-out-of-range", message).names_time().hint(hint);
         Err(Trouble::Model(Box::new(crate::rhythm::placed(diagnostic, model, delay.expression))).into())
     }
 }
