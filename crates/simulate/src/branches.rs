@@ -12,7 +12,7 @@
 use compile::{Address, Memory, Program, SectionStep, SystemId};
 use dae::VarId;
 
-use crate::machine::nominal;
+use crate::nominal::nominal;
 use crate::systems::Systems;
 
 /// How far from the prediction a solution may be, relative to how far the unknown has moved: where the prediction is a straight

@@ -14,8 +14,10 @@ use crate::event_log::{EventLog, Journal};
 use crate::events::{self, Names};
 use crate::first_point::FirstPoint;
 use crate::machine::{Machine, Phase, Trouble};
+use crate::options::Options;
+use crate::outcome::{Ending, Outcome, RunStatistics};
 use crate::places::{not_finite, with_place};
-use crate::run::{Ending, Options, Outcome, RunStatistics, Watcher};
+use crate::watcher::Watcher;
 
 pub fn run(
     program: &Arc<Program>,
@@ -28,7 +30,7 @@ pub fn run(
 ) -> Result<Outcome, ResultError> {
     let begin = std::time::Instant::now();
     let first = match Program::new((*difference.written).clone()) {
-        Ok(written) => crate::run::first_point(&Arc::new(written), options, difference.common, log)?,
+        Ok(written) => crate::first_point::find(&Arc::new(written), options, difference.common, log)?,
         Err(diagnostic) => Err(Box::new(diagnostic)),
     };
     let first = match first {

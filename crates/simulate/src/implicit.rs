@@ -1,35 +1,9 @@
 //! The machine as an implicit problem (DAE mode): states and iteration variables of the simultaneous systems are unknowns of the
 //! integrator, which solves everything with one iteration.
 
-use compile::Implicit;
 use solve::{DaeProblem, EvalError, Pattern};
 
 use crate::machine::{Machine, Trouble};
-use crate::systems;
-
-/// The pattern of the iteration matrix, and where the entries of the Jacobian of the program lie in it.
-#[derive(Clone)]
-pub struct Arrangement {
-    pattern: Pattern,
-    places: Vec<u32>,
-    /// The entries of the states' own derivatives.
-    diagonal: Vec<usize>,
-    entries: Vec<f64>,
-}
-
-impl Arrangement {
-    pub fn new(implicit: &Implicit, states: usize) -> Self {
-        let found = systems::pattern(&implicit.pattern);
-        let size = implicit.pattern.columns();
-        let pattern = found.union(&Pattern::from_entries(size, size, (0..states).map(|state| (state, state))));
-        Arrangement {
-            places: found.positions_in(&pattern),
-            diagonal: (0..states).filter_map(|state| pattern.position(state, state)).collect(),
-            entries: vec![0.0; found.entries()],
-            pattern,
-        }
-    }
-}
 
 impl Machine {
     fn write_unknowns(&mut self, t: f64, x: &[f64]) {

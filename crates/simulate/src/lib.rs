@@ -6,6 +6,7 @@
 //! `modes` changes the program where the structure of the model changes.
 
 mod ambiguity;
+mod arrangement;
 mod assertion_warnings;
 mod bands;
 mod beyond;
@@ -27,6 +28,9 @@ mod intervals;
 mod limits;
 mod machine;
 mod modes;
+mod nominal;
+mod options;
+mod outcome;
 mod places;
 mod profile;
 mod projection;
@@ -41,7 +45,9 @@ mod start_point;
 mod system_failure;
 mod systems;
 mod tied;
+mod trouble;
 mod undetermined;
+mod watcher;
 
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
@@ -51,4 +57,7 @@ pub use solve::Method;
 pub use simulation::{Reached, Simulation, Snapshot};
 pub use start_point::{Lacking, StartPoint};
 
-pub use run::{Ending, Options, Outcome, RunStatistics, Watcher, simulate};
+pub use options::Options;
+pub use outcome::{Ending, Outcome, RunStatistics};
+pub use run::simulate;
+pub use watcher::Watcher;

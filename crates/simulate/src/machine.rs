@@ -7,52 +7,20 @@ use compile::{Address, Failure, Memory, Program, Section, SectionStep, Sections}
 use dae::{Model, Node, VarId};
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
+use crate::arrangement::Arrangement;
 use crate::branches::Branches;
 use crate::guesses::Guesses;
-use crate::implicit::Arrangement;
-use crate::profile::Evaluations;
-use crate::system_failure::SystemFailure;
+use crate::nominal::nominal;
 use crate::systems::{self, Systems};
 
-/// Why a point could not be evaluated.
-#[derive(Clone, Debug)]
-pub enum Trouble {
-    Evaluation(Failure),
-    System(Box<SystemFailure>),
-    /// An assertion of the model, a function of the model, or a message of its own.
-    Model(Box<base::Diagnostic>),
-}
+pub use crate::systems::Phase;
+pub use crate::trouble::Trouble;
 
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
-        Trouble::Evaluation(failure)
-    }
-}
-
-impl Trouble {
-    /// Whether simultaneous equations do not determine their unknowns, or contradict each other.
-    pub fn is_singular(&self) -> bool {
-        matches!(self, Trouble::System(failure) if failure.is_singular())
-    }
-
-    pub fn diagnostic(&self, model: &Model) -> base::Diagnostic {
-        match self {
-            Trouble::Evaluation(failure) => failure.diagnostic(model),
-            Trouble::System(failure) => failure.diagnostic(model),
-            Trouble::Model(diagnostic) => (**diagnostic).clone(),
-        }
-    }
-}
-
-/// How simultaneous systems are treated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Between events: relations and discrete variables stay as they are.
-    Frozen,
-    /// At an event: relations were decided and stay; discrete variables follow from them, also those that belong to systems.
-    Decided,
-    /// At an event or at the start: relations and discrete unknowns are found together with the continuous ones.
-    Live,
+/// What an evaluation took, since it was asked last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evaluations {
+    pub right_hand_side: Duration,
+    pub jacobian: Duration,
 }
 
 /// Names a section of a program.
@@ -371,18 +339,6 @@ fn nonlinear_unknowns(program: &Program) -> Vec<(Address, f64)> {
     });
     let nonlinear = systems.filter(|system| system.kind.matrix().is_none());
     nonlinear.flat_map(|system| system.slots.iter().map(|&slot| (slot, 0.0))).collect()
-}
-
-/// The nominal value of a variable where it is a literal or a parameter, else 1.
-pub fn nominal(program: &Program, memory: &Memory, variable: VarId) -> f64 {
-    let model = program.model();
-    let value = match model.variables[variable].attributes.nominal.map(|nominal| model.exprs.node(nominal)) {
-        Some(Node::Real(value)) => value,
-        Some(Node::Integer(value)) => value as f64,
-        Some(Node::Var(parameter)) => program.value(memory, parameter),
-        _ => 1.0,
-    };
-    if value.is_finite() && value != 0.0 { value.abs() } else { 1.0 }
 }
 
 impl OdeProblem for Machine {

@@ -7,7 +7,7 @@ use base::Span;
 use compile::Program;
 use dae::{EqId, Model};
 
-use crate::machine::Machine;
+use crate::machine::{Evaluations, Machine};
 use crate::systems::Systems;
 
 /// How many systems are told of.
@@ -68,13 +68,6 @@ pub struct BlockProfile {
     /// Corrections by Newton's method; a linear system needs none.
     pub iterations: u64,
     pub factorisations: u64,
-}
-
-/// What an evaluation took, since it was asked last.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Evaluations {
-    pub right_hand_side: Duration,
-    pub jacobian: Duration,
 }
 
 /// Adds up what is measured.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::run::Watcher;
+use crate::watcher::Watcher;
 
 /// Somebody who wants to end the run is heard this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);

@@ -23,8 +23,9 @@ use solve::{EvalError, LinearSolver, NewtonError, NewtonSolver, NonlinearSystem,
 use transform::{Matrix, SystemKind};
 
 use crate::ambiguity::Ambiguity;
-use crate::machine::{Phase, Trouble, nominal};
+use crate::nominal::nominal;
 use crate::system_failure::{Reason, SystemFailure};
+use crate::trouble::Trouble;
 use digits::{Loss, Watch};
 use singular::{LeastNorm, least_norm, null_space};
 use whole::Whole;
@@ -45,6 +46,17 @@ const LINEAR_ROUNDING: f64 = 1e-15;
 enum Method {
     Linear { solver: Box<LinearSolver>, factored: bool },
     Newton(Box<NewtonSolver>),
+}
+
+/// How simultaneous systems are treated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Between events: relations and discrete variables stay as they are.
+    Frozen,
+    /// At an event: relations were decided and stay; discrete variables follow from them, also those that belong to systems.
+    Decided,
+    /// At an event or at the start: relations and discrete unknowns are found together with the continuous ones.
+    Live,
 }
 
 /// One entry of a configuration.

@@ -35,7 +35,7 @@ use crate::event_log::{Decision, Journal, ModeChange};
 use crate::events::Aftermath;
 use crate::initial;
 use crate::machine::{Machine, Phase, Trouble};
-use crate::run::Options;
+use crate::options::Options;
 use left::Sizes;
 use limits::{Assumption, Found};
 use restart::NoJump;

@@ -1,0 +1,64 @@
+//! How a program is to be run.
+
+use std::sync::Arc;
+
+use compile::Signals;
+use dae::VarId;
+use solve::Method;
+
+use crate::start_point::StartPoint;
+
+/// How to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    pub start_time: f64,
+    pub stop_time: f64,
+    /// Distance of output points.
+    pub interval: f64,
+    pub tolerance: f64,
+    pub solver: Method,
+    /// The step of fixed-step methods; `None`: the output interval.
+    pub step: Option<f64>,
+    /// The longest step of methods with error control; `None`: the length of the run.
+    pub max_step: Option<f64>,
+    /// Measure where the time goes.
+    pub measure: bool,
+    /// Let time pass as on the wall.
+    pub real_time: bool,
+    /// Inputs that are given as functions of time.
+    pub inputs: Arc<Signals>,
+    /// Where another run was: begin there, not at start values.
+    pub start_point: Option<Arc<StartPoint>>,
+    /// Begin at the stationary state that is found from the initial state.
+    pub steady_state: bool,
+    /// Values in place of those that the program has for its parameters; [`compile::Program::check_parameters`] tells whether it holds
+    /// for them.
+    pub parameters: Arc<[(VarId, f64)]>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            start_time: 0.0,
+            stop_time: 1.0,
+            interval: 0.002,
+            tolerance: 1e-6,
+            solver: Method::Auto,
+            step: None,
+            max_step: None,
+            measure: false,
+            real_time: false,
+            inputs: Arc::default(),
+            start_point: None,
+            steady_state: false,
+            parameters: Arc::default(),
+        }
+    }
+}
+
+impl Options {
+    /// The step that the transformations have to know of: that of methods whose formula is sorted with the equations.
+    pub fn inline_step(&self) -> Option<f64> {
+        self.solver.is_inline().then(|| self.step.unwrap_or(self.interval))
+    }
+}
