@@ -1,33 +1,15 @@
 //! Any text ends in a diagnostic or a run, never in a panic. `cargo +nightly fuzz run text_to_run`; `examples/` is a good corpus.
 #![no_main]
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use results::MemorySink;
-use session::{EventLog, Files, Request, Session, Settings};
-
-/// The text under test, as one file.
-struct Text(String);
-
-impl Files for Text {
-    fn read(&self, _: &Path) -> std::io::Result<String> {
-        Ok(self.0.clone())
-    }
-
-    fn list(&self, _: &Path) -> Vec<(String, bool)> {
-        Vec::new()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        path == Path::new("case.mo")
-    }
-}
+use session::{EventLog, MemoryFiles, Request, Session, Settings};
 
 fuzz_target!(|text: String| {
     let limit = Instant::now() + Duration::from_secs(2);
-    let mut session = Session::new(Box::new(Text(text)));
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let _ = session.flatten(&request).and_then(|model| {
         let Ok(options) = Settings::default().resolve(&model.experiment) else { return Ok(()) };

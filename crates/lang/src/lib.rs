@@ -49,7 +49,7 @@ pub use front_end::FrontEnd;
 pub use instance::{
     BindingSource, Builtin, ClassId, CompId, ComponentType, Dimension, Frame, Instances, Member, Outcome,
 };
-pub use library::{DefId, Disk, Files, Libraries, class_of_folder, name_parts};
+pub use library::{DefId, Disk, Files, Libraries, MemoryFiles, class_of_folder, name_parts};
 pub use lookup::{Found, Resolved};
 pub use modifier::{Binding, Modifier};
 pub use overrides::{Overrides, Purpose, SET};

@@ -3,6 +3,7 @@
 //! A library costs the reading of its `package.mo` and a listing of its folder. Every class of the text is a `Definition`
 //! with an id; a class that stands in a file of its own is an entry with a path until somebody asks for it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,6 +51,46 @@ impl Files for Disk {
 
     fn exists(&self, path: &Path) -> bool {
         path.exists()
+    }
+}
+
+/// Texts in memory, by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryFiles(BTreeMap<PathBuf, String>);
+
+impl MemoryFiles {
+    /// One text alone.
+    pub fn one(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        [(path, text)].into_iter().collect()
+    }
+}
+
+impl<P: Into<PathBuf>, T: Into<String>> FromIterator<(P, T)> for MemoryFiles {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
+        Self(files.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
+    }
+}
+
+impl Files for MemoryFiles {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        self.0.get(path).cloned().ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
+
+    fn list(&self, path: &Path) -> Vec<(String, bool)> {
+        let below = self.0.keys().filter_map(|file| file.strip_prefix(path).ok());
+        let mut names: Vec<(String, bool)> = below
+            .filter_map(|rest| {
+                let mut parts = rest.iter();
+                let first = parts.next()?.to_string_lossy().into_owned();
+                Some((first, parts.next().is_some()))
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.0.keys().any(|file| file.starts_with(path))
     }
 }
 
@@ -725,40 +766,15 @@ mod tests {
     use super::*;
 
     /// A package in a folder, one in it, and a library in one file.
-    struct MemoryFiles;
-
     const FILES: [(&str, &str); 3] = [
         ("lib/Lib 2.0.0/package.mo", "package Lib end Lib;"),
         ("lib/Lib 2.0.0/Inner/package.mo", "within Lib; package Inner model M end M; end Inner;"),
         ("lib/Single.mo", "package Single end Single;"),
     ];
 
-    impl Files for MemoryFiles {
-        fn read(&self, path: &Path) -> std::io::Result<String> {
-            let found = FILES.iter().find(|(name, _)| Path::new(name) == path);
-            found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
-        }
-
-        fn list(&self, path: &Path) -> Vec<(String, bool)> {
-            let below = FILES.iter().filter_map(|(name, _)| Path::new(name).strip_prefix(path).ok());
-            let mut names: Vec<(String, bool)> = below
-                .filter_map(|rest| {
-                    let first = rest.iter().next()?.to_string_lossy().into_owned();
-                    Some((first, rest.iter().nth(1).is_some()))
-                })
-                .collect();
-            names.dedup();
-            names
-        }
-
-        fn exists(&self, path: &Path) -> bool {
-            FILES.iter().any(|(name, _)| Path::new(name).starts_with(path))
-        }
-    }
-
     #[test]
     fn addresses_of_resources() {
-        let mut libraries = Libraries::new(Box::new(MemoryFiles));
+        let mut libraries = Libraries::new(Box::new(MemoryFiles::from_iter(FILES)));
         libraries.add_search_path("lib");
         let mut path = |uri: &str| libraries.resource(uri).map(|path| path.display().to_string());
         let inside = "lib/Lib 2.0.0/Resources/x.txt";

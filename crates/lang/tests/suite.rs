@@ -4,14 +4,13 @@
 //! A block that begins with a path (```` ```modelica lib/P/package.mo ````) is a file of that name; the block without one is
 //! the file that is loaded; without such a block it is the package `lib/Lib`. Folders `lib` and `more` are searched for libraries, in that order.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use lang::{Files, Libraries, Overrides, flatten, last_model};
+use lang::{Libraries, MemoryFiles, Overrides, flatten, last_model};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
@@ -116,40 +115,14 @@ fn block<'a>(case: &'a str, kind: &str) -> Option<&'a str> {
 }
 
 /// The blocks that are files, by their paths.
-fn files(case: &str) -> BTreeMap<PathBuf, String> {
+fn files(case: &str) -> MemoryFiles {
     let blocks = case.split("```modelica ").skip(1).filter_map(|block| block.split("```").next());
     let files = blocks.filter_map(|block| block.split_once('\n'));
-    files.map(|(path, text)| (PathBuf::from(path.trim()), text.to_owned())).collect()
+    files.map(|(path, text)| (path.trim(), text)).collect()
 }
 
-/// The files of a case.
-struct Texts(BTreeMap<PathBuf, String>);
-
-impl Files for Texts {
-    fn read(&self, path: &Path) -> std::io::Result<String> {
-        self.0.get(path).cloned().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
-    }
-
-    fn list(&self, path: &Path) -> Vec<(String, bool)> {
-        let below = self.0.keys().filter_map(|file| file.strip_prefix(path).ok());
-        let mut names: Vec<(String, bool)> = below
-            .filter_map(|rest| {
-                let mut parts = rest.iter();
-                let first = parts.next()?.to_string_lossy().into_owned();
-                Some((first, parts.next().is_some()))
-            })
-            .collect();
-        names.dedup();
-        names
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.0.keys().any(|file| file.starts_with(path))
-    }
-}
-
-fn run(program: &str, files: BTreeMap<PathBuf, String>) -> (&'static str, String) {
-    let mut libraries = Libraries::new(Box::new(Texts(files)));
+fn run(program: &str, files: MemoryFiles) -> (&'static str, String) {
+    let mut libraries = Libraries::new(Box::new(files));
     for folder in ["lib", "more"] {
         libraries.add_search_path(folder);
     }

@@ -1,13 +1,12 @@
 //! Runs a model given as text, within the process, with a limit of time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use compile::{Program, Signals};
 use results::{MemorySink, Trajectories};
-use session::{Ending, EventLog, Failed, Files, Outcome, Request, Session, Settings};
+use session::{Ending, EventLog, Failed, MemoryFiles, Outcome, Request, Session, Settings};
 
 use crate::case::Input;
 
@@ -74,7 +73,7 @@ pub fn run(text: &str, settings: &Settings, inputs: &[Input]) -> Result<Run, Str
 
 fn unguarded(text: &str, settings: &Settings, inputs: &[Input]) -> Run {
     let started = Instant::now();
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let mut sink = MemorySink::default();
     let outcome = session.flatten(&request).and_then(|model| {
@@ -96,21 +95,4 @@ fn signals(program: &Program, inputs: &[Input]) -> Result<Arc<Signals>, String> 
         session::signal(program, variable, &time, &values)
     };
     Ok(Arc::new(Signals::new(inputs.iter().map(signal).collect::<Result<_, _>>()?)))
-}
-
-/// One file in memory.
-pub(crate) struct Text(pub String);
-
-impl Files for Text {
-    fn read(&self, _: &Path) -> std::io::Result<String> {
-        Ok(self.0.clone())
-    }
-
-    fn list(&self, _: &Path) -> Vec<(String, bool)> {
-        Vec::new()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        path == Path::new("case.mo")
-    }
 }

@@ -8,11 +8,11 @@ use std::time::Instant;
 use dae::VariableType;
 use fastrand::Rng;
 use results::{MemorySink, Trajectories};
-use session::{Ending, EventLog, Failed, Request, RunOptions, Session, Settings};
+use session::{Ending, EventLog, Failed, MemoryFiles, Request, RunOptions, Session, Settings};
 
 use crate::case::{Case, Verdict};
 use crate::family::FAMILIES;
-use crate::run::{LIMIT, Text};
+use crate::run::LIMIT;
 
 /// Relative to the largest value of a variable: the two programs may be torn in different ways, and steps are chosen by errors.
 const TOLERANCE: f64 = 1e-3;
@@ -38,7 +38,7 @@ fn guarded(text: &str, settings: &Settings, seed: u64) -> Verdict {
 fn agrees(text: &str, settings: &Settings, seed: u64) -> Verdict {
     const TRIED: usize = 3;
     let mut rng = Rng::with_seed(seed);
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
     let request = |set: Vec<(String, String)>| Request { target: "case.mo".into(), set, ..Request::default() };
     let translate = |session: &mut Session, set| {
         let model = session.flatten(&request(set))?;
@@ -86,7 +86,7 @@ fn agrees(text: &str, settings: &Settings, seed: u64) -> Verdict {
             let options = RunOptions { parameters: set.clone().into(), ..options.clone() };
             session.simulate(&program, &options, &|_| true, sink, &mut EventLog::none(), watcher)
         });
-        let mut other = Session::new(Box::new(Text(text.to_owned())));
+        let mut other = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
         let anew = match translate(&mut other, texts) {
             Ok((program, options)) => simulate(&mut other, |session, sink, watcher| {
                 session.simulate(&program, &options, &|_| true, sink, &mut EventLog::none(), watcher)

@@ -10,7 +10,6 @@ use std::path::Path;
 use base::{Diagnostic, Span};
 use lang::{DefId, Libraries, OpenEnds, Overrides, Purpose};
 use serde::Serialize;
-use syntax::ast::ClassKind;
 use transform::Schedule;
 
 use crate::pipeline::{Failed, Request, Session};
@@ -210,19 +209,6 @@ fn is_left_to_heirs(libraries: &Libraries, class: DefId) -> bool {
 /// `partial model`, `function`.
 fn kind_text(libraries: &Libraries, class: DefId) -> String {
     let class = &libraries.get(class).class;
-    let kind = match class.kind {
-        ClassKind::Class => "class",
-        ClassKind::Model => "model",
-        ClassKind::Record => "record",
-        ClassKind::OperatorRecord => "operator record",
-        ClassKind::Block => "block",
-        ClassKind::Connector => "connector",
-        ClassKind::ExpandableConnector => "expandable connector",
-        ClassKind::Type => "type",
-        ClassKind::Package => "package",
-        ClassKind::Function => "function",
-        ClassKind::OperatorFunction => "operator function",
-        ClassKind::Operator => "operator",
-    };
+    let kind = lang::restrictions::kind_text(class.kind);
     if class.partial { format!("partial {kind}") } else { kind.to_owned() }
 }

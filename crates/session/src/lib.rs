@@ -19,7 +19,7 @@ mod target;
 pub use experiment::Settings;
 pub use inputs::{inputs_of, signal, signals_of_file};
 pub use inspection::{Checked, Inspected, Verdict};
-pub use lang::{Disk, Files, FrontEnd};
+pub use lang::{Disk, Files, FrontEnd, MemoryFiles};
 pub use listing::{Listing, Notation};
 pub use names::nearest;
 pub use page::page;

@@ -1,38 +1,14 @@
 //! A session that lives: texts are replaced as an editor does, and each call sees what is there then.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
-
-use session::{Files, Request, Session};
+use session::{MemoryFiles, Request, Session};
 
 /// A library in a folder, and the user's file.
-struct Folder;
-
 const FILES: [(&str, &str); 3] = [
     ("lib/Lib/package.mo", "package Lib end Lib;"),
     ("lib/Lib/Gain.mo", "within Lib; block Gain parameter Real k = 2; input Real u; output Real y = k*u; end Gain;"),
     ("case.mo", "model Case Lib.Gain gain(u = time); end Case;"),
 ];
-
-impl Files for Folder {
-    fn read(&self, path: &Path) -> std::io::Result<String> {
-        let found = FILES.iter().find(|(name, _)| Path::new(name) == path);
-        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| std::io::ErrorKind::NotFound.into())
-    }
-
-    fn list(&self, path: &Path) -> Vec<(String, bool)> {
-        let names: &[(&str, bool)] = match path.to_str() {
-            Some("lib") => &[("Lib", true)],
-            Some("lib/Lib") => &[("Gain.mo", false), ("package.mo", false)],
-            _ => &[],
-        };
-        names.iter().map(|&(name, is_folder)| (name.to_owned(), is_folder)).collect()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        FILES.iter().any(|(name, _)| Path::new(name).starts_with(path))
-    }
-}
 
 fn request(target: &str) -> Request {
     Request { target: target.to_owned(), libraries: vec!["lib".into()], ..Request::default() }
@@ -48,7 +24,7 @@ fn flat(session: &mut Session, target: &str) -> String {
 
 #[test]
 fn every_call_sees_the_texts_of_its_time() {
-    let mut session = Session::new(Box::new(Folder));
+    let mut session = Session::new(Box::new(MemoryFiles::from_iter(FILES)));
     assert!(flat(&mut session, "case.mo").contains("'gain.k' = 2"));
 
     // A mistake, with its place in the new text.
@@ -79,7 +55,7 @@ fn every_call_sees_the_texts_of_its_time() {
 
 #[test]
 fn a_text_needs_no_file() {
-    let mut session = Session::new(Box::new(Folder));
+    let mut session = Session::new(Box::new(MemoryFiles::from_iter(FILES)));
     session.replace_text("new.mo", Some("model New Real x = time; end New;".into()));
     assert!(flat(&mut session, "new.mo").contains("x = time"));
 }
@@ -87,7 +63,7 @@ fn a_text_needs_no_file() {
 /// Thousands of edits leave as many files behind as there are.
 #[test]
 fn edits_do_not_pile_up() {
-    let mut session = Session::new(Box::new(Folder));
+    let mut session = Session::new(Box::new(MemoryFiles::from_iter(FILES)));
     flat(&mut session, "case.mo");
     let files = session.sources().len();
     for k in 0..100 {

@@ -3,32 +3,13 @@
 
 pub mod hybrid;
 
-use std::path::Path;
-
-use lang::{Files, Libraries, Overrides};
+use lang::{Libraries, MemoryFiles, Overrides};
 use results::{MemorySink, NullSink, Trajectories};
 use session::{Ending, EventLog, EventLogFormat, Request, Session, Settings};
 
-/// One file in memory.
-struct Text(String);
-
-impl Files for Text {
-    fn read(&self, _: &Path) -> std::io::Result<String> {
-        Ok(self.0.clone())
-    }
-
-    fn list(&self, _: &Path) -> Vec<(String, bool)> {
-        Vec::new()
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        path == Path::new("case.mo")
-    }
-}
-
 /// A session over one text, `case.mo`.
 pub fn session(text: &str) -> Session {
-    Session::new(Box::new(Text(text.to_owned())))
+    Session::new(Box::new(MemoryFiles::one("case.mo", text)))
 }
 
 pub fn simulate(text: &str, stop_time: f64) -> Trajectories {
@@ -44,7 +25,7 @@ pub fn simulate_from(text: &str, start_time: f64, stop_time: f64) -> Trajectorie
 }
 
 pub fn simulate_with(text: &str, settings: &Settings, keep: &dyn Fn(&str) -> bool) -> Trajectories {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let result = session.flatten(&request).and_then(|model| {
         let options = settings.resolve(&model.experiment).unwrap();
@@ -239,7 +220,7 @@ fn messages_by(text: &str, transform: transform::Options) -> String {
 
 /// The sorted equations as text.
 pub fn equations(text: &str) -> String {
-    let mut session = Session::new(Box::new(Text(text.to_owned())));
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
     let request = Request { target: "case.mo".to_owned(), ..Request::default() };
     let schedule = session.flatten(&request).and_then(|model| session.structure(model));
     let schedule = schedule.unwrap_or_else(|failed| panic!("{failed:?}"));
