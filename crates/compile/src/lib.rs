@@ -85,7 +85,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod tuning;
-pub mod verify;
+mod verify;
 mod whole;
 
 pub use code::{Address, Rounding, StatementOrigin};

@@ -209,6 +209,6 @@ fn is_left_to_heirs(libraries: &Libraries, class: DefId) -> bool {
 /// `partial model`, `function`.
 fn kind_text(libraries: &Libraries, class: DefId) -> String {
     let class = &libraries.get(class).class;
-    let kind = lang::restrictions::kind_text(class.kind);
+    let kind = lang::kind_text(class.kind);
     if class.partial { format!("partial {kind}") } else { kind.to_owned() }
 }
