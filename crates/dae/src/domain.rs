@@ -19,7 +19,7 @@ impl Exprs {
             },
             Node::Call { .. } => true,
             Node::Builtin(op, args) => match op {
-                Builtin::Log | Builtin::Log10 | Builtin::Sqrt | Builtin::Asin | Builtin::Acos => true,
+                _ if op.elementary().is_some_and(|known| known.domain.is_some()) => true,
                 Builtin::Div
                 | Builtin::DivEvent
                 | Builtin::Mod

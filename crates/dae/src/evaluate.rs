@@ -73,36 +73,6 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The names of `external "builtin"` functions.
-pub fn builtin_of(symbol: &str) -> Option<Builtin> {
-    Some(match symbol {
-        "sin" => Builtin::Sin,
-        "cos" => Builtin::Cos,
-        "tan" => Builtin::Tan,
-        "asin" => Builtin::Asin,
-        "acos" => Builtin::Acos,
-        "atan" => Builtin::Atan,
-        "atan2" => Builtin::Atan2,
-        "sinh" => Builtin::Sinh,
-        "cosh" => Builtin::Cosh,
-        "tanh" => Builtin::Tanh,
-        "exp" => Builtin::Exp,
-        "log" => Builtin::Log,
-        "log10" => Builtin::Log10,
-        "sqrt" => Builtin::Sqrt,
-        "abs" => Builtin::Abs,
-        "sign" => Builtin::Sign,
-        "floor" => Builtin::Floor,
-        "ceil" => Builtin::Ceil,
-        "div" => Builtin::Div,
-        "mod" => Builtin::Mod,
-        "rem" => Builtin::Rem,
-        "min" => Builtin::Min,
-        "max" => Builtin::Max,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

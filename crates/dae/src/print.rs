@@ -747,30 +747,10 @@ fn relation(op: CompareOp) -> &'static str {
 /// The name in Modelica. Those without an event and those with one have the same.
 pub fn name_of(builtin: Builtin) -> &'static str {
     use Builtin::*;
+    if let Some(known) = builtin.elementary() {
+        return known.name;
+    }
     match builtin {
-        Sin => "sin",
-        Cos => "cos",
-        Tan => "tan",
-        Asin => "asin",
-        Acos => "acos",
-        Atan => "atan",
-        Sinh => "sinh",
-        Cosh => "cosh",
-        Tanh => "tanh",
-        Exp => "exp",
-        Log => "log",
-        Log10 => "log10",
-        Sqrt => "sqrt",
-        Sign => "sign",
-        Abs => "abs",
-        Floor | FloorEvent => "floor",
-        Ceil | CeilEvent => "ceil",
-        Atan2 => "atan2",
-        Min => "min",
-        Max => "max",
-        Div | DivEvent => "div",
-        Mod | ModEvent => "mod",
-        Rem | RemEvent => "rem",
         Sample | SampleClocked => "sample",
         Initial => "initial",
         Terminal => "terminal",
@@ -790,6 +770,7 @@ pub fn name_of(builtin: Builtin) -> &'static str {
         ActiveState => "activeState",
         TicksInState => "ticksInState",
         TimeInState => "timeInState",
+        _ => "",
     }
 }
 

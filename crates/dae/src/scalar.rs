@@ -46,26 +46,7 @@ pub fn sign(value: f64) -> i64 {
 
 /// Functions of one number.
 pub fn unary(op: Builtin, x: f64) -> Option<f64> {
-    finite(match op {
-        Builtin::Sin => x.sin(),
-        Builtin::Cos => x.cos(),
-        Builtin::Tan => x.tan(),
-        Builtin::Asin => x.asin(),
-        Builtin::Acos => x.acos(),
-        Builtin::Atan => x.atan(),
-        Builtin::Sinh => x.sinh(),
-        Builtin::Cosh => x.cosh(),
-        Builtin::Tanh => x.tanh(),
-        Builtin::Exp => x.exp(),
-        Builtin::Log => x.ln(),
-        Builtin::Log10 => x.log10(),
-        Builtin::Sqrt => x.sqrt(),
-        Builtin::Sign => sign(x) as f64,
-        Builtin::Abs => x.abs(),
-        Builtin::Floor | Builtin::FloorEvent => x.floor(),
-        Builtin::Ceil | Builtin::CeilEvent => x.ceil(),
-        _ => return None,
-    })
+    finite(op.elementary()?.unary(x)?)
 }
 
 /// Functions of two numbers.
@@ -73,15 +54,7 @@ pub fn binary(op: Builtin, x: f64, y: f64) -> Option<f64> {
     if is_quotient(op) && y == 0.0 {
         return None;
     }
-    finite(match op {
-        Builtin::Atan2 => x.atan2(y),
-        Builtin::Min => x.min(y),
-        Builtin::Max => x.max(y),
-        Builtin::Div | Builtin::DivEvent => (x / y).trunc(),
-        Builtin::Mod | Builtin::ModEvent => x - (x / y).floor() * y,
-        Builtin::Rem | Builtin::RemEvent => x - (x / y).trunc() * y,
-        _ => return None,
-    })
+    finite(op.elementary()?.binary(x, y)?)
 }
 
 /// Any function of up to three numbers; NaN where it has no value.

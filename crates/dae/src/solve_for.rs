@@ -488,39 +488,7 @@ fn freezes(op: Builtin) -> bool {
 
 /// Whether its value depends on nothing but its arguments.
 pub(crate) fn is_function_of_arguments(op: Builtin) -> bool {
-    use Builtin::*;
-    matches!(
-        op,
-        Sin | Cos
-            | Tan
-            | Asin
-            | Acos
-            | Atan
-            | Sinh
-            | Cosh
-            | Tanh
-            | Exp
-            | Log
-            | Log10
-            | Sqrt
-            | Sign
-            | Abs
-            | Floor
-            | Ceil
-            | Atan2
-            | Min
-            | Max
-            | Div
-            | Mod
-            | Rem
-            | FloorEvent
-            | CeilEvent
-            | DivEvent
-            | ModEvent
-            | RemEvent
-            | Homotopy
-            | SemiLinear
-    )
+    op.elementary().is_some() || matches!(op, Builtin::Homotopy | Builtin::SemiLinear)
 }
 
 #[cfg(test)]

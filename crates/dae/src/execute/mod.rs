@@ -308,7 +308,8 @@ impl<'a, D: Domain> Executor<'a, D> {
     fn external(&mut self, function: &Function, frame: &mut FrameOf<D>, external: &External) -> Result<()> {
         let mut arguments = self.eval_all(frame, &external.arguments)?;
         let result = if external.language == "builtin" {
-            let op = crate::evaluate::builtin_of(external.symbol.as_str())
+            let op = crate::Elementary::named(external.symbol.as_str())
+                .map(|known| known.builtin)
                 .ok_or_else(|| format!("there is no built-in function `{}`", external.symbol))?;
             Some(arrays::builtin(&mut self.domain, op, arguments.clone())?)
         } else {

@@ -233,7 +233,7 @@ impl<'a> TangentBuilder<'a> {
                 _ => None,
             },
             Body::External(external) if external.language == "builtin" => {
-                let op = crate::evaluate::builtin_of(external.symbol.as_str());
+                let op = crate::Elementary::named(external.symbol.as_str()).map(|known| known.builtin);
                 op.map(|op| Expr::Builtin(op, external.arguments.clone()))
             }
             _ => None,

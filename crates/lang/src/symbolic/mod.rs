@@ -335,18 +335,12 @@ impl<'e> Expander<'e> {
             return Err(self.located(diagnostic));
         }
         let Some(value) = self.exprs().as_real(first) else { return Ok(()) };
-        let (name, defined) = match op {
-            Builtin::Asin => ("asin", (-1.0..=1.0).contains(&value)),
-            Builtin::Acos => ("acos", (-1.0..=1.0).contains(&value)),
-            Builtin::Log => ("log", value > 0.0),
-            Builtin::Log10 => ("log10", value > 0.0),
-            Builtin::Sqrt => ("sqrt", value >= 0.0),
-            _ => return Ok(()),
-        };
-        if defined || self.mode == Mode::Shape || self.path_condition.is_some() {
+        let Some(known) = op.elementary() else { return Ok(()) };
+        let Some(domain) = known.domain else { return Ok(()) };
+        if domain(value) || self.mode == Mode::Shape || self.path_condition.is_some() {
             return Ok(());
         }
-        let diagnostic = Diagnostic::error("outside-domain", format!("`{name}` is not defined for {value}"))
+        let diagnostic = Diagnostic::error("outside-domain", format!("`{}` is not defined for {value}", known.name))
             .at(span, "")
             .specification("3.7.3");
         Err(self.located(diagnostic))

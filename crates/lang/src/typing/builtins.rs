@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Name, Span};
-use dae::Variability;
 use dae::expr::Builtin;
 use dae::function::{ArrayFunction, ReductionOp};
+use dae::{Elementary, Variability};
 use syntax::ast;
 
 use super::calls::Argument;
@@ -101,23 +101,7 @@ pub fn is_connections(name: Name) -> bool {
 }
 
 fn math(name: &str) -> Option<Builtin> {
-    Some(match name {
-        "sin" => Builtin::Sin,
-        "cos" => Builtin::Cos,
-        "tan" => Builtin::Tan,
-        "asin" => Builtin::Asin,
-        "acos" => Builtin::Acos,
-        "atan" => Builtin::Atan,
-        "sinh" => Builtin::Sinh,
-        "cosh" => Builtin::Cosh,
-        "tanh" => Builtin::Tanh,
-        "exp" => Builtin::Exp,
-        "log" => Builtin::Log,
-        "log10" => Builtin::Log10,
-        "sqrt" => Builtin::Sqrt,
-        "atan2" => Builtin::Atan2,
-        _ => return None,
-    })
+    Elementary::named(name).filter(|known| known.is_mathematical).map(|known| known.builtin)
 }
 
 impl Typer<'_> {
