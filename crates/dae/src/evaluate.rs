@@ -5,7 +5,6 @@ use base::Span;
 
 use crate::execute::{Domain, Executor};
 pub use crate::execute::{EvalError, FailureKind, Result};
-use crate::expr::Builtin;
 use crate::function::{External, Functions};
 use crate::known::Outcome;
 use crate::value::{Never, Value};

@@ -53,4 +53,4 @@ pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};
 pub use solve_for::{Pivot, Solution};
 pub use value::Value;
-pub use verify::verify;
+pub use verify::{verify, verify_transformed};

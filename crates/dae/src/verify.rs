@@ -20,9 +20,20 @@ use crate::expr::{Builtin, CallSite, ExprId, Node, Shape};
 use crate::function::{Body, Expr, Function, FunctionId, LocalId, Statement, StatementKind, Type};
 use crate::model::{Action, ActionKind, Equation, EquationRole, Model, VarId, Variability, Variable, VariableType};
 
-/// What is wrong with a model; empty if nothing is.
+/// What is wrong with a flat model; empty if nothing is.
 pub fn verify(model: &Model) -> Vec<String> {
-    let mut verifier = Verifier { model, kinds: IdVec::with_capacity(model.exprs.len()), found: Vec::new() };
+    verified(model, true)
+}
+
+/// What is wrong with a model that is being transformed: variables that turned out to be constant have a binding, and clocks
+/// are numbers.
+pub fn verify_transformed(model: &Model) -> Vec<String> {
+    verified(model, false)
+}
+
+fn verified(model: &Model, is_flat: bool) -> Vec<String> {
+    let kinds = IdVec::with_capacity(model.exprs.len());
+    let mut verifier = Verifier { model, is_flat, kinds, found: Vec::new() };
     verifier.expressions();
     for (id, variable) in model.variables.iter() {
         verifier.variable(id, variable);
@@ -62,6 +73,7 @@ impl Kind {
 
 struct Verifier<'a> {
     model: &'a Model,
+    is_flat: bool,
     kinds: IdVec<ExprId, Kind>,
     found: Vec<String>,
 }
@@ -277,8 +289,9 @@ impl Verifier<'_> {
             self.wrong(format!("{name} is of an enumeration that does not exist"));
         }
         match variable.binding {
+            Some(_) if !self.is_flat && variable.ty == VariableType::Clock => {}
             Some(binding) => {
-                if variable.variability > Variability::Parameter {
+                if self.is_flat && variable.variability > Variability::Parameter {
                     self.wrong(format!("{name} is no parameter, but has a binding"));
                 }
                 self.agree(&name, kind_of(variable.ty), binding, "binding");

@@ -12,7 +12,7 @@ use syntax::ast;
 
 use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
-use crate::instance::{BindingSource, ClassId, CompId, Member, Outcome};
+use crate::instance::{ClassId, CompId, Member, Outcome};
 use crate::typed::{
     Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
 };
@@ -904,10 +904,5 @@ impl Elaborator {
             known.len() - 1
         });
         if position == 0 { name } else { numbered(name, position + 1) }
-    }
-
-    /// Where the value of a component comes from, without what the record around it says.
-    pub fn own_binding(&self, component: CompId) -> Option<BindingSource> {
-        self.instances.binding(component)
     }
 }

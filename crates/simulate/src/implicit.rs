@@ -3,6 +3,7 @@
 
 use solve::{DaeProblem, EvalError, Pattern};
 
+use crate::arrangement::Arrangement;
 use crate::machine::{Machine, Trouble};
 
 impl Machine {

@@ -1,10 +1,10 @@
 //! One program with its memory: evaluates the model at a point of time and state.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use compile::{Address, Failure, Memory, Program, Section, SectionStep, Sections};
-use dae::{Model, Node, VarId};
+use compile::{Address, Memory, Program, Section, SectionStep, Sections};
+use dae::VarId;
 use solve::{CrossingFunctions, DaeProblem, EvalError, OdeProblem, Pattern};
 
 use crate::arrangement::Arrangement;

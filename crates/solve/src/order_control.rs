@@ -42,10 +42,6 @@ impl OrderControl {
         self.failures = 0;
     }
 
-    pub fn is_starting(&self) -> bool {
-        self.starting
-    }
-
     /// After an accepted step of length `h_used`. `higher` is asked for only when it is needed.
     pub fn accepted(&mut self, h_used: f64, estimates: &ErrorEstimates, higher: impl FnOnce() -> Option<f64>) {
         let recovered = self.failures > 0;

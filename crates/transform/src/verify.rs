@@ -1,7 +1,7 @@
 //! Checks that a schedule is well formed. `compile` and `simulate` rely on these invariants:
 //!
 //! - Ids of variables, equations and expressions exist.
-//! - Roles: the representative of an alias set is no alias; a state has the derivative that the list of states names, and
+//! - Roles: only parameters and constants have a binding; the representative of an alias set is no alias; a state has the derivative that the list of states names, and
 //!   every state is listed once.
 //! - A differentiated equation or variable has its original, which is older.
 //! - Parameters are computed once, each from parameters before it.
@@ -108,6 +108,10 @@ impl Verifier<'_> {
             }
         }
         for (variable, role) in roles.iter() {
+            let is_known = matches!(role, Role::Constant | Role::Parameter | Role::Alias { .. });
+            if !is_known && self.schedule.model.variables[variable].binding.is_some() {
+                self.wrong(format!("{} is no parameter, but has a binding", self.name(variable)));
+            }
             match *role {
                 Role::Alias { of, .. } if matches!(roles[of], Role::Alias { .. }) => {
                     self.wrong(format!("{} is an alias of {}, which is an alias", self.name(variable), self.name(of)));

@@ -5,7 +5,7 @@
 use dae::function::{ArithmeticOp, ReductionOp};
 use dae::{Builtin, ExprId, Exprs, Node};
 
-use super::value::{Positions, Sizes, Symbolic, sizes_text, stack};
+use super::value::{Sizes, Symbolic, sizes_text, stack};
 use crate::flat::{MOST_ELEMENTS, element_count, sizes_product};
 
 pub type Shaped = Result<Symbolic, String>;
@@ -384,24 +384,4 @@ pub fn positions(list: &[i64], size: usize) -> Result<Vec<usize>, String> {
             _ => Err(format!("subscript {at} is outside of 1 … {size}")),
         })
         .collect()
-}
-
-/// The part of `target` at `positions` replaced by `value`.
-pub fn replace(target: &Symbolic, positions: &[Positions], value: &Symbolic) -> Option<Symbolic> {
-    let Symbolic::Array(array) = target else {
-        return positions.is_empty().then(|| value.clone());
-    };
-    let order = Symbolic::array(
-        array.sizes.clone(),
-        (0..array.elements.len()).map(|at| Symbolic::Scalar(base::Id::from_index(at))).collect(),
-    );
-    let chosen = order.index(positions)?;
-    if chosen.sizes() != value.sizes() {
-        return None;
-    }
-    let mut elements = array.elements.clone();
-    for (at, new) in chosen.elements().iter().zip(value.elements()) {
-        elements[base::Id::index(at.scalar()?)] = new.clone();
-    }
-    Some(Symbolic::array(array.sizes.clone(), elements))
 }

@@ -9,7 +9,7 @@ use dae::{Elementary, Variability};
 use syntax::ast;
 
 use super::calls::Argument;
-use super::{Context, Outermost, Typer, convert, fits, highest, literal, to_real, unify, wrong};
+use super::{Context, Outermost, Typer, convert, highest, literal, to_real, unify, wrong};
 use crate::typed::{Base, Expr, Kind, Operator, Type};
 
 /// Names that stand for the operator whatever is declared.
@@ -812,11 +812,6 @@ impl Typer<'_> {
         };
         let kind = Kind::Operator(operator, vec![argument.value]);
         Expr { kind, ty: Type::BOOLEAN, variability: Variability::Parameter, span }
-    }
-
-    /// Whether a value may be given where a type is wanted, for callers outside of typing.
-    pub fn accepts(&self, value: &Expr, ty: &Type) -> bool {
-        fits(&value.ty, ty)
     }
 }
 

@@ -82,6 +82,17 @@ fn representatives_of_alias_sets_are_no_aliases() {
 }
 
 #[test]
+fn only_parameters_have_bindings() {
+    check(
+        |s| {
+            let z = variable(s, "z");
+            s.model.variables[z].binding = Some(s.model.exprs.real(1.0));
+        },
+        "z is no parameter, but has a binding",
+    );
+}
+
+#[test]
 fn states_are_listed_once() {
     check(|s| s.states.clear(), "the state x is not listed with its derivative");
     check(|s| s.states.push(s.states[0]), "the state x is listed twice");
