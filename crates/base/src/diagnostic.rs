@@ -6,14 +6,19 @@ use std::fmt::Write as _;
 
 use crate::{Decimal, SourceMap, Span};
 
+/// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
+    /// Something to know; nothing is wrong.
     Note,
+    /// The result may not be what the user wants.
     Warning,
+    /// There is no result.
     Error,
 }
 
 impl Severity {
+    /// The word in messages.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -26,17 +31,22 @@ impl Severity {
 /// A place with what is to be said about it. The first label of a diagnostic is the primary one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
+    /// The place.
     pub span: Span,
+    /// What is to be said about it; may be empty.
     pub text: String,
 }
 
+/// One message about a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
+    /// How serious it is.
     pub severity: Severity,
     /// A stable short name such as `unknown-name`, to search for and to silence by.
     pub code: &'static str,
     /// One line that stands alone.
     pub message: String,
+    /// The places, the primary one first.
     pub labels: Vec<Label>,
     /// The component path in which it happened (`motor.R1`), where there is one.
     pub component: Option<String>,
@@ -53,6 +63,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// A diagnostic without places.
     pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -68,10 +79,12 @@ impl Diagnostic {
         }
     }
 
+    /// An error without places.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
+    /// A warning without places.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, message)
     }
@@ -88,16 +101,19 @@ impl Diagnostic {
         self
     }
 
+    /// Says what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
+    /// Adds a further line.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
+    /// Names the section of the Modelica specification that says so.
     pub fn specification(mut self, section: &'static str) -> Self {
         self.specification = Some(section);
         self
@@ -129,6 +145,7 @@ impl Diagnostic {
         self
     }
 
+    /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

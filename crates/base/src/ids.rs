@@ -9,7 +9,9 @@ use std::ops::{Index, IndexMut};
 
 /// An index of its own type. Declare one with `base::id_type!`.
 pub trait Id: Copy + Eq + Ord + std::hash::Hash + fmt::Debug {
+    /// The id of the element at an index.
     fn from_index(index: usize) -> Self;
+    /// The index of the element.
     fn index(self) -> usize;
 }
 
@@ -49,10 +51,12 @@ pub struct IdVec<I: Id, T> {
 }
 
 impl<I: Id, T> IdVec<I, T> {
+    /// An empty vector.
     pub const fn new() -> Self {
         Self { items: Vec::new(), key: PhantomData }
     }
 
+    /// An empty vector with room for so many elements.
     pub fn with_capacity(capacity: usize) -> Self {
         Self::from(Vec::with_capacity(capacity))
     }
@@ -65,56 +69,69 @@ impl<I: Id, T> IdVec<I, T> {
         Self::from(vec![value; length])
     }
 
+    /// Adds an element and returns its id.
     pub fn push(&mut self, item: T) -> I {
         let id = self.next_id();
         self.items.push(item);
         id
     }
 
+    /// The id that the next element gets.
     pub fn next_id(&self) -> I {
         I::from_index(self.items.len())
     }
 
+    /// How many elements there are.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
+    /// The element of an id, if it exists.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
     }
 
+    /// All ids, in ascending order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {
         (0..self.items.len()).map(I::from_index)
     }
 
+    /// All elements with their ids.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
         self.items.iter().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
+    /// All elements with their ids, to be changed.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (I, &mut T)> + ExactSizeIterator {
         self.items.iter_mut().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
+    /// All elements.
     pub fn values(&self) -> std::slice::Iter<'_, T> {
         self.items.iter()
     }
 
+    /// All elements, to be changed.
     pub fn values_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
     }
 
+    /// The elements as a slice.
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }
 
+    /// The elements without their ids.
     pub fn into_vec(self) -> Vec<T> {
         self.items
     }
 
+    /// Cuts the vector, or fills it up with `value`.
     pub fn resize(&mut self, length: usize, value: T)
     where
         T: Clone,

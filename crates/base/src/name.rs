@@ -21,6 +21,7 @@ struct Table {
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
 
 impl Name {
+    /// Interns a text.
     pub fn new(text: &str) -> Self {
         if let Some(&id) = read().ids.get(text) {
             return Self(id);
@@ -36,6 +37,7 @@ impl Name {
         Self(id)
     }
 
+    /// The text.
     pub fn as_str(self) -> &'static str {
         read().texts[self.0 as usize]
     }

@@ -13,12 +13,16 @@ crate::id_type!(
 /// A range of bytes in a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Span {
+    /// The file.
     pub file: FileId,
+    /// The first byte.
     pub start: u32,
+    /// The byte behind the last one.
     pub end: u32,
 }
 
 impl Span {
+    /// The bytes from `start` up to `end`.
     pub fn new(file: FileId, start: u32, end: u32) -> Self {
         Self { file, start, end }
     }
@@ -28,6 +32,7 @@ impl Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// Whether another span lies inside.
     pub fn contains(self, other: Span) -> bool {
         self.file == other.file && self.start <= other.start && other.end <= self.end
     }
@@ -36,13 +41,18 @@ impl Span {
 /// Line and column, both from 1; the column counts characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
+    /// From 1.
     pub line: u32,
+    /// In characters, from 1.
     pub column: u32,
 }
 
+/// A text with its path.
 #[derive(Debug)]
 pub struct SourceFile {
+    /// Where the text comes from.
     pub path: PathBuf,
+    /// The text.
     pub text: Arc<str>,
     line_starts: Vec<u32>,
 }
@@ -56,6 +66,7 @@ impl SourceFile {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
+    /// The line and column of a byte.
     pub fn position(&self, offset: u32) -> Position {
         let index = self.line_starts.partition_point(|&start| start <= offset) - 1;
         let start = self.line_starts[index] as usize;
@@ -76,6 +87,7 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
+    /// Adds a text.
     pub fn add(&mut self, path: impl AsRef<Path>, text: impl Into<Arc<str>>) -> FileId {
         let text = text.into();
         let line_starts = line_starts(&text);
@@ -90,10 +102,12 @@ impl SourceMap {
         file
     }
 
+    /// The file of an id.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id]
     }
 
+    /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.files[span.file].text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
@@ -105,14 +119,17 @@ impl SourceMap {
         format!("{}:{}:{}", file.path.display(), position.line, position.column)
     }
 
+    /// How many files there are.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
+    /// The ids of all files.
     pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..self.files.len()).map(FileId::from_index)
     }

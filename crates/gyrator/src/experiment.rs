@@ -162,10 +162,12 @@ impl Experiment {
         Ok(options)
     }
 
+    /// When the simulation starts.
     pub fn start_time(&self) -> f64 {
         self.options.start_time
     }
 
+    /// When the simulation ends.
     pub fn stop_time(&self) -> f64 {
         self.options.stop_time
     }

@@ -31,10 +31,15 @@ pub(crate) struct Inner {
 /// A variable of a model. With it values are read without looking anything up.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Variable {
+    /// The full name, such as `motor.R1.v`.
     pub name: String,
+    /// The unit as declared; may be empty.
     pub unit: String,
+    /// The comment of the declaration; may be empty.
     pub description: String,
+    /// What its values are.
     pub ty: VariableType,
+    /// What it is for the simulation.
     pub role: Role,
     /// Whether it is a parameter that [`Model::with`] can give other values. Some values may still need a new translation.
     pub tunable: bool,
@@ -44,18 +49,26 @@ pub struct Variable {
 /// What the values of a variable are. All are given as numbers: `true` as 1, enumeration literals by their position from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableType {
+    /// Floating-point numbers.
     Real,
+    /// Whole numbers.
     Integer,
+    /// Truth values.
     Boolean,
+    /// Ordinals of literals, from 1.
     Enumeration,
 }
 
+/// What a variable is for the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
+    /// Never changes.
     Constant,
+    /// Fixed during a simulation.
     Parameter,
     /// Determined from outside.
     Input,
+    /// A top-level output.
     Output,
     /// Everything else.
     Local,
@@ -140,6 +153,7 @@ impl Model {
         &self.inner.warnings
     }
 
+    /// All variables, in the order of the flat model.
     pub fn variables(&self) -> &[Variable] {
         &self.inner.variables
     }

@@ -18,6 +18,7 @@ pub struct Session {
 /// What a check found.
 #[derive(Clone, Debug)]
 pub struct Report {
+    /// All diagnostics, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
     /// The diagnostics as text, each with its line of the source.
     pub text: String,
@@ -26,6 +27,7 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether there is no error.
     pub fn is_sound(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }

@@ -41,6 +41,7 @@ impl Simulation {
         Ok(Self { model: model.clone(), inner, terminated })
     }
 
+    /// The model that is simulated.
     pub fn model(&self) -> &Model {
         &self.model
     }

@@ -28,9 +28,13 @@ use crate::variables;
 /// How far it came.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
+    /// Reading and parsing texts.
     Parse,
+    /// Making the instances of classes and components.
     Instantiate,
+    /// Making equations.
     Flatten,
+    /// All of it.
     Done,
 }
 
@@ -38,11 +42,15 @@ pub enum Stage {
 pub struct Flattening {
     /// Absent when there was an error.
     pub model: Option<dae::Model>,
+    /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
     /// The stage in which it stopped.
     pub stage: Stage,
+    /// What the class leaves open.
     pub open_ends: OpenEnds,
+    /// How long instantiation took.
     pub instantiate_time: Duration,
+    /// How long flattening took.
     pub flatten_time: Duration,
 }
 
@@ -55,6 +63,7 @@ const LEAST_STACK: usize = 1 << 28;
 /// What only the use of a class connects. One that has such ends is a component, not a model by itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum OpenEnds {
+    /// Nothing is left open.
     None,
     /// Inputs, or connectors in which there are as many potentials as flows.
     Balanced,

@@ -124,15 +124,19 @@ pub(crate) enum MemberNode {
     Known(ClassId),
 }
 
+/// What the type of a component is.
 #[derive(Clone, Debug)]
 pub enum ComponentType {
     /// A scalar of a predefined type (or an array of it); the children of `attributes` are `start`, `unit` ….
     Builtin {
+        /// The predefined type.
         builtin: Builtin,
+        /// What the declarations say about its attributes.
         attributes: Arc<Modifier>,
     },
     /// An external object of that class.
     Object(ClassId),
+    /// A class with elements.
     Class(ClassId),
 }
 
@@ -217,10 +221,12 @@ pub struct Frame {
 
 /// The instance tree with what it is made from.
 pub struct Instances {
+    /// The definitions.
     pub libraries: Libraries,
     pub(crate) classes: IdVec<ClassId, ClassNode>,
     pub(crate) components: IdVec<CompId, ComponentNode>,
     pub(crate) members: IdVec<ClassMemberId, ClassMember>,
+    /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
     pub(crate) predefined: FxHashMap<Name, ClassId>,
     /// Classes that are to be compared with their constraining classes when the tree stands.
@@ -237,14 +243,17 @@ impl Instances {
         base::Id::from_index(0)
     }
 
+    /// The instance of a class.
     pub fn class(&self, id: ClassId) -> &ClassNode {
         &self.classes[id]
     }
 
+    /// The instance of a component.
     pub fn component(&self, id: CompId) -> &ComponentNode {
         &self.components[id]
     }
 
+    /// The instance of a class that is a member of another one.
     pub fn class_member(&self, id: ClassMemberId) -> &ClassMember {
         &self.members[id]
     }
@@ -254,6 +263,7 @@ impl Instances {
         &self.libraries.get(self.classes[id].def).class
     }
 
+    /// The kind of a class instance.
     pub fn kind(&self, id: ClassId) -> ast::ClassKind {
         self.definition(id).kind
     }

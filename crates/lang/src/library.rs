@@ -24,9 +24,11 @@ const LONGEST_NAME: usize = 30_000;
 
 /// Access to files, so that tests and other programs can bring their own.
 pub trait Files {
+    /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<String>;
     /// The names in a folder with whether each is a folder; empty when there is none.
     fn list(&self, path: &Path) -> Vec<(String, bool)>;
+    /// Whether there is such a file or folder.
     fn exists(&self, path: &Path) -> bool;
 }
 
@@ -137,9 +139,11 @@ impl Definition {
 
 /// Everything that was read, and where to look for more.
 pub struct Libraries {
+    /// Where files are read.
     pub files: Box<dyn Files>,
     /// Languages other than Modelica.
     front_ends: Vec<Box<dyn FrontEnd>>,
+    /// All texts that were read.
     pub sources: SourceMap,
     definitions: IdVec<DefId, Definition>,
     /// By the address of the syntax node, which the definition keeps alive.
@@ -194,6 +198,7 @@ impl Libraries {
         }
     }
 
+    /// No definitions yet.
     pub fn new(files: Box<dyn Files>) -> Self {
         let mut libraries = Self { files, ..Self::empty() };
         libraries.add_predefined();
@@ -331,8 +336,10 @@ impl Libraries {
         names
     }
 
+    /// The root of all names, which has no text.
     pub const ROOT: DefId = DefId::ROOT;
 
+    /// A definition.
     pub fn get(&self, id: DefId) -> &Definition {
         &self.definitions[id]
     }

@@ -14,6 +14,7 @@ use crate::modifier::{Binding, Modifier, Spread};
 /// How the names begin under which texts from the command line are kept.
 pub const SET: &str = "--set ";
 
+/// What is given from outside when a class is flattened.
 #[derive(Clone, Default)]
 pub struct Overrides {
     /// `motor.R` and the text of an expression.
@@ -28,12 +29,14 @@ pub struct Overrides {
     pub outside: Option<Arc<dyn dae::OutsideFunctions>>,
     /// What functions may touch.
     pub access: Arc<dae::Access>,
+    /// What the class is flattened for.
     pub purpose: Purpose,
 }
 
 /// What a class is flattened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
+    /// To run it: it has to be complete.
     #[default]
     Simulation,
     /// To find its mistakes: any class will do, also partial ones and functions.

@@ -20,7 +20,9 @@ type Answer = Result<Option<Value>, String>;
 /// What a function touches besides reading files, and what it does to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
+    /// Files; what it does to them.
     Files(&'static str),
+    /// The environment of the process; what it does to it.
     Environment(&'static str),
 }
 

@@ -3,6 +3,7 @@
 //!
 //! `Native` serves the evaluator of functions. Table lookups can be had as plain functions on numbers too, for compiled
 //! code (`resolve`).
+#![warn(missing_docs)]
 
 mod arguments;
 mod files;
@@ -65,6 +66,7 @@ pub struct Native {
 }
 
 impl Native {
+    /// Functions without state.
     pub fn new() -> Self {
         Self::default()
     }

@@ -2,10 +2,13 @@
 
 use crate::ResultError;
 
+/// What the values of a column are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kind {
+    /// Floating-point numbers.
     #[default]
     Real,
+    /// Whole numbers.
     Integer,
     /// Written as 0 and 1.
     Boolean,
@@ -18,6 +21,7 @@ pub enum Kind {
 pub struct Alias {
     /// Index among all columns of one that is no alias itself.
     pub of: usize,
+    /// The values have the other sign.
     pub negated: bool,
 }
 
@@ -26,35 +30,45 @@ pub struct Alias {
 pub struct Column {
     /// The full name: `R1.p.v`, `x[2]`, `der(x)`.
     pub name: String,
+    /// The unit; may be empty.
     pub unit: String,
+    /// The unit to show values in; may be empty.
     pub display_unit: String,
+    /// What the variable means; may be empty.
     pub description: String,
+    /// What the values are.
     pub kind: Kind,
+    /// The column that it repeats.
     pub alias: Option<Alias>,
     /// Constant over the run; its value is taken from the first row.
     pub parameter: bool,
 }
 
 impl Column {
+    /// A column of Reals without unit.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
+    /// Sets the unit.
     pub fn unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = unit.into();
         self
     }
 
+    /// Sets the unit to show values in.
     pub fn display_unit(mut self, display_unit: impl Into<String>) -> Self {
         self.display_unit = display_unit.into();
         self
     }
 
+    /// Says what the variable means.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
+    /// Sets the kind of the values.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
@@ -66,6 +80,7 @@ impl Column {
         self
     }
 
+    /// The column has one value for the whole run.
     pub fn parameter(mut self) -> Self {
         self.parameter = true;
         self

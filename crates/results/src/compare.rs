@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use crate::Trajectories;
 use crate::trajectories::interpolate;
 
+/// How far a trajectory may be from its reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
     /// Half width of the tube, relative to the duration.
@@ -29,6 +30,7 @@ impl Default for Tolerance {
 /// A variable that leaves the tube.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deviation {
+    /// The name of the variable.
     pub name: String,
     /// Largest distance outside of the tube, relative to the range of the reference; infinite when the result does
     /// not cover the time of the reference, is not finite, or has no such variable.

@@ -40,6 +40,7 @@ impl Cell {
     }
 }
 
+/// Writes a CSV file.
 pub struct CsvSink {
     output: OutputFile,
     expansion: Expansion,
@@ -49,6 +50,7 @@ pub struct CsvSink {
 }
 
 impl CsvSink {
+    /// Begins a file.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
             output: OutputFile::create(path)?,

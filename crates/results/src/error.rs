@@ -4,21 +4,36 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Why a result cannot be read or written.
 #[derive(Debug)]
 pub enum ResultError {
     /// The operating system refused; `doing` says what was tried (`write`, `read` …).
-    Io { path: PathBuf, doing: &'static str, source: io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The file is not of the layout that its ending promises.
-    Format { path: PathBuf, message: String },
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The caller broke the contract of [`crate::ResultSink`].
     Contract(String),
 }
 
 impl ResultError {
+    /// A failed operation of the system.
     pub fn io(path: &Path, doing: &'static str, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), doing, source }
     }
 
+    /// A file that is not what it should be.
     pub fn format(path: &Path, message: impl Into<String>) -> Self {
         Self::Format { path: path.to_owned(), message: message.into() }
     }

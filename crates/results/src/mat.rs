@@ -35,6 +35,7 @@ const BYTE: i32 = 50;
 const INTEGER: i32 = 20;
 const TEXT: i32 = 51;
 
+/// Writes a MATLAB file.
 pub struct MatSink {
     output: OutputFile,
     columns: Vec<Column>,
@@ -63,6 +64,7 @@ struct Offsets {
 }
 
 impl MatSink {
+    /// Begins a file.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
             output: OutputFile::create(path)?,

@@ -3,8 +3,10 @@
 use crate::column::Expansion;
 use crate::{Column, ResultError, ResultSink, Trajectories, Trajectory};
 
+/// Keeps the rows in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySink {
+    /// What was written so far.
     pub trajectories: Trajectories,
     expansion: Expansion,
 }

@@ -40,6 +40,7 @@ struct Group {
     rows: usize,
 }
 
+/// Writes a Parquet file.
 pub struct ParquetSink {
     output: OutputFile,
     columns: Vec<Column>,
@@ -54,6 +55,7 @@ pub struct ParquetSink {
 }
 
 impl ParquetSink {
+    /// Begins a file.
     pub fn create(path: &Path) -> Result<Self, ResultError> {
         Ok(Self {
             output: OutputFile::create(path)?,

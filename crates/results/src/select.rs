@@ -14,10 +14,12 @@ pub struct SelectSink<S, P> {
 }
 
 impl<S: ResultSink, P: Fn(&Column) -> bool> SelectSink<S, P> {
+    /// Hands on the columns that `wanted` names.
     pub fn new(inner: S, wanted: P) -> Self {
         Self { inner, wanted, width: Expansion::default(), sources: Vec::new(), row: Vec::new() }
     }
 
+    /// The sink behind it.
     pub fn into_inner(self) -> S {
         self.inner
     }

@@ -67,6 +67,7 @@ impl ResultSink for NullSink {
 /// Writes to several sinks at once. All are finished, even when one fails.
 #[derive(Default)]
 pub struct Fanout<'a> {
+    /// Where to write.
     pub sinks: Vec<Box<dyn ResultSink + 'a>>,
 }
 

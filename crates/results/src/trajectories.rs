@@ -2,24 +2,31 @@
 
 use crate::Column;
 
+/// A variable over time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trajectory {
     /// Aliases are expanded: `column.alias` is `None`.
     pub column: Column,
+    /// One value for each row.
     pub values: Vec<f64>,
 }
 
+/// A result as a whole.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trajectories {
+    /// The time of each row.
     pub time: Vec<f64>,
+    /// The variables.
     pub variables: Vec<Trajectory>,
 }
 
 impl Trajectories {
+    /// The names of all variables.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.iter().map(|variable| variable.column.name.as_str())
     }
 
+    /// The trajectory of a variable.
     pub fn get(&self, name: &str) -> Option<&Trajectory> {
         self.variables.iter().find(|variable| variable.column.name == name)
     }
@@ -29,6 +36,7 @@ impl Trajectories {
         Some(interpolate(&self.time, &self.get(name)?.values, time)?.1)
     }
 
+    /// The last value of a variable.
     pub fn last(&self, name: &str) -> Option<f64> {
         self.get(name)?.values.last().copied()
     }

@@ -6,11 +6,17 @@ use solve::Method;
 /// What the call says.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Settings {
+    /// In place of that of the model.
     pub start_time: Option<f64>,
+    /// In place of that of the model.
     pub stop_time: Option<f64>,
+    /// The distance of output points, in place of that of the model.
     pub interval: Option<f64>,
+    /// How many output intervals, instead of their length.
     pub intervals: Option<usize>,
+    /// In place of that of the model.
     pub tolerance: Option<f64>,
+    /// The name of the method.
     pub solver: Option<String>,
     /// The step of fixed-step methods.
     pub step: Option<f64>,

@@ -25,14 +25,18 @@ pub enum Checked {
     Classes(Vec<Inspected>),
 }
 
+/// What can be said about a class.
 #[derive(Clone, Serialize, Debug)]
 pub struct Inspected {
+    /// The full name.
     pub class: String,
     /// `function`, `partial model` and so on.
     pub kind: String,
+    /// What came out.
     pub verdict: Verdict,
 }
 
+/// What came out of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

@@ -13,25 +13,36 @@ use crate::summary::StateSet;
 /// How formulas are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notation {
+    /// As in Modelica.
     Modelica,
+    /// As formulas.
     Latex,
 }
 
 /// The listing in a form that can be written as JSON.
 #[derive(Clone, Serialize, Debug)]
 pub struct Listing {
+    /// The name of the model.
     pub model: String,
+    /// The states with their derivatives.
     pub states: Vec<StateLine>,
+    /// States that are chosen during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub state_sets: Vec<StateSet>,
+    /// States that became algebraic by index reduction.
     pub dummy_states: Vec<String>,
+    /// Equations that were differentiated.
     pub differentiated: Vec<DifferentiatedLine>,
+    /// What is computed before the run.
     pub parameters: Vec<AssignmentLine>,
+    /// The initial problem, sorted.
     pub initial: Vec<BlockLine>,
+    /// What holds at run time, sorted.
     pub blocks: Vec<BlockLine>,
     /// What an inline method evaluates in a step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub step: Vec<BlockLine>,
+    /// Variables that always are equal to others.
     pub aliases: Vec<AliasLine>,
     /// Variables whose value turned out never to change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -103,6 +114,7 @@ pub struct ResidualLine {
 }
 
 impl Listing {
+    /// Lists a schedule.
     pub fn new(schedule: &Schedule, sources: &SourceMap, notation: Notation) -> Self {
         let builder = ListingBuilder { model: &schedule.model, sources, notation };
         let state = |state: &transform::State| StateLine {
@@ -129,6 +141,7 @@ impl Listing {
         }
     }
 
+    /// The listing as text.
     pub fn text(&self) -> String {
         let mut out = format!("{}\n", self.model);
         if !self.states.is_empty() {

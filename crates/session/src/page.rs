@@ -28,6 +28,7 @@ figcaption{color:#777;font-size:.85rem}svg{max-width:100%;height:auto}
 .graph line.blue{stroke:#0072b2;stroke-dasharray:2 3}.graph text{font:12px ui-monospace,monospace}
 .graph .number{fill:#d55e00}a{color:inherit}:target{background:#ffe9a8}";
 
+/// A page that shows how the equations are sorted and solved.
 pub fn page(schedule: &Schedule, sources: &SourceMap) -> String {
     let page = Page { schedule, sources, files: files(schedule, sources) };
     let summary = &schedule.summary;

@@ -32,6 +32,7 @@ pub struct Request {
     pub set: Vec<(String, String)>,
     /// Top-level inputs that are given from outside, also where they have a value of their own.
     pub inputs: Vec<String>,
+    /// What the transformations are to do.
     pub transform: transform::Options,
     /// Leave the units of equations unchecked.
     pub no_unit_check: bool,
@@ -46,6 +47,7 @@ pub struct Request {
 pub enum Failed {
     /// The call asks for something that is not there.
     Call(String),
+    /// What is wrong with the model is in the diagnostics.
     Model,
     /// The result file could not be written.
     Result(ResultError),
@@ -59,7 +61,9 @@ pub struct Session {
     pub class: String,
     /// The stage that is worked on, or in which it ended.
     pub stage: Stage,
+    /// How long each stage took.
     pub seconds: Seconds,
+    /// What was found so far.
     pub diagnostics: Vec<Diagnostic>,
     /// How the equations are transformed.
     pub transform: transform::Options,
@@ -70,6 +74,7 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session that reads these files.
     pub fn new(files: Box<dyn Files>) -> Self {
         let mut libraries = Libraries::new(Box::new(WithLibrary(files)));
         for front_end in front_ends::all() {
@@ -92,6 +97,7 @@ impl Session {
         self.libraries.add_front_end(front_end);
     }
 
+    /// All texts that were read.
     pub fn sources(&self) -> &SourceMap {
         &self.libraries.sources
     }

@@ -7,19 +7,28 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// In the order in which they are gone through; a run that fails names the one in which it stopped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
+    /// Reading and parsing texts.
     Parse,
+    /// Making the instances of classes and components.
     Instantiate,
+    /// Making equations.
     Flatten,
+    /// Sorting equations.
     Structure,
+    /// Making code.
     Codegen,
+    /// Solving the initial problem.
     Initialise,
+    /// Going on in time.
     Integrate,
     /// Writing results; no run stops in it, its failures belong to `Integrate`.
     Write,
+    /// All of it.
     Done,
 }
 
 impl Stage {
+    /// The name in summaries.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parse => "parse",
@@ -46,6 +55,7 @@ impl Serialize for Stage {
 pub struct Seconds(Vec<(Stage, f64)>);
 
 impl Seconds {
+    /// Adds time spent in a stage.
     pub fn add(&mut self, stage: Stage, seconds: f64) {
         match self.0.iter_mut().find(|(known, _)| *known == stage) {
             Some((_, sum)) => *sum += seconds,
@@ -61,6 +71,7 @@ impl Seconds {
         done
     }
 
+    /// The stages that took time.
     pub fn iter(&self) -> impl Iterator<Item = (Stage, f64)> + '_ {
         self.0.iter().copied()
     }

@@ -11,30 +11,45 @@ use crate::stage::{Seconds, Stage};
 const NAMED: usize = 4;
 const LISTED: usize = 50;
 
+/// The effort of a run, as it is written.
 #[derive(Clone, PartialEq, Serialize, Debug, Default)]
 pub struct Statistics {
+    /// Accepted steps.
     pub steps: u64,
+    /// Steps repeated because of the error estimate.
     pub rejected: u64,
+    /// Evaluations of the right-hand side.
     pub rhs: u64,
+    /// Evaluations of its Jacobian.
     pub jacobians: u64,
+    /// Factorisations of the iteration matrix.
     pub factorisations: u64,
+    /// Corrections by the integrator.
     pub newton_iterations: u64,
     /// Of the simultaneous systems in the model.
     pub block_iterations: u64,
+    /// Factorisations of the matrices of simultaneous systems.
     pub block_factorisations: u64,
+    /// Events at crossings.
     pub state_events: u64,
+    /// Events known in advance.
     pub time_events: u64,
+    /// Rows that were written.
     pub rows: u64,
     /// How often assertions of level warning began to fail.
     pub assertion_warnings: u64,
+    /// Modes that the run was in.
     pub modes: u64,
+    /// Modes that were made for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modes_made: Option<u64>,
+    /// The seconds that took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode_seconds: Option<f64>,
     /// Of a run in real time: steps that were late, and by how many seconds at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overruns: Option<u64>,
+    /// The longest delay of a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_seconds: Option<f64>,
     /// Where it was asked for.
@@ -82,6 +97,7 @@ pub struct Block {
 }
 
 impl Statistics {
+    /// The effort of a run.
     pub fn of(outcome: &simulate::Outcome, sources: &SourceMap) -> Self {
         let run = &outcome.statistics;
         let made = run.modes_made > 0;

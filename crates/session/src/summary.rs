@@ -13,7 +13,9 @@ use crate::statistics::Statistics;
 /// Keys that do not apply are absent; all counts are of scalars.
 #[derive(Clone, Serialize, Debug)]
 pub struct Summary {
+    /// The name of the model.
     pub model: String,
+    /// How it ended.
     pub status: Status,
     /// Where it stopped; `done` when it went through.
     pub stage: Stage,
@@ -29,13 +31,18 @@ pub struct Summary {
     /// The classes of a package that was checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Inspected>,
+    /// Counts of the flat model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flat: Option<Flat>,
+    /// What the transformations made of it.
     #[serde(flatten)]
     pub structure: Option<Structure>,
+    /// How long each stage took.
     pub seconds: Seconds,
+    /// The effort of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
+    /// The file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -43,13 +50,19 @@ pub struct Summary {
 /// A diagnostic with its primary place; lines and columns count from 1, and the end is behind the last character.
 #[derive(Clone, Serialize, Debug)]
 pub struct DiagnosticEntry {
+    /// The short name of the diagnostic.
     pub code: &'static str,
+    /// How serious it is.
     pub severity: &'static str,
+    /// The headline.
     pub message: String,
+    /// The primary place.
     #[serde(flatten)]
     pub place: Option<SourceRange>,
+    /// The component in which it happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<String>,
+    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The section of the Modelica specification.
@@ -67,6 +80,7 @@ pub struct SourceRange {
 }
 
 impl DiagnosticEntry {
+    /// A diagnostic as it is written.
     pub fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Self {
         Self {
             code: diagnostic.code,
@@ -94,22 +108,31 @@ impl SourceRange {
     }
 }
 
+/// How a command ended.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Everything was done.
     Ok,
+    /// There was an error.
     Failed,
 }
 
+/// Counts of a flat model.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
 pub struct Flat {
+    /// How many equations there are.
     pub equations: usize,
+    /// How many unknowns there are.
     pub unknowns: usize,
+    /// How many parameters and constants there are.
     pub parameters: usize,
+    /// How many of the unknowns are discrete.
     pub discrete: usize,
 }
 
 impl Flat {
+    /// Counts a flat model.
     pub fn of(model: &Model) -> Self {
         let mut flat = Self { equations: model.equations.len(), ..Self::default() };
         for variable in model.variables.values() {
@@ -131,7 +154,9 @@ impl Flat {
 /// What the transformations made of the model.
 #[derive(Clone, Serialize, Debug)]
 pub struct Structure {
+    /// How many variables always are equal to others.
     pub aliases: usize,
+    /// The states.
     pub states: Vec<String>,
     /// The candidates of states that are chosen during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -139,53 +164,72 @@ pub struct Structure {
     /// The states of the model itself: candidates stand in place of what is chosen from them.
     #[serde(skip)]
     pub physical_states: Vec<String>,
+    /// States that became algebraic by index reduction.
     pub dummy_states: Vec<String>,
+    /// Equations that were differentiated.
     pub differentiated: Vec<Differentiated>,
+    /// Simultaneous systems.
     pub blocks: Vec<BlockSummary>,
     /// What an inline method evaluates in a step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub step_blocks: Vec<BlockSummary>,
     /// How many entries the schedule has when blocks of one shape count once, and how many blocks each such family has.
     pub entries: usize,
+    /// The sizes of families of equations of one shape.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<usize>,
     /// Conditions that change the structure during the run, where no structure serves all; the rest then speaks of the mode
     /// at the start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub structural_conditions: Vec<String>,
+    /// What makes events.
     pub events: Events,
 }
 
+/// States that are chosen during the run.
 #[derive(Clone, Serialize, Debug)]
 pub struct StateSet {
     /// How many of the candidates are states at a time.
     pub states: usize,
+    /// What they are chosen from.
     pub candidates: Vec<String>,
 }
 
+/// An equation that was differentiated.
 #[derive(Clone, Serialize, Debug)]
 pub struct Differentiated {
+    /// Its text.
     pub equation: String,
+    /// How often.
     pub order: u32,
 }
 
+/// A simultaneous system.
 #[derive(Clone, Serialize, Debug)]
 pub struct BlockSummary {
+    /// Linear, nonlinear or mixed.
     pub kind: &'static str,
+    /// How many unknowns it has.
     pub size: usize,
     /// The number of iteration variables.
     pub torn: usize,
+    /// The names of the unknowns.
     pub unknowns: Vec<String>,
 }
 
+/// What makes events.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug, Default)]
 pub struct Events {
+    /// Relations and roundings.
     pub relations: usize,
+    /// When clauses.
     pub whens: usize,
+    /// Periodic samples.
     pub samples: usize,
 }
 
 impl Structure {
+    /// What the transformations made.
     pub fn of(schedule: &Schedule) -> Self {
         let model = &schedule.model;
         let summary = &schedule.summary;
@@ -224,6 +268,7 @@ fn physical_states(schedule: &Schedule) -> Vec<String> {
 }
 
 impl StateSet {
+    /// A set of states of a schedule.
     pub fn of(model: &Model, set: &transform::StateSet) -> Self {
         let candidates = set.candidates.iter().map(|&candidate| model.variable_name(candidate)).collect();
         Self { states: set.states.len(), candidates }

@@ -9,6 +9,7 @@ use syntax::ast::ClassKind;
 /// A class to work on, by its full name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
+    /// The full name of the class.
     pub class: String,
 }
 

@@ -9,6 +9,7 @@ use crate::assertion_warnings::AssertionWarnings;
 
 /// One thing that happened.
 #[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the fields have the names that the log has")]
 pub enum Entry<'a> {
     Initialised {
         time: f64,
@@ -101,9 +102,12 @@ pub struct Decision {
     pub by: &'static str,
 }
 
+/// The form of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
+    /// Lines for people.
     Text,
+    /// One JSON object a line.
     JsonLines,
 }
 
@@ -141,6 +145,7 @@ pub struct EventLog<'w> {
 }
 
 impl<'w> EventLog<'w> {
+    /// A log that is written to `out`.
     pub fn new(out: impl Write + 'w, format: Format) -> Self {
         Self { out: Some(Box::new(out)), format, error: None }
     }
@@ -175,6 +180,7 @@ impl<'w> EventLog<'w> {
         }
     }
 
+    /// Writes what is left.
     pub fn finish(mut self) -> io::Result<()> {
         if let Some(error) = self.error {
             return Err(error);

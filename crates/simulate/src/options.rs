@@ -11,11 +11,15 @@ use crate::start_point::StartPoint;
 /// How to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
+    /// When the run starts.
     pub start_time: f64,
+    /// When the run ends.
     pub stop_time: f64,
     /// Distance of output points.
     pub interval: f64,
+    /// The relative error that a step may make.
     pub tolerance: f64,
+    /// The method of integration.
     pub solver: Method,
     /// The step of fixed-step methods; `None`: the output interval.
     pub step: Option<f64>,

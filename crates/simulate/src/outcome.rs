@@ -9,44 +9,75 @@ use crate::real_time::Punctuality;
 /// Effort of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunStatistics {
+    /// Accepted steps.
     pub steps: u64,
+    /// Steps repeated because of the error estimate.
     pub rejected: u64,
     /// Steps taken again because an output point in them contradicted them.
     pub retaken: u64,
+    /// Evaluations of the right-hand side.
     pub rhs: u64,
+    /// Evaluations of its Jacobian.
     pub jacobians: u64,
+    /// Factorisations of the iteration matrix.
     pub factorisations: u64,
     /// Corrections by the integrator, and what the simultaneous systems of the model took.
     pub newton_iterations: u64,
+    /// Corrections in the simultaneous systems of the model.
     pub block_iterations: u64,
+    /// Factorisations of their matrices.
     pub block_factorisations: u64,
+    /// Events at crossings.
     pub state_events: u64,
+    /// Events known in advance.
     pub time_events: u64,
+    /// Rows that were written.
     pub rows: u64,
     /// Modes that the run was in; those that were made for it, and the seconds that took.
     pub modes: u64,
+    /// Modes that were made for the run.
     pub modes_made: u64,
     /// How often a mode was tried after an event.
     pub mode_trials: u64,
+    /// Seconds spent on making modes.
     pub mode_seconds: f64,
     /// How often assertions of level warning began to fail.
     pub assertion_warnings: u64,
 }
 
+/// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {
     /// The stop time was reached.
     Complete,
     /// The model called `terminate`.
-    Terminated { time: f64, message: String },
+    Terminated {
+        /// The time that was reached.
+        time: f64,
+        /// What the model says about it.
+        message: String,
+    },
     /// Somebody asked to stop.
-    Interrupted { time: f64 },
+    Interrupted {
+        /// The time that was reached.
+        time: f64,
+    },
     /// Initialisation did not succeed; nothing was computed.
     NotInitialised(Box<Diagnostic>),
     /// It stopped early; what was computed is in the result.
-    Failed { time: f64, diagnostic: Box<Diagnostic> },
+    Failed {
+        /// The time that was reached.
+        time: f64,
+        /// Why.
+        diagnostic: Box<Diagnostic>,
+    },
     /// It came to this time, but something was decided on the way that must not be (`--strict`).
-    Refused { time: f64, diagnostic: Box<Diagnostic> },
+    Refused {
+        /// The time that was reached.
+        time: f64,
+        /// What was decided.
+        diagnostic: Box<Diagnostic>,
+    },
 }
 
 impl Ending {
@@ -60,15 +91,22 @@ impl Ending {
     }
 }
 
+/// What came of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
+    /// How it ended.
     pub ending: Ending,
+    /// Its effort.
     pub statistics: RunStatistics,
+    /// What is to be said about it.
     pub warnings: Vec<Diagnostic>,
+    /// How long initialisation took.
     pub initialise_seconds: f64,
+    /// How long the rest took.
     pub integrate_seconds: f64,
     /// Where it was asked for.
     pub profile: Option<Profile>,
+    /// Of a run that keeps pace with the clock.
     pub punctuality: Option<Punctuality>,
 }
 

@@ -13,9 +13,12 @@ use crate::systems::Systems;
 /// How many systems are told of.
 const MOST_BLOCKS: usize = 10;
 
+/// Where the time of a run went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
+    /// The parts of the integration.
     pub parts: Parts,
+    /// The steps.
     pub steps: StepTimes,
     /// The slowest first.
     pub blocks: Vec<BlockProfile>,
@@ -26,6 +29,7 @@ pub struct Profile {
 pub struct Parts {
     /// Evaluations that the integrator asks for, those of inline integration included.
     pub right_hand_side: f64,
+    /// Evaluations of the Jacobian.
     pub jacobian: f64,
     /// What else a step takes: linear algebra and the method itself.
     pub linear_algebra: f64,
@@ -33,20 +37,25 @@ pub struct Parts {
     pub events: f64,
     /// Evaluating rows.
     pub output: f64,
+    /// Writing rows.
     pub write: f64,
 }
 
 /// Seconds of steps, from the decision how far to go until all that belongs to the step is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTimes {
+    /// How many steps there were.
     pub count: u64,
+    /// What all of them took.
     pub total: f64,
+    /// What the longest took.
     pub worst: f64,
     /// The time of the model at the end of the worst step.
     pub worst_at: f64,
 }
 
 impl StepTimes {
+    /// The mean of a step.
     pub fn mean(&self) -> f64 {
         self.total / self.count.max(1) as f64
     }
@@ -59,14 +68,19 @@ pub struct BlockProfile {
     pub component: String,
     /// Where its first equation stands.
     pub span: Option<Span>,
+    /// The names of the unknowns.
     pub unknowns: Vec<String>,
+    /// How many unknowns it has.
     pub size: usize,
     /// The number of iteration variables.
     pub torn: usize,
+    /// How often it was solved.
     pub calls: u64,
+    /// What that took.
     pub seconds: f64,
     /// Corrections by Newton's method; a linear system needs none.
     pub iterations: u64,
+    /// Factorisations of its matrix.
     pub factorisations: u64,
 }
 

@@ -15,6 +15,7 @@ pub struct Punctuality {
     pub overruns: u64,
     /// The longest delay in seconds, and the time of the model at the end of that step.
     pub latest: f64,
+    /// The time of the model at which a step was latest.
     pub latest_at: f64,
 }
 

@@ -6,11 +6,14 @@ use crate::unit::Unit;
 /// `value * factor + offset`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Conversion {
+    /// The factor of the value.
     pub factor: f64,
+    /// What is added then.
     pub offset: f64,
 }
 
 impl Conversion {
+    /// Values stay as they are.
     pub const NONE: Conversion = Conversion { factor: 1.0, offset: 0.0 };
 
     /// `None` when the units are not known or differ in dimension.
@@ -29,6 +32,7 @@ impl Conversion {
         })
     }
 
+    /// The converted value.
     pub fn apply(self, value: f64) -> f64 {
         value * self.factor + self.offset
     }

@@ -31,7 +31,9 @@ const NAMED: &[(&str, [i8; 7])] = &[
 ];
 
 impl Dimension {
+    /// Of numbers.
     pub const ONE: Dimension = Dimension { exponents: [0.0; 7] };
+    /// Of time.
     pub const SECOND: Dimension = Dimension::of([0, 0, 1, 0, 0, 0, 0]);
 
     pub(crate) const fn of(exponents: [i8; 7]) -> Self {
@@ -44,6 +46,7 @@ impl Dimension {
         Self { exponents: result }
     }
 
+    /// The product.
     pub fn times(mut self, other: Dimension) -> Self {
         for (mine, other) in self.exponents.iter_mut().zip(other.exponents) {
             *mine += other;
@@ -51,15 +54,18 @@ impl Dimension {
         self
     }
 
+    /// The quotient.
     pub fn over(self, other: Dimension) -> Self {
         self.times(other.power(-1.0))
     }
 
+    /// The power.
     pub fn power(mut self, exponent: f64) -> Self {
         self.exponents.iter_mut().for_each(|mine| *mine *= exponent);
         self
     }
 
+    /// Whether it is that of a number.
     pub fn is_one(&self) -> bool {
         self.exponents.iter().all(|exponent| exponent.abs() < CLOSE)
     }

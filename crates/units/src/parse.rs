@@ -31,6 +31,7 @@ pub enum UnitError {
     Character(char),
     /// It ends too early, or a parenthesis is missing.
     Incomplete,
+    /// An exponent or a factor is out of range.
     TooLarge,
 }
 

@@ -26,6 +26,7 @@ use crate::modifier::{self, Modifier, Spread, is_extension, merge};
 use crate::restrictions::check_name;
 
 impl Instances {
+    /// No instances yet.
     pub fn new(libraries: Libraries) -> Self {
         let mut instances = Self {
             libraries,
@@ -409,6 +410,7 @@ impl Instances {
             .collect()
     }
 
+    /// Whether a class is one of external objects (12.9.7).
     pub fn is_external_object(&mut self, class: ClassId) -> bool {
         self.expand(class);
         let node = &self.classes[class];

@@ -6,6 +6,7 @@ use super::svg::{draw, escape};
 
 const SCRIPT: &str = include_str!("zoom.js");
 
+/// The figure as a page of its own.
 pub fn html(figure: &Figure) -> String {
     // Ten points a pixel leave something to zoom into.
     let picture = draw(&layout(figure, 10));

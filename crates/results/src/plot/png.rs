@@ -13,6 +13,7 @@ const FRAME: [u8; 3] = [136; 3];
 const NOTE: [u8; 3] = [85; 3];
 const EVERYWHERE: [f64; 4] = [0.0, 0.0, f64::MAX, f64::MAX];
 
+/// The figure as a PNG file.
 pub fn png(figure: &Figure) -> Vec<u8> {
     let layout = layout(figure, 1);
     encode(&draw(&layout))

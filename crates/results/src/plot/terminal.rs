@@ -10,6 +10,7 @@ use super::{Figure, Panel, Style, thinned};
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
+    /// The width in characters.
     pub columns: usize,
     /// Lines of one panel, without its axis and legend.
     pub lines: usize,
@@ -25,6 +26,7 @@ impl Default for Terminal {
 
 const COLOURS: [u8; 6] = [34, 31, 32, 35, 33, 36];
 
+/// The figure as text.
 pub fn terminal(figure: &Figure, terminal: Terminal) -> String {
     let alone;
     let mut lines = terminal.lines;

@@ -134,6 +134,7 @@ impl Simulation {
         self.runtime.machine.value(variable)
     }
 
+    /// The program that is run.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
