@@ -1,5 +1,4 @@
 //! What every stage speaks: typed ids, interned names, places in source text, and diagnostics.
-#![warn(missing_docs)]
 
 mod chained;
 mod decimal;

@@ -24,16 +24,22 @@ pub const CONSTANT: u32 = 1 << 30;
 pub const TEMPORARY: u32 = 2 << 30;
 pub const OUTPUT: u32 = 3 << 30;
 
+/// How a number becomes an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
+    /// Down.
     Floor,
+    /// Up.
     Ceil,
+    /// To zero.
     Truncate,
 }
 
 impl Rounding {
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::Floor, Self::Ceil, Self::Truncate];
 
+    /// The rounded number.
     pub fn apply(self, value: f64) -> f64 {
         match self {
             Rounding::Floor => value.floor(),
@@ -137,7 +143,9 @@ pub enum Op {
 /// What a statement of a chunk stands for.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StatementOrigin {
+    /// What it computes.
     pub variable: Option<VarId>,
+    /// The equation it comes from.
     pub equation: Option<EqId>,
 }
 

@@ -12,10 +12,13 @@ pub struct Failure {
     pub expression: Option<ExprId>,
     /// What was to be computed.
     pub variable: Option<VarId>,
+    /// The equation that was evaluated.
     pub equation: Option<EqId>,
 }
 
+/// Why something is not finite.
 #[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Reason {
     /// An operation and its operands.
     Operation { name: &'static str, operands: Vec<f64> },
@@ -46,6 +49,7 @@ impl Failure {
         }
     }
 
+    /// The failure in the terms of the model.
     pub fn diagnostic(&self, model: &Model) -> Diagnostic {
         let mut message = self.message(model);
         if let Some(variable) = self.variable {

@@ -24,6 +24,7 @@ pub const TIME: Address = 0;
 pub const LAMBDA: Address = 1;
 /// `initial()` and `terminal()`.
 pub const INITIAL: Address = 2;
+/// `terminal()`.
 pub const TERMINAL: Address = 3;
 /// Whether evaluation updates the states of relations.
 pub const LIVE: Address = 4;
@@ -34,11 +35,15 @@ const FIRST_VARIABLE: Address = 6;
 /// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct VariableSlot {
+    /// The address.
     pub slot: Address,
+    /// The value is the negative, or the negation, of what is there.
     pub negated: bool,
 }
 
+/// What is frozen between events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum RelationKind {
     /// The state is the sign of left − right.
     Compare { left: ExprId, right: ExprId },
@@ -55,11 +60,14 @@ pub enum Class {
     Time,
     /// Any other function of time alone: no integrator chooses its steps by it.
     Signal,
+    /// Any other function of variables.
     Continuous,
 }
 
+/// A relation or a rounding that makes events.
 #[derive(Clone, Debug)]
 pub struct Relation {
+    /// What is frozen.
     pub kind: RelationKind,
     /// The first expression of the model that it stands for.
     pub expression: ExprId,
@@ -67,6 +75,7 @@ pub struct Relation {
     pub residue: ExprId,
     /// The address of its frozen state.
     pub state: Address,
+    /// What its residue depends on.
     pub class: Class,
 }
 
@@ -90,19 +99,24 @@ pub const SHIFT: Address = 2;
 /// `sample(start, interval)`.
 #[derive(Clone, Debug)]
 pub struct Sample {
+    /// The expression of the model.
     pub expression: ExprId,
+    /// The first instant.
     pub start: ExprId,
+    /// The distance of instants.
     pub interval: ExprId,
     /// Set by the simulator at its instants.
     pub flag: Address,
     /// Hold the values of the two expressions after the section `samples` ran.
     pub start_value: Address,
+    /// Holds the interval.
     pub interval_value: Address,
 }
 
 /// `delay(expression, delay, maximum)`.
 #[derive(Clone, Debug)]
 pub struct Delay {
+    /// The expression of the model.
     pub expression: ExprId,
     /// Holds the value of the delayed expression at the last evaluation.
     pub value: Address,
@@ -136,11 +150,17 @@ pub struct Layout {
     places: IdVec<VarId, VariableSlot>,
     pre: FxHashMap<Address, Address>,
     previous: FxHashMap<Address, Address>,
+    /// Everything that makes events at crossings.
     pub relations: IdVec<RelationId, Relation>,
+    /// Everything that makes events periodically.
     pub samples: Vec<Sample>,
+    /// What `delay` remembers.
     pub delays: Vec<Delay>,
+    /// What `spatialDistribution` remembers.
     pub transports: Vec<Transport>,
+    /// The actions of the model, in their order.
     pub actions: Vec<ActionSlots>,
+    /// The actions of initial sections, in their order.
     pub initial_actions: Vec<ActionSlots>,
     /// Expressions that read the state of a relation, a sample or a delay.
     pub(crate) relation_of: FxHashMap<ExprId, RelationId>,
@@ -273,6 +293,7 @@ impl Layout {
         (layout, as_before)
     }
 
+    /// Where a variable lies, and with which sign.
     pub fn place(&self, variable: VarId) -> VariableSlot {
         self.places[variable]
     }
@@ -292,6 +313,7 @@ impl Layout {
         self.pre.get(&slot).copied()
     }
 
+    /// Where the previous value of what lies at `slot` is kept, for clocked variables.
     pub fn previous(&self, slot: Address) -> Option<Address> {
         self.previous.get(&slot).copied()
     }
@@ -301,6 +323,7 @@ impl Layout {
         sorted(&self.pre)
     }
 
+    /// All pairs of an address and that of its previous value, in ascending order.
     pub fn previous_pairs(&self) -> Vec<(Address, Address)> {
         sorted(&self.previous)
     }

@@ -58,6 +58,7 @@ pub struct Strings {
 }
 
 impl Strings {
+    /// The number that stands for a text.
     pub fn intern(&mut self, text: &str) -> f64 {
         if let Some(&known) = self.index.get(text) {
             return known as f64;
@@ -69,6 +70,7 @@ impl Strings {
         id as f64
     }
 
+    /// The text that a number stands for.
     pub fn get(&self, value: f64) -> Option<&Arc<str>> {
         (value >= 0.0).then(|| self.texts.get(value as usize))?
     }

@@ -14,8 +14,11 @@ use crate::smooth::{POINTS, Point, gap_error, smooth, smooth_before};
 /// `strings`) and external objects (handles) are all `f64`.
 #[derive(Clone)]
 pub struct Memory {
+    /// Everything that code reads and writes.
     pub values: Vec<f64>,
+    /// Texts, which values name by number.
     pub strings: Strings,
+    /// What delays and transports remember.
     pub delays: Vec<History>,
     /// The inputs that follow from time.
     pub driven: Driven,
@@ -28,10 +31,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// The present time.
     pub fn time(&self) -> f64 {
         self.values[TIME as usize]
     }
 
+    /// Sets the time, and inputs that are functions of it.
     pub fn set_time(&mut self, time: f64) {
         self.values[TIME as usize] = time;
         self.write_inputs();
@@ -53,14 +58,17 @@ impl Memory {
         self.values[LIVE as usize] = truth(live);
     }
 
+    /// Sets what `initial()` is.
     pub fn set_initial(&mut self, initial: bool) {
         self.values[INITIAL as usize] = truth(initial);
     }
 
+    /// What `initial()` is.
     pub fn is_initial(&self) -> bool {
         self.values[INITIAL as usize] != 0.0
     }
 
+    /// Sets what `terminal()` is.
     pub fn set_terminal(&mut self, terminal: bool) {
         self.values[TERMINAL as usize] = truth(terminal);
     }
@@ -74,7 +82,9 @@ impl Memory {
 /// What an operator remembers of the accepted points.
 #[derive(Clone, Debug)]
 pub enum History {
+    /// Of a delay.
     Past(DelayBuffer),
+    /// Of a transport.
     Profile(Profile),
 }
 

@@ -24,6 +24,7 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// Code for some expressions of the model.
     pub fn new(program: &Program, expressions: &[ExprId], memory: &mut Memory) -> Result<Self, Diagnostic> {
         let statements: Vec<Statement> = (0..)
             .zip(expressions)

@@ -34,13 +34,16 @@ base::id_type!(
 /// One step of a section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionStep {
+    /// Run a piece of code.
     Code(ChunkId),
+    /// Solve a simultaneous system.
     Solve(SystemId),
 }
 
 /// Steps in order.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Section {
+    /// In order.
     pub steps: Vec<SectionStep>,
     /// The same with systems solved in place where that is possible, else nothing. Its results are not finite where one of
     /// these systems is singular.
@@ -80,19 +83,29 @@ impl std::ops::Deref for Section {
 /// What is run when. Sections hold what the header of the crate says.
 #[derive(Clone, Default, Debug)]
 pub struct Sections {
+    /// Parameters and what depends on them alone.
     pub parameters: Section,
+    /// Start values that are not literals.
     pub starts: Section,
+    /// When samples begin, and how often they are.
     pub samples: Section,
+    /// The initial problem.
     pub initial: Section,
+    /// The right-hand side.
     pub dynamics: Section,
+    /// All that holds at an event.
     pub events: Section,
+    /// What only results show.
     pub outputs: Section,
     /// The arguments of delays and transports, which are the end of `outputs` too.
     pub histories: Section,
     /// A whole step of inline integration.
     pub inline: Section,
+    /// Conditions and values of actions.
     pub actions: Section,
+    /// Conditions of assertions, between events.
     pub assertions: Section,
+    /// The actions of initial sections.
     pub initial_actions: Section,
 }
 
@@ -100,8 +113,11 @@ pub struct Sections {
 /// variables in memory.
 #[derive(Clone, Debug)]
 pub struct System {
+    /// How it can be solved.
     pub kind: SystemKind,
+    /// All unknowns.
     pub unknowns: Vec<VarId>,
+    /// The unknowns that are iterated; the others follow from them.
     pub iteration: Vec<VarId>,
     /// The addresses of the iteration variables.
     pub slots: Vec<Address>,
@@ -111,7 +127,9 @@ pub struct System {
     pub residuals: ChunkId,
     /// Discrete unknowns of a mixed system and the code that computes them once the continuous part is solved.
     pub discrete: Vec<VarId>,
+    /// The equations of the discrete unknowns.
     pub discrete_equations: Vec<EqId>,
+    /// The code that computes them.
     pub discrete_code: Option<ChunkId>,
     /// The rising edge of a discrete unknown decides about discrete unknowns: a when clause whose condition depends on what it
     /// assigns.
@@ -137,17 +155,21 @@ pub(crate) enum JacobianCode {
 /// The places of the entries of a sparse matrix, by columns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Pattern {
+    /// How many rows there are.
     pub rows: u32,
     /// Where each column starts in `row_of`; one more than there are columns.
     pub column_starts: Vec<u32>,
+    /// The row of each entry.
     pub row_of: Vec<u32>,
 }
 
 impl Pattern {
+    /// How many columns there are.
     pub fn columns(&self) -> usize {
         self.column_starts.len().saturating_sub(1)
     }
 
+    /// How many entries there are.
     pub fn entries(&self) -> usize {
         self.row_of.len()
     }
@@ -157,6 +179,7 @@ impl Pattern {
         &self.row_of[self.column_starts[column] as usize..self.column_starts[column + 1] as usize]
     }
 
+    /// The pattern with these rows in each column.
     pub fn from_columns(rows: usize, columns: &[Vec<u32>]) -> Self {
         let mut pattern = Pattern { rows: rows as u32, column_starts: vec![0], row_of: Vec::new() };
         for column in columns {
@@ -166,6 +189,7 @@ impl Pattern {
         pattern
     }
 
+    /// The pattern of a full matrix.
     pub fn dense(rows: usize, columns: usize) -> Self {
         let column: Vec<u32> = (0..rows as u32).collect();
         Self::from_columns(rows, &vec![column; columns])
@@ -175,10 +199,13 @@ impl Pattern {
 /// One crossing function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Root {
+    /// Whose crossing it is.
     pub relation: RelationId,
+    /// Which of its bounds is crossed.
     pub side: Side,
 }
 
+/// Which bound of a relation is crossed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// left − right of a comparison.
@@ -192,14 +219,18 @@ pub enum Side {
 /// Where a state lies, and its derivative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateSlots {
+    /// The state.
     pub variable: VarId,
+    /// Its address.
     pub value: Address,
+    /// The address of its derivative.
     pub derivative: Address,
 }
 
 /// What a step of inline integration is given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InlineSlots {
+    /// The length of the step.
     pub step: Address,
     /// One for each state.
     pub base: Vec<Address>,
@@ -207,10 +238,15 @@ pub struct InlineSlots {
 
 /// The code of a model in one structure.
 pub struct Program {
+    /// What the program was made from.
     pub schedule: Schedule,
+    /// Where everything lies.
     pub layout: Layout,
+    /// What is run when.
     pub sections: Sections,
+    /// The simultaneous systems.
     pub systems: IdVec<SystemId, System>,
+    /// In the order of the integrator's vector.
     pub states: Vec<StateSlots>,
     /// Where the section `inline` finds what it needs.
     pub inline: Option<InlineSlots>,
@@ -222,6 +258,7 @@ pub struct Program {
     pub time_relations: Vec<RelationId>,
     /// Where ∂ẋ/∂x has entries, and groups of columns that are evaluated together.
     pub ode_pattern: Pattern,
+    /// Groups of columns that are evaluated together.
     pub ode_colours: Vec<Vec<u32>>,
     /// Which columns change during a run.
     pub ode_varying: Vec<bool>,
@@ -248,6 +285,7 @@ pub struct Program {
 }
 
 impl Program {
+    /// The program of a schedule.
     pub fn new(schedule: Schedule) -> Result<Self, Diagnostic> {
         build::build(schedule, None)
     }
@@ -330,6 +368,7 @@ impl Program {
         }
     }
 
+    /// The model with everything that transformations added.
     pub fn model(&self) -> &Model {
         &self.schedule.model
     }
@@ -555,6 +594,7 @@ impl Program {
         if place.negated { self.negate(variable, value) } else { value }
     }
 
+    /// Sets a variable, aliases included.
     pub fn set_value(&self, memory: &mut Memory, variable: VarId, value: f64) {
         let place = self.layout.place(variable);
         memory.values[place.slot as usize] = if place.negated { self.negate(variable, value) } else { value };
@@ -567,12 +607,14 @@ impl Program {
         }
     }
 
+    /// Copies the states from memory.
     pub fn read_states(&self, memory: &Memory, out: &mut [f64]) {
         for (state, value) in self.states.iter().zip(out) {
             *value = memory.values[state.value as usize];
         }
     }
 
+    /// Copies the states to memory.
     pub fn write_states(&self, memory: &mut Memory, states: &[f64]) {
         for (state, &value) in self.states.iter().zip(states) {
             memory.values[state.value as usize] = value;
@@ -585,6 +627,7 @@ impl Program {
         pairs.all(|(state, value)| memory.values[state.value as usize].to_bits() == value.to_bits())
     }
 
+    /// Copies the derivatives from memory.
     pub fn read_derivatives(&self, memory: &Memory, out: &mut [f64]) {
         for (state, value) in self.states.iter().zip(out) {
             *value = memory.values[state.derivative as usize];

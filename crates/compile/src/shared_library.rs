@@ -42,6 +42,7 @@ pub struct SharedLibraries {
 }
 
 impl SharedLibraries {
+    /// Opens the libraries.
     pub fn open(paths: &[PathBuf]) -> Result<Self, String> {
         let mut libraries = Vec::with_capacity(paths.len());
         for path in paths {

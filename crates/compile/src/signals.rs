@@ -16,6 +16,7 @@ use crate::program::Program;
 /// One input over time. Before its first and behind its last knot it keeps the values there.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Signal {
+    /// The input.
     pub variable: VarId,
     times: Vec<f64>,
     values: Vec<f64>,
@@ -133,6 +134,7 @@ pub struct Signals {
 }
 
 impl Signals {
+    /// Signals of several inputs.
     pub fn new(signals: Vec<Signal>) -> Self {
         let in_order = |mut times: Vec<f64>| {
             times.sort_by(f64::total_cmp);
@@ -144,10 +146,12 @@ impl Signals {
         Self { signals, jumps, kinks }
     }
 
+    /// Whether there is a signal for a variable.
     pub fn has(&self, variable: VarId) -> bool {
         self.signals.iter().any(|signal| signal.variable == variable)
     }
 
+    /// Whether there are no signals.
     pub fn is_empty(&self) -> bool {
         self.signals.is_empty()
     }
@@ -221,6 +225,7 @@ impl Driven {
         after(&self.signals.kinks, time)
     }
 
+    /// Whether there is a signal for a variable.
     pub fn has(&self, variable: VarId) -> bool {
         self.signals.has(variable)
     }

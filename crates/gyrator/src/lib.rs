@@ -25,7 +25,6 @@
 //!
 //! Models are shared between threads; simulations move between them. Nothing prints, and every failure is an [`Error`] with
 //! diagnostics that name the place, the component and the remedy.
-#![warn(missing_docs)]
 
 mod error;
 mod experiment;

@@ -1,5 +1,4 @@
 //! The Modelica language: libraries, lookup, instantiation, modifiers, types, arrays, functions, connections → `dae::Model`.
-#![warn(missing_docs)]
 
 mod algorithms;
 mod annotation;

@@ -3,7 +3,6 @@
 //!
 //! `Native` serves the evaluator of functions. Table lookups can be had as plain functions on numbers too, for compiled
 //! code (`resolve`).
-#![warn(missing_docs)]
 
 mod arguments;
 mod files;

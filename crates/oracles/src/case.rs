@@ -9,8 +9,11 @@ pub type Verdict = Result<(), String>;
 
 /// A model as text, how to run it, and the judge of its run.
 pub struct Case {
+    /// The model.
     pub text: String,
+    /// How to run it.
     pub settings: Settings,
+    /// Compares the run with the oracle.
     pub judge: Box<dyn Fn(&Run) -> Verdict>,
     /// The rows that inputs follow.
     pub inputs: Vec<Input>,
@@ -33,6 +36,7 @@ impl Case {
         Self { text, settings, judge: Box::new(judge), inputs: Vec::new() }
     }
 
+    /// With signals for inputs.
     pub fn with_inputs(self, inputs: Vec<Input>) -> Self {
         Self { inputs, ..self }
     }

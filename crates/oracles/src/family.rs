@@ -6,14 +6,17 @@ use crate::case::Case;
 
 /// Random models of one kind.
 pub struct Family {
+    /// The name on the command line.
     pub name: &'static str,
     /// What the models are and what they are judged by, in one line.
     pub about: &'static str,
+    /// Makes a random case.
     pub case: fn(&mut Rng) -> Case,
     /// How many cases the tests run.
     pub tested: u64,
 }
 
+/// All families.
 pub const FAMILIES: &[Family] = &[
     Family {
         name: "arrays",
@@ -240,6 +243,7 @@ pub const FAMILIES: &[Family] = &[
 ];
 
 impl Family {
+    /// The family of a name.
     pub fn named(name: &str) -> Option<&'static Family> {
         FAMILIES.iter().find(|family| family.name == name)
     }

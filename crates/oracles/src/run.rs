@@ -15,6 +15,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// What a run showed and how it ended.
 pub struct Run {
+    /// The rows.
     pub result: Trajectories,
     /// `None`: the model was refused before the run.
     pub outcome: Option<Outcome>,
@@ -23,6 +24,7 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether the stop time was reached.
     pub fn is_complete(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| outcome.ending == Ending::Complete)
     }
@@ -41,10 +43,12 @@ impl Run {
         self.result.at(name, time).ok_or_else(|| format!("no `{name}` at {time}"))
     }
 
+    /// The last value of a variable.
     pub fn end(&self, name: &str) -> Result<f64, String> {
         self.result.last(name).ok_or_else(|| format!("no `{name}`"))
     }
 
+    /// All values of a variable.
     pub fn column(&self, name: &str) -> Result<&[f64], String> {
         self.result.get(name).map(|found| found.values.as_slice()).ok_or_else(|| format!("no `{name}`"))
     }

@@ -2,7 +2,6 @@
 //!
 //! A run writes through a [`ResultSink`]; which one is chosen by the ending of the file name ([`sink_for`]). Memory does
 //! not grow with the length of the run, and whatever stops it leaves a readable file up to the last complete row.
-#![warn(missing_docs)]
 
 mod column;
 pub mod compare;

@@ -1,5 +1,4 @@
 //! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest tells about it.
-#![warn(missing_docs)]
 
 mod experiment;
 mod formats;

@@ -4,7 +4,6 @@
 //! simultaneous systems inside; `initial` finds the first point; `events` goes through the instants at which something
 //! jumps; `simulation` puts them on the axis of time, a step at a time; `run` goes from start to stop and writes rows and log.
 //! `modes` changes the program where the structure of the model changes.
-#![warn(missing_docs)]
 
 mod ambiguity;
 mod arrangement;

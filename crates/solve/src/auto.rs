@@ -60,6 +60,7 @@ struct Trial {
     pace: f64,
 }
 
+/// Goes over between an explicit and a stiff method.
 #[derive(Clone)]
 pub struct Auto {
     explicit: Box<dyn Explicit>,
@@ -89,6 +90,7 @@ pub struct Auto {
 }
 
 impl Auto {
+    /// For so many states.
     pub fn new(size: usize, options: Options) -> Self {
         let explicit: Box<dyn Explicit> = if options.relative_tolerance < TIGHT_TOLERANCE {
             Box::new(Dop853::new(size, options.clone()))

@@ -28,6 +28,7 @@ const STRICTNESS: f64 = 200.0;
 const FACTORISATION_AGE: u64 = 20;
 const JACOBIAN_AGE: u64 = 50;
 
+/// Backward differentiation of variable order.
 #[derive(Clone)]
 pub struct Bdf {
     options: Options,
@@ -68,6 +69,7 @@ enum Attempt {
 }
 
 impl Bdf {
+    /// For so many states.
     pub fn new(size: usize, options: Options) -> Self {
         let zeros = || vec![0.0; size];
         let max_order = options.max_order.clamp(1, MAX_ORDER);

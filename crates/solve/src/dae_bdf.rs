@@ -18,8 +18,10 @@ use crate::weights::{
 
 /// An implicit system of differential and algebraic equations, as many as unknowns.
 pub trait DaeProblem {
+    /// How many unknowns there are.
     fn size(&self) -> usize;
 
+    /// What the equations leave over at a point.
     fn residual(&mut self, t: f64, x: &[f64], dx: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
 
     /// Where ∂F/∂x or ∂F/∂x' can be non-zero; `None` stands for everywhere.
@@ -55,6 +57,7 @@ const COEFFICIENT_DRIFT: f64 = 0.25;
 /// Steps after which the iteration matrix is renewed in any case.
 const MATRIX_AGE: u64 = 50;
 
+/// Backward differentiation of implicit systems.
 #[derive(Clone)]
 pub struct DaeBdf {
     options: Options,
@@ -113,6 +116,7 @@ impl Matrix {
 }
 
 impl DaeBdf {
+    /// For so many unknowns.
     pub fn new(size: usize, options: Options) -> Self {
         let zeros = || vec![0.0; size];
         let max_order = options.max_order.clamp(1, MAX_ORDER);
@@ -427,6 +431,7 @@ impl DaeBdf {
         norm(&self.delta, &self.test_weights) <= 0.5
     }
 
+    /// The unknowns at the end of the last step.
     pub fn state(&self) -> &[f64] {
         self.history.value()
     }
@@ -462,6 +467,7 @@ impl DaeBdf {
         }
     }
 
+    /// The effort so far.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

@@ -11,12 +11,16 @@ use crate::error::Singular;
 /// A square matrix stored by columns: entry (row, column) is `values[column * size + row]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DenseMatrix {
+    /// How many rows there are.
     pub rows: usize,
+    /// How many columns there are.
     pub columns: usize,
+    /// Column by column.
     pub values: Vec<f64>,
 }
 
 impl DenseMatrix {
+    /// A matrix of zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         DenseMatrix { rows, columns, values: vec![0.0; rows * columns] }
     }
@@ -33,18 +37,22 @@ impl DenseMatrix {
         matrix
     }
 
+    /// An entry.
     pub fn get(&self, row: usize, column: usize) -> f64 {
         self.values[column * self.rows + row]
     }
 
+    /// Sets an entry.
     pub fn set(&mut self, row: usize, column: usize, value: f64) {
         self.values[column * self.rows + row] = value;
     }
 
+    /// A column.
     pub fn column(&self, column: usize) -> &[f64] {
         &self.values[column * self.rows..(column + 1) * self.rows]
     }
 
+    /// A column, to be changed.
     pub fn column_mut(&mut self, column: usize) -> &mut [f64] {
         &mut self.values[column * self.rows..(column + 1) * self.rows]
     }
@@ -78,10 +86,12 @@ pub struct DenseLu {
 }
 
 impl DenseLu {
+    /// For matrices of this size.
     pub fn new(size: usize) -> Self {
         DenseLu { size, factors: vec![0.0; size * size], pivots: vec![0; size], ..DenseLu::default() }
     }
 
+    /// The number of rows.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -324,6 +334,7 @@ pub(crate) fn alternating(count: usize) -> f64 {
 /// What [`least_squares`] found out about the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeastSquares {
+    /// The numerical rank.
     pub rank: usize,
     /// Euclidean norm of `A x − b`: zero (to rounding) when the system is consistent.
     pub residual: f64,

@@ -8,8 +8,10 @@ use crate::runge_kutta::{Formula, MAX_STAGES, RungeKutta};
 use crate::vector::add_combination;
 use crate::weights::norm;
 
+/// The method of Dormand and Prince of order 8.
 pub type Dop853 = RungeKutta<DormandPrince>;
 
+/// Its coefficients.
 #[derive(Clone)]
 pub struct DormandPrince;
 

@@ -12,14 +12,17 @@ use std::fmt;
 pub struct EvalError {
     /// A recoverable failure makes the solver try again with a shorter step; any other ends the run.
     pub recoverable: bool,
+    /// A number that the caller gives a meaning.
     pub site: u32,
 }
 
 impl EvalError {
+    /// Another point may do.
     pub fn recoverable(site: u32) -> Self {
         EvalError { recoverable: true, site }
     }
 
+    /// No other point will do.
     pub fn fatal(site: u32) -> Self {
         EvalError { recoverable: false, site }
     }
@@ -35,6 +38,7 @@ impl fmt::Display for EvalError {
 /// A matrix has no usable pivot for `column`: the unknown of that column is not determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Singular {
+    /// The column without a pivot.
     pub column: usize,
 }
 
@@ -46,6 +50,7 @@ impl fmt::Display for Singular {
 
 /// Why an integrator could not take a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum StepError {
     /// The problem refused to be evaluated, and shortening the step was no remedy or not allowed.
     Evaluation { t: f64, error: EvalError },

@@ -82,6 +82,7 @@ const SMALLEST_RATE: f64 = 1e-8;
 /// How much smaller the errors of steps must be where nothing damps them: over a hundred oscillations they add up.
 const STRICTNESS: f64 = 20.0;
 
+/// A singly diagonally implicit Runge-Kutta method.
 #[derive(Clone)]
 pub struct Esdirk {
     options: Options,
@@ -119,6 +120,7 @@ pub struct Esdirk {
 }
 
 impl Esdirk {
+    /// For so many states.
     pub fn new(size: usize, options: Options) -> Self {
         let zeros = || vec![0.0; size];
         Esdirk {
@@ -153,6 +155,7 @@ impl Esdirk {
         }
     }
 
+    /// The length of the next step.
     pub fn next_step(&self) -> f64 {
         self.control.h
     }

@@ -1,6 +1,5 @@
 //! Numerical methods over small interfaces: integrators, root location, Newton's method, dense and sparse linear
 //! algebra. Nothing here knows what a model is; positions in vectors are what is reported.
-
 // Negated comparisons are how a value that is not a number is caught together with one that is too small, coefficients
 // are written with the digits their papers give, and loops over several matrices at once read best with indices.
 #![allow(clippy::neg_cmp_op_on_partial_ord, clippy::excessive_precision, clippy::needless_range_loop)]

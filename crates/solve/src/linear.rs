@@ -16,18 +16,25 @@ const LARGEST_DENSE: usize = 100;
 /// beats the dense one up to a fraction of one half for all sizes between 6 and 200.
 const DENSEST_SPARSE: f64 = 0.4;
 
+/// Solves linear systems by the method that suits their pattern.
 #[derive(Clone, Debug)]
 pub enum LinearSolver {
+    /// As a full matrix.
     Dense {
+        /// The factors.
         lu: DenseLu,
         /// Where each value of the pattern goes in the full matrix; empty when values come by full columns.
         places: Vec<u32>,
+        /// The full matrix.
         full: Vec<f64>,
     },
+    /// By sparse factors.
     Sparse(Box<SparseLu>),
     /// Until values come that need pivoting.
     Chain {
+        /// The factors.
         lu: Box<ChainLu>,
+        /// The pattern of the values.
         pattern: Pattern,
     },
 }
@@ -55,6 +62,7 @@ impl LinearSolver {
         LinearSolver::Dense { lu: DenseLu::new(size), places: columns.collect(), full: vec![0.0; size * size] }
     }
 
+    /// Whether the factors are sparse.
     pub fn is_sparse(&self) -> bool {
         !matches!(self, LinearSolver::Dense { .. })
     }
@@ -68,6 +76,7 @@ impl LinearSolver {
         }
     }
 
+    /// Factorises a matrix.
     pub fn factor(&mut self, values: &[f64]) -> Result<(), Singular> {
         match self {
             LinearSolver::Dense { lu, full, .. } if full.is_empty() => lu.factor(values),

@@ -10,27 +10,42 @@ use crate::ode::{Integrator, Options};
 use crate::rosenbrock::Rosenbrock;
 use crate::tsit5::Tsit5;
 
+/// A method of integration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
+    /// Goes over between an explicit and a stiff method.
     #[default]
     Auto,
+    /// The method of Tsitouras of order 5.
     Tsit5,
+    /// The method of Dormand and Prince of order 8.
     Dop853,
+    /// A singly diagonally implicit Runge-Kutta method.
     Esdirk,
+    /// Backward differentiation.
     Bdf,
     /// Backward differentiation with the algebraic unknowns of the model among its own.
     Dae,
+    /// A Rosenbrock method.
     Rosenbrock,
+    /// The explicit Euler method.
     Euler,
+    /// The classical method of Runge and Kutta.
     RungeKutta4,
+    /// The implicit Euler method.
     ImplicitEuler,
+    /// The implicit Euler method with one correction.
     LinearlyImplicitEuler,
+    /// The implicit Euler method, sorted with the equations.
     InlineEuler,
+    /// The trapezoidal rule, sorted with the equations.
     InlineTrapezoid,
+    /// Backward differentiation of order 2, sorted with the equations.
     InlineBdf2,
 }
 
 impl Method {
+    /// All methods.
     pub const ALL: [Method; 14] = [
         Method::Auto,
         Method::Tsit5,
@@ -48,6 +63,7 @@ impl Method {
         Method::InlineBdf2,
     ];
 
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Auto => "auto",
@@ -67,6 +83,7 @@ impl Method {
         }
     }
 
+    /// The method of a name.
     pub fn from_name(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|method| method.name() == name)
     }
@@ -82,6 +99,7 @@ impl Method {
         matches!(self, Method::InlineEuler | Method::InlineTrapezoid | Method::InlineBdf2)
     }
 
+    /// An integrator for so many states.
     pub fn integrator(self, size: usize, options: Options) -> Box<dyn Integrator> {
         match self {
             Method::Auto => Box::new(Auto::new(size, options)),

@@ -11,8 +11,10 @@ use dyn_clone::DynClone;
 
 /// An explicit system of ordinary differential equations, `x' = f(t, x)`.
 pub trait OdeProblem {
+    /// How many states there are.
     fn size(&self) -> usize;
 
+    /// The derivatives at a point.
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError>;
 
     /// Where ∂f/∂x can be non-zero; `None` stands for everywhere.
@@ -48,9 +50,11 @@ pub trait OdeProblem {
 /// What every integrator is told at its creation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
+    /// The error that a step may make, relative to the states.
     pub relative_tolerance: f64,
     /// One value for each component (tolerance times nominal value). A shorter list repeats its last value.
     pub absolute_tolerance: Vec<f64>,
+    /// The longest step.
     pub max_step: f64,
     /// The step of fixed-step methods.
     pub fixed_step: f64,
@@ -67,6 +71,7 @@ impl Options {
         Options { relative_tolerance: tolerance, absolute_tolerance: absolute.collect(), ..Options::default() }
     }
 
+    /// With these tolerances for all components.
     pub fn with_tolerances(relative: f64, absolute: f64) -> Self {
         Options { relative_tolerance: relative, absolute_tolerance: vec![absolute], ..Options::default() }
     }
@@ -82,6 +87,7 @@ impl Options {
         }
     }
 
+    /// The absolute tolerance of a component.
     pub fn absolute(&self, component: usize) -> f64 {
         self.absolute_tolerance.get(component).or(self.absolute_tolerance.last()).copied().unwrap_or(1e-6)
     }
@@ -102,7 +108,9 @@ impl Default for Options {
 /// One accepted step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
+    /// Where the step began.
     pub t_old: f64,
+    /// Where it ended.
     pub t_new: f64,
     /// `t_new` is exactly the limit that was given.
     pub at_limit: bool,
@@ -111,6 +119,7 @@ pub struct Step {
 /// Effort spent since creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
+    /// Accepted steps.
     pub steps: u64,
     /// Steps repeated because of the error estimate.
     pub rejected: u64,
@@ -118,13 +127,18 @@ pub struct Statistics {
     pub failed: u64,
     /// Evaluations of the right-hand side, those for finite differences included.
     pub rhs: u64,
+    /// Evaluations of the Jacobian.
     pub jacobians: u64,
+    /// Factorisations of the iteration matrix.
     pub factorisations: u64,
+    /// Corrections.
     pub newton_iterations: u64,
+    /// How often integration began anew.
     pub restarts: u64,
 }
 
 impl Statistics {
+    /// Adds the effort of another integrator.
     pub fn add(&mut self, other: &Statistics) {
         self.steps += other.steps;
         self.rejected += other.rejected;
@@ -218,6 +232,7 @@ pub trait Integrator: DenseOutput + DynClone + Send {
     /// Forgets the Jacobian: its pattern or the size of the problem may have changed. `start` must follow.
     fn reset(&mut self, size: usize);
 
+    /// The states at the end of the last step.
     fn state(&self) -> &[f64];
 
     /// How many of the steps were limited by the stability of an explicit formula, not by its error.
@@ -225,8 +240,10 @@ pub trait Integrator: DenseOutput + DynClone + Send {
         0
     }
 
+    /// The effort so far.
     fn statistics(&self) -> Statistics;
 
+    /// The name of the method.
     fn name(&self) -> &'static str;
 }
 

@@ -22,8 +22,10 @@ use crate::ode::DenseOutput;
 
 /// Functions of time and state whose sign changes are events.
 pub trait CrossingFunctions {
+    /// How many functions there are.
     fn count(&self) -> usize;
 
+    /// The values of all functions at a point.
     fn evaluate(&mut self, t: f64, x: &[f64], values: &mut [f64]) -> Result<(), EvalError>;
 }
 
@@ -75,8 +77,11 @@ pub struct Event {
 /// A triggered function and the sign it has at the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
+    /// Which function crosses.
     pub function: usize,
+    /// The sign before.
     pub from: i8,
+    /// The sign behind.
     pub to: i8,
 }
 
@@ -118,6 +123,7 @@ pub struct RootFinder {
 }
 
 impl RootFinder {
+    /// For so many functions and states.
     pub fn new(functions: usize, states: usize) -> Self {
         let zeros = || vec![0.0; functions];
         RootFinder {
@@ -235,6 +241,7 @@ impl RootFinder {
         }
     }
 
+    /// The sign of each function.
     pub fn status(&self) -> &[i8] {
         &self.status
     }

@@ -13,6 +13,7 @@ use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::add_combination;
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, set_weights_of_both, worst_component};
 
+/// How many stages a step has.
 pub const STAGES: usize = 8;
 const GAMMA: f64 = 0.21193756319429014;
 const NODES: [f64; STAGES] =
@@ -87,6 +88,7 @@ const DENSE: [[f64; STAGES]; 3] = [
     ],
 ];
 
+/// A Rosenbrock method.
 #[derive(Clone)]
 pub struct Rosenbrock {
     options: Options,
@@ -113,6 +115,7 @@ pub struct Rosenbrock {
 }
 
 impl Rosenbrock {
+    /// For so many states.
     pub fn new(size: usize, options: Options) -> Self {
         let zeros = || vec![0.0; size];
         Rosenbrock {
@@ -140,6 +143,7 @@ impl Rosenbrock {
         }
     }
 
+    /// The length of the next step.
     pub fn next_step(&self) -> f64 {
         self.control.h
     }

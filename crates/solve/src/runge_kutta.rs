@@ -25,13 +25,16 @@ const SLOPE_DIFFERENCE: [(f64, f64); 2] = [(1e-3, 2000.0 / 3.0), (2e-3, -250.0 /
 
 /// The coefficients of a pair whose last stage is the slope at the end of the step, and the first of the next one.
 pub trait Formula: Clone + Send + 'static {
+    /// The name of the method.
     const NAME: &'static str;
     /// Order of the solution.
     const ORDER: usize;
+    /// Where the stages are in a step.
     const NODES: &'static [f64];
     /// Row s holds the weights of the stages before stage s. Row `LAST` gives the solution; rows behind it are for dense
     /// output only.
     const ROWS: &'static [&'static [f64]];
+    /// The stage at the end of the step.
     const LAST: usize;
 
     /// Norm of the error of a step of length `h`, the exponent of h in it being [`Self::ORDER`].
@@ -47,11 +50,13 @@ pub trait Formula: Clone + Send + 'static {
     fn dense(fraction: f64, weights: &mut [f64; MAX_STAGES]);
 }
 
+/// The most stages that a formula may have.
 pub const MAX_STAGES: usize = 16;
 
 /// From this product of step and fastest rate on the dense output is looked at.
 const DENSE_LIMIT: f64 = 1.5;
 
+/// An explicit Runge-Kutta method.
 #[derive(Clone)]
 pub struct RungeKutta<F: Formula> {
     options: Options,
@@ -77,6 +82,7 @@ pub struct RungeKutta<F: Formula> {
 }
 
 impl<F: Formula> RungeKutta<F> {
+    /// For so many states.
     pub fn new(size: usize, options: Options) -> Self {
         let zeros = || vec![0.0; size];
         RungeKutta {

@@ -6,10 +6,13 @@
 /// Where the entries of a sparse matrix are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
+    /// How many rows there are.
     pub rows: usize,
+    /// How many columns there are.
     pub columns: usize,
     /// Entries of column j are at positions `starts[j]..starts[j + 1]`.
     pub starts: Vec<usize>,
+    /// The row of each entry.
     pub indices: Vec<u32>,
 }
 
@@ -43,10 +46,12 @@ impl Pattern {
         }
     }
 
+    /// How many entries there are.
     pub fn entries(&self) -> usize {
         self.indices.len()
     }
 
+    /// The rows of a column.
     pub fn column(&self, column: usize) -> &[u32] {
         &self.indices[self.starts[column]..self.starts[column + 1]]
     }
@@ -57,6 +62,7 @@ impl Pattern {
         Some(self.starts[column] + offset)
     }
 
+    /// The share of entries among all places.
     pub fn density(&self) -> f64 {
         let cells = (self.rows * self.columns).max(1);
         self.entries() as f64 / cells as f64
@@ -103,6 +109,7 @@ impl Pattern {
         Pattern::from_entries(self.rows, self.columns, entries_of(self).into_iter().chain(entries_of(other)))
     }
 
+    /// The pattern of the transposed matrix.
     pub fn transposed(&self) -> Pattern {
         let mut starts = vec![0; self.rows + 1];
         for i in &self.indices {
@@ -127,7 +134,9 @@ impl Pattern {
 /// A sparse matrix: a pattern and the values in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseMatrix {
+    /// Where the entries are.
     pub pattern: Pattern,
+    /// The entries.
     pub values: Vec<f64>,
 }
 

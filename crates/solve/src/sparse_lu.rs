@@ -52,6 +52,7 @@ impl Factor {
     }
 }
 
+/// Factors of a sparse matrix.
 #[derive(Clone, Debug, Default)]
 pub struct SparseLu {
     pattern: Pattern,
@@ -117,10 +118,12 @@ impl SparseLu {
         Ok(lu)
     }
 
+    /// The number of rows.
     pub fn size(&self) -> usize {
         self.columns.len()
     }
 
+    /// How many diagonal blocks the matrix falls into.
     pub fn blocks(&self) -> usize {
         self.block_starts.len().saturating_sub(1)
     }
@@ -171,6 +174,7 @@ impl SparseLu {
         }
     }
 
+    /// The pattern of the matrix.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }

@@ -8,6 +8,7 @@ use crate::runge_kutta::{Formula, MAX_STAGES, RungeKutta};
 use crate::vector::add_combination;
 use crate::weights::norm;
 
+/// The method of Tsitouras of order 5.
 pub type Tsit5 = RungeKutta<Tsitouras>;
 
 #[derive(Clone)]

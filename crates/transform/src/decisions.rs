@@ -70,7 +70,9 @@ impl Subject {
 /// One decision.
 #[derive(Clone, Debug)]
 pub struct Decision {
+    /// The predicate and how it came out.
     pub question: Question,
+    /// What it decides about.
     pub subject: Subject,
     /// Where the text stands that asked.
     pub span: Option<Span>,
@@ -85,14 +87,17 @@ pub struct Decisions {
 }
 
 impl Decisions {
+    /// Whether nothing was decided.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
+    /// All decisions.
     pub fn iter(&self) -> impl Iterator<Item = &Decision> {
         self.list.iter()
     }
 
+    /// Adds other decisions.
     pub fn extend(&mut self, others: &Decisions) {
         for decision in &others.list {
             match decision.question {

@@ -19,9 +19,11 @@ pub const SMALLEST: usize = 16;
 pub trait Alphabet {
     /// A number for the leaf, and how it is read (its sign, left limits); `None` where there is no family.
     fn leaf(&self, node: Node) -> Option<(u32, u64)>;
+    /// Whether a built-in function may be part of a kernel.
     fn builtin(&self, op: Builtin) -> bool;
     /// Equal numbers for calls that differ in arguments only.
     fn call(&self, site: CallSiteId) -> Option<u64>;
+    /// Whether a relation may be part of a kernel.
     fn relation(&self, event: bool) -> bool;
 }
 
@@ -65,6 +67,7 @@ impl Shapes {
         &self.reads
     }
 
+    /// The expression has no shape.
     pub fn reject(&mut self) {
         self.eligible = false;
     }
@@ -173,7 +176,9 @@ impl Shapes {
 /// How items are put in order: alone, or as a family.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part {
+    /// Blocks of their own.
     Single(Vec<usize>),
+    /// Blocks of one shape.
     Family(Vec<usize>),
 }
 

@@ -25,6 +25,7 @@ pub struct InlineIntegration {
     pub step: VarId,
     /// What is known of each state, in their order.
     pub base: Vec<VarId>,
+    /// They take a step, in order.
     pub blocks: Vec<Block>,
     /// Which of them have one shape, in their order.
     pub families: Vec<Family>,

@@ -13,6 +13,7 @@ pub enum IndexReduction {
 /// What becomes of variables that are equal to others, or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Aliases {
+    /// Aliases are replaced by what they stand for.
     #[default]
     Eliminate,
     /// The equations stay as they were written, as textbooks sort them.
@@ -29,12 +30,16 @@ pub enum Switching {
     Difference,
 }
 
+/// What the transformations are to do.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options {
+    /// What becomes of constraints between states.
     pub index_reduction: IndexReduction,
+    /// What becomes of aliases.
     pub aliases: Aliases,
     /// Refuse what would otherwise be decided for the user with a warning: how redundant ideal switches share a current.
     pub strict: bool,
+    /// What becomes of derivatives at events.
     pub switching: Switching,
     /// The longest step of a method whose formula is sorted together with the equations.
     pub inline_step: Option<f64>,

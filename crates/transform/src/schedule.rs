@@ -12,11 +12,13 @@ use dae::{EqId, ExprId, Model, VarId};
 pub enum Role {
     /// Known before the run; computed by `Schedule::parameters` where it has a binding that is not a literal.
     Constant,
+    /// Fixed during a run.
     Parameter,
     /// A top-level input: keeps its start value unless something outside sets it.
     Input,
     /// Integrated; `derivative` is the variable of its derivative.
     State {
+        /// The variable of its derivative.
         derivative: VarId,
     },
     /// Computed by a block: algebraic variables, derivatives of states, dummy derivatives.
@@ -25,7 +27,9 @@ pub enum Role {
     Discrete,
     /// Always equal to another variable, or to its negative (for Booleans: its negation).
     Alias {
+        /// The representative of the alias set.
         of: VarId,
+        /// It is the negative, or the negation.
         negated: bool,
     },
 }
@@ -44,25 +48,43 @@ pub enum Timing {
 /// `variable := value`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {
+    /// What is computed.
     pub variable: VarId,
+    /// What it is computed from.
     pub value: ExprId,
     /// The equation it was solved from; `None` for start values and the like.
     pub equation: Option<EqId>,
 }
 
+/// One entry of a sorted list.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Block {
-    Assign { assignment: Assignment, timing: Timing },
-    System { system: Box<EquationSystem>, timing: Timing },
+    /// One unknown from one equation.
+    Assign {
+        /// The unknown and its value.
+        assignment: Assignment,
+        /// When it has to be evaluated.
+        timing: Timing,
+    },
+    /// Several unknowns from as many equations.
+    System {
+        /// The unknowns and equations.
+        system: Box<EquationSystem>,
+        /// When it has to be evaluated.
+        timing: Timing,
+    },
 }
 
+/// How a system can be solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SystemKind {
     /// Linear in the iteration variables as long as relations are frozen.
     Linear(Matrix),
+    /// Anything else.
     Nonlinear,
     /// Discrete unknowns among the continuous ones; the continuous rest is linear or nonlinear for given discrete values.
     Mixed {
+        /// The matrix of the continuous part, where that is linear.
         linear: Option<Matrix>,
     },
 }
@@ -74,10 +96,12 @@ pub enum Matrix {
     Constant,
     /// Only at events.
     Frozen,
+    /// With every evaluation.
     Varying,
 }
 
 impl SystemKind {
+    /// The name in summaries.
     pub fn name(self) -> &'static str {
         match self {
             SystemKind::Linear(_) => "linear",
@@ -97,6 +121,7 @@ impl SystemKind {
 }
 
 impl Matrix {
+    /// The name in summaries.
     pub fn name(self) -> &'static str {
         match self {
             Matrix::Constant => "constant",
@@ -110,11 +135,15 @@ impl Matrix {
 /// An untorn system has no inner assignments.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EquationSystem {
+    /// How it can be solved.
     pub kind: SystemKind,
     /// All unknowns and all equations of it, for messages and counts.
     pub unknowns: Vec<VarId>,
+    /// All equations.
     pub equations: Vec<EqId>,
+    /// The unknowns that are guessed.
     pub iteration: Vec<VarId>,
+    /// What follows from the guesses, in order.
     pub inner: Vec<Assignment>,
     /// Expressions that are zero at the solution, as many as iteration variables.
     pub residuals: Vec<ExprId>,
@@ -124,9 +153,12 @@ pub struct EquationSystem {
     pub discrete: Vec<Assignment>,
 }
 
+/// An integrated variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
+    /// The variable.
     pub variable: VarId,
+    /// The variable of its derivative.
     pub derivative: VarId,
 }
 
@@ -140,7 +172,9 @@ pub struct State {
 /// the values of the states change with it and integration starts anew; everything else stays continuous.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StateSet {
+    /// What the states are chosen from.
     pub candidates: Vec<VarId>,
+    /// What is integrated.
     pub states: Vec<VarId>,
     /// One row for each state, one entry for each candidate.
     pub selection: Vec<Vec<VarId>>,
@@ -148,6 +182,7 @@ pub struct StateSet {
     /// the candidates. Each is a variable of the schedule, for output only; `None` for zero. There are as many
     /// constraints as dependent variables and candidates that are not states.
     pub jacobian: Vec<Vec<Option<VarId>>>,
+    /// How many variables in the constraints never are states.
     pub dependent: usize,
     /// The candidates that the model asks for as states: none, or as many as there are states.
     pub asked: Vec<usize>,
@@ -321,6 +356,7 @@ pub struct Projection {
     /// How many orders below its highest derivative each constraint is, and each state. A constraint holds states of its own
     /// level, which it determines, and of higher levels: positions above velocities.
     pub constraint_levels: Vec<usize>,
+    /// How many orders below its highest derivative each state is.
     pub state_levels: Vec<usize>,
 }
 
@@ -328,6 +364,7 @@ pub struct Projection {
 /// otherwise the conditions contradict each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InitialCheck {
+    /// The condition.
     pub equation: EqId,
     /// The last blocks of the initial problem compute it; zero if the condition holds.
     pub residual: VarId,
@@ -340,7 +377,9 @@ pub struct InitialCheck {
 /// Blocks that stand next to each other, have one shape and do not depend on each other: one entry of the schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Family {
+    /// The first block.
     pub first: usize,
+    /// How many blocks there are.
     pub count: usize,
 }
 
@@ -349,6 +388,7 @@ pub struct Family {
 pub struct Schedule {
     /// The model with everything the transformations added: derivative variables, differentiated equations.
     pub model: Model,
+    /// What each variable is for the simulation.
     pub roles: base::IdVec<VarId, Role>,
     /// In the order of the integrator's vector.
     pub states: Vec<State>,
@@ -376,6 +416,7 @@ pub struct Schedule {
     pub free: base::IdVec<VarId, bool>,
     /// What the values of parameters decided.
     pub decisions: crate::Decisions,
+    /// What is reported about the transformations.
     pub summary: Summary,
     /// Of a model in one structure: the differentiated variables that constraints determine. They must not jump at an event
     /// without a reason.
@@ -406,9 +447,13 @@ impl Schedule {
 pub struct Summary {
     /// Counts of the flat model.
     pub equations: usize,
+    /// Variables that equations determine.
     pub unknowns: usize,
+    /// Parameters and constants.
     pub parameters: usize,
+    /// Discrete unknowns.
     pub discrete: usize,
+    /// Variables that always are equal to others.
     pub aliases: usize,
     /// States that became algebraic by index reduction.
     pub dummy_states: Vec<VarId>,

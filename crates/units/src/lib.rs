@@ -1,6 +1,5 @@
 //! Units of measure: from text such as `N.m/rad` to exponents of the seven base units of the SI, and conversions between
 //! units of the same dimension (Modelica specification, chapter 19; the SI brochure of the BIPM, 9th edition).
-#![warn(missing_docs)]
 
 mod convert;
 mod dimension;

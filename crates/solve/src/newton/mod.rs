@@ -29,8 +29,10 @@ use std::fmt;
 
 /// Equations `r(x) = 0`, as many as unknowns.
 pub trait NonlinearSystem {
+    /// How many unknowns there are.
     fn size(&self) -> usize;
 
+    /// What the equations leave over at a point.
     fn residual(&mut self, x: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
 
     /// Where ∂r/∂x can be non-zero; `None` stands for everywhere.
@@ -53,10 +55,12 @@ pub trait NonlinearSystem {
     }
 }
 
+/// How to iterate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewtonOptions {
     /// Largest error of an unknown relative to itself.
     pub tolerance: f64,
+    /// How many iterations there may be.
     pub max_iterations: usize,
     /// Typical magnitudes of the unknowns: how long steps may be. A shorter list is continued with ones.
     pub nominals: Vec<f64>,
@@ -81,15 +85,23 @@ impl Default for NewtonOptions {
 /// Effort spent since creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewtonStatistics {
+    /// How often a system was solved.
     pub solves: u64,
+    /// Corrections.
     pub iterations: u64,
+    /// Evaluations of the residual.
     pub residuals: u64,
+    /// Evaluations of the Jacobian.
     pub jacobians: u64,
+    /// Factorisations.
     pub factorisations: u64,
+    /// How often there was no solution.
     pub failures: u64,
 }
 
+/// Why there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum NewtonError {
     /// No pivot for this unknown, and the equations are not consistent.
     Singular { column: usize },
@@ -130,6 +142,7 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// What is smaller than this in units of the nominal value is zero.
 const SMALLEST: f64 = 1e-42;
 
+/// Newton's method with its scratch space.
 #[derive(Clone)]
 pub struct NewtonSolver {
     options: NewtonOptions,
@@ -214,10 +227,12 @@ impl NewtonSolver {
         })
     }
 
+    /// The effort so far.
     pub fn statistics(&self) -> NewtonStatistics {
         self.statistics
     }
 
+    /// How it iterates.
     pub fn options(&self) -> &NewtonOptions {
         &self.options
     }
@@ -227,6 +242,7 @@ impl NewtonSolver {
         &self.start
     }
 
+    /// How it iterates, to be changed.
     pub fn options_mut(&mut self) -> &mut NewtonOptions {
         &mut self.options
     }

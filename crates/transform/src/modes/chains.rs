@@ -11,6 +11,7 @@ use crate::work::Work;
 /// As many equations as variables, continuous ones only.
 #[derive(Clone, Default, Debug)]
 pub struct Chains {
+    /// One for each equation.
     pub rows: Vec<ChainRow>,
     /// Each variable and its derivatives up to the highest.
     pub columns: Vec<Vec<VarId>>,
@@ -23,7 +24,9 @@ pub struct Chains {
 /// An equation, and what has to vanish of it and of each of its derivatives.
 #[derive(Clone, Debug)]
 pub struct ChainRow {
+    /// The equation.
     pub equation: EqId,
+    /// The residuals of the equation and of its derivatives.
     pub residuals: Vec<ExprId>,
 }
 

@@ -49,6 +49,7 @@ pub struct Modes {
 /// One structural condition.
 #[derive(Clone, Debug)]
 pub struct Condition {
+    /// The Boolean expression.
     pub expression: ExprId,
     /// The Boolean that has its value.
     pub monitor: VarId,
@@ -60,10 +61,13 @@ type Decided = (EqId, Vec<usize>);
 /// What a schedule knows about the mode it belongs to.
 #[derive(Clone)]
 pub struct Mode {
+    /// All modes of the model.
     pub modes: Arc<Modes>,
+    /// The truth of each condition.
     pub key: Key,
     /// What the schedule was made for.
     pub entry: Entry,
+    /// Equations and variables with their derivatives.
     pub chains: Chains,
     /// What to tell when the mode is entered.
     pub notices: Vec<Diagnostic>,
@@ -72,7 +76,9 @@ pub struct Mode {
 /// Whether a schedule is made for the start of a run, with an initial problem, or for a mode entered during it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Entry {
+    /// At the start of a run.
     Start,
+    /// During a run.
     Running,
 }
 
@@ -126,6 +132,7 @@ impl Modes {
         Self { model, plain, conditions, switched, stem: OnceLock::new(), strict }
     }
 
+    /// The structural conditions.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }

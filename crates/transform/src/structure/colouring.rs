@@ -12,7 +12,9 @@ use super::{Incidence, NONE};
 /// A red edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedEdge {
+    /// The equation.
     pub row: u32,
+    /// The unknown.
     pub column: u32,
     /// The place of the equation in the order, from 1.
     pub number: u32,

@@ -10,18 +10,22 @@ pub struct Components {
 }
 
 impl Components {
+    /// How many groups there are.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
+    /// Whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The rows of a group.
     pub fn group(&self, index: usize) -> &[u32] {
         &self.rows[self.starts[index] as usize..self.starts[index + 1] as usize]
     }
 
+    /// All groups, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> + '_ {
         (0..self.len()).map(|index| self.group(index))
     }

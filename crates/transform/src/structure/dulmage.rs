@@ -8,9 +8,11 @@ use super::{Incidence, Matching, NONE};
 pub struct Decomposition {
     /// More rows than columns.
     pub over_rows: Vec<u32>,
+    /// The columns of the over-determined part.
     pub over_columns: Vec<u32>,
     /// Fewer rows than columns.
     pub under_rows: Vec<u32>,
+    /// The columns of the under-determined part.
     pub under_columns: Vec<u32>,
 }
 

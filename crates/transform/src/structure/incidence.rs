@@ -22,27 +22,32 @@ impl Default for IncidenceBuilder {
 }
 
 impl IncidenceBuilder {
+    /// Room for so many rows and entries.
     pub fn with_capacity(rows: usize, entries: usize) -> Self {
         let mut starts = Vec::with_capacity(rows + 1);
         starts.push(0);
         Self { starts, entries: Vec::with_capacity(entries) }
     }
 
+    /// Adds a row.
     pub fn push_row(&mut self, columns: impl IntoIterator<Item = u32>) {
         self.entries.extend(columns);
         self.starts.push(self.entries.len() as u32);
     }
 
+    /// How many rows there are so far.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
     }
 
+    /// The finished incidence with so many columns.
     pub fn finish(self, columns: usize) -> Incidence {
         Incidence { starts: self.starts, entries: self.entries, columns }
     }
 }
 
 impl Incidence {
+    /// The incidence with these columns in each row.
     pub fn from_rows(rows: &[Vec<u32>], columns: usize) -> Self {
         let mut builder = IncidenceBuilder::default();
         for row in rows {
@@ -51,10 +56,12 @@ impl Incidence {
         builder.finish(columns)
     }
 
+    /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
     }
 
+    /// How many columns there are.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -64,10 +71,12 @@ impl Incidence {
         self.entries.len()
     }
 
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
+    /// The columns of a row.
     pub fn row(&self, row: usize) -> &[u32] {
         &self.entries[self.range(row)]
     }
@@ -77,6 +86,7 @@ impl Incidence {
         self.starts[row] as usize..self.starts[row + 1] as usize
     }
 
+    /// The column of an entry.
     pub fn column_of(&self, entry: usize) -> u32 {
         self.entries[entry]
     }

@@ -9,15 +9,19 @@ use super::{Incidence, NONE};
 /// Which column each row has and the other way round; `NONE` where it has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matching {
+    /// `NONE` for a row without a column.
     pub column_of_row: Vec<u32>,
+    /// `NONE` for a column without a row.
     pub row_of_column: Vec<u32>,
 }
 
 impl Matching {
+    /// Nothing is matched.
     pub fn empty(rows: usize, columns: usize) -> Self {
         Self { column_of_row: vec![NONE; rows], row_of_column: vec![NONE; columns] }
     }
 
+    /// A matching of the largest size.
     pub fn maximum(incidence: &Incidence) -> Self {
         let mut matching = Self::empty(incidence.rows(), incidence.columns());
         matching.extend(incidence);
@@ -37,23 +41,28 @@ impl Matching {
         matching
     }
 
+    /// Matches a row with a column.
     pub fn assign(&mut self, row: u32, column: u32) {
         self.column_of_row[row as usize] = column;
         self.row_of_column[column as usize] = row;
     }
 
+    /// How many rows are matched.
     pub fn size(&self) -> usize {
         self.column_of_row.iter().filter(|&&column| column != NONE).count()
     }
 
+    /// Whether every row and every column is matched.
     pub fn is_perfect(&self) -> bool {
         !self.column_of_row.contains(&NONE) && !self.row_of_column.contains(&NONE)
     }
 
+    /// The rows without a column.
     pub fn unmatched_rows(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.column_of_row.len() as u32).filter(|&row| self.column_of_row[row as usize] == NONE)
     }
 
+    /// The columns without a row.
     pub fn unmatched_columns(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.row_of_column.len() as u32).filter(|&column| self.row_of_column[column as usize] == NONE)
     }
@@ -90,6 +99,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    /// A search in an incidence.
     pub fn new(incidence: &'a Incidence) -> Self {
         let starts: Vec<u32> = (0..incidence.rows()).map(|row| incidence.range(row).start as u32).collect();
         Self {

@@ -16,7 +16,9 @@ use super::{Incidence, Matching, NONE};
 /// σ: an incidence with an order beside each entry.
 #[derive(Clone, Debug)]
 pub struct Signature {
+    /// Which unknowns are in which equations.
     pub incidence: Incidence,
+    /// The highest derivative of each entry.
     pub orders: Vec<u32>,
     /// A lower bound for the highest derivative of each variable: it may be needed where it determines nothing.
     pub lowest: Vec<u32>,
@@ -37,6 +39,7 @@ impl Signature {
     }
 }
 
+/// How often equations and unknowns are differentiated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offsets {
     /// How often each equation is differentiated.
@@ -52,6 +55,7 @@ pub struct Offsets {
 /// Why there are no offsets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
+    /// No equations and unknowns can be matched.
     Singular,
     /// An equation could not be differentiated.
     NotDifferentiable,
@@ -67,9 +71,11 @@ pub type Entries = Vec<(u32, u32)>;
 
 /// One way to find the offsets. `None` if the system is structurally singular.
 pub trait OffsetMethod {
+    /// The smallest offsets; `None` if the structure is singular.
     fn offsets(&self, signature: &Signature) -> Option<Offsets>;
 }
 
+/// The method of Pantelides.
 pub struct Pantelides;
 
 impl OffsetMethod for Pantelides {

@@ -11,8 +11,11 @@ use super::{Incidence, NONE};
 /// What to guess (columns), what follows in which order (row solved for column), and which rows remain to be satisfied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Torn {
+    /// The unknowns that are guessed.
     pub iteration: Vec<u32>,
+    /// Equations and the unknowns that they determine, in order.
     pub inner: Vec<(u32, u32)>,
+    /// The equations that are left.
     pub residual: Vec<u32>,
 }
 
