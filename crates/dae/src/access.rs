@@ -101,14 +101,17 @@ impl Access {
         Err(format!("the model may not {verb} `{shown}`; {}", option("--allow-write", &path)))
     }
 
+    /// Whether any file may be written.
     pub fn allows_some_writing(&self) -> bool {
         !self.allowed.write.is_empty()
     }
 
+    /// Whether the environment of the process may be read and changed.
     pub fn allows_environment(&self) -> bool {
         self.allowed.environment
     }
 
+    /// Whether a variable of the environment may be used; the error says what to do.
     pub fn environment(&self, verb: &str, name: &str) -> Result<(), String> {
         match self.allowed.environment {
             true => Ok(()),

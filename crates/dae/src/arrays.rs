@@ -41,6 +41,7 @@ fn scalars<D: Domain + ?Sized, const N: usize>(
     if is_open { open(domain) } else { known() }
 }
 
+/// An operation on two scalars.
 pub fn scalar_arithmetic<D: Domain + ?Sized>(
     domain: &mut D,
     op: ArithmeticOp,
@@ -57,6 +58,7 @@ fn scalar_builtin<D: Domain + ?Sized>(domain: &mut D, op: Builtin, arguments: &[
     if arguments.iter().all(Value::is_known) { known::builtin(op, arguments) } else { domain.builtin(op, arguments) }
 }
 
+/// A comparison of two scalars.
 pub fn compare<D: Domain + ?Sized>(
     domain: &mut D,
     op: CompareOp,
@@ -81,10 +83,12 @@ fn map<D: Domain + ?Sized>(
     }
 }
 
+/// The negative of a scalar.
 pub fn negate<D: Domain + ?Sized>(domain: &mut D, value: ValueOf<D>) -> Outcome<ValueOf<D>> {
     map(domain, value, &mut |domain, x| scalars(domain, [x], || known::negate(x), |domain| domain.negate(x)))
 }
 
+/// The negation of a scalar.
 pub fn not<D: Domain + ?Sized>(domain: &mut D, value: ValueOf<D>) -> Outcome<ValueOf<D>> {
     map(domain, value, &mut |domain, x| scalars(domain, [x], || known::not(x), |domain| domain.not(x)))
 }

@@ -18,13 +18,16 @@ use crate::tangent::{Helpers, contains_reals, has_derivative};
 /// Why there is no derivative.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NotDifferentiable {
+    /// The function without a derivative.
     pub function: Option<Name>,
+    /// Why there is none.
     pub reason: String,
     /// The loop that is the reason.
     pub iteration: Option<Span>,
 }
 
 impl NotDifferentiable {
+    /// Nothing but a reason.
     pub fn because(reason: impl Into<String>) -> Self {
         Self { function: None, reason: reason.into(), iteration: None }
     }
@@ -81,6 +84,7 @@ enum Kind {
 }
 
 impl Differentiator {
+    /// No functions are known yet.
     pub fn new() -> Self {
         Self::default()
     }

@@ -10,10 +10,12 @@ use crate::function::{
     for_each_statement,
 };
 
+/// What calls of functions do besides giving results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
     /// An assertion, or a function in another language, which may report an error.
     pub checks: bool,
+    /// The result may differ from call to call.
     pub impure: bool,
 }
 

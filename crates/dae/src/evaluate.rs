@@ -18,6 +18,7 @@ pub trait Externals {
 
 /// Functions of shared libraries that the user allowed to be called.
 pub trait OutsideFunctions: Send + Sync {
+    /// Whether there is a function of this name.
     fn has(&self, symbol: &str) -> bool;
 
     /// As `Externals::call`.
@@ -41,6 +42,7 @@ pub struct Constants<'a> {
 }
 
 impl<'a> Constants<'a> {
+    /// All functions in other languages are called there.
     pub fn new(externals: &'a mut dyn Externals) -> Self {
         Self { externals, warnings: Vec::new() }
     }
@@ -67,6 +69,7 @@ impl Domain for Constants<'_> {
 pub type Evaluator<'a> = Executor<'a, Constants<'a>>;
 
 impl<'a> Evaluator<'a> {
+    /// Runs functions on values.
     pub fn new(functions: &'a Functions, externals: &'a mut dyn Externals) -> Self {
         Executor::over(functions, Constants::new(externals))
     }

@@ -18,6 +18,7 @@ pub struct Follower {
 }
 
 impl Follower {
+    /// For the expressions of a model.
     pub fn new(model: &Model) -> Self {
         let is_discrete =
             |variable: &Variable| variable.ty != VariableType::Real || variable.variability <= Variability::Discrete;

@@ -26,7 +26,9 @@ base::id_type!(
     pub CallSiteId, "call"
 );
 
+/// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum CompareOp {
     Less,
     LessEqual,
@@ -39,6 +41,7 @@ pub enum CompareOp {
 /// Operators on scalars that are neither arithmetic nor logic: mathematical functions and the operators of Modelica
 /// that need the simulator (specification 3.7 and 16).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum Builtin {
     // One argument.
     Sin,
@@ -127,6 +130,7 @@ impl Builtin {
         matches!(self, SubSample | SuperSample | ShiftSample | BackSample | NoClock)
     }
 
+    /// Whether it makes a clock.
     pub fn is_clock_constructor(self) -> bool {
         use Builtin::*;
         matches!(self, ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver)
@@ -135,6 +139,7 @@ impl Builtin {
 
 /// One expression. Sixteen bytes.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum Node {
     Real(f64),
     Integer(i64),
@@ -258,6 +263,7 @@ impl Node {
 /// in row-major order and each record field by field; the outputs are numbered likewise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CallSite {
+    /// The function.
     pub function: FunctionId,
     /// One for each input of the function.
     pub inputs: Vec<Shape>,
@@ -268,14 +274,18 @@ pub struct CallSite {
 /// The scalars of one value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
+    /// One number or text.
     Scalar,
     /// Sizes and the shape of an element.
     Array(Vec<u32>, Box<Shape>),
+    /// The fields of a record.
     Record(Vec<Shape>),
     /// A function passed as an argument, with the shapes of the inputs that are already given; their scalars stand in
     /// the argument list.
     Function {
+        /// The function.
         function: FunctionId,
+        /// Inputs that have values already.
         given: Vec<(u32, Shape)>,
     },
 }
@@ -318,6 +328,7 @@ struct Operands {
 }
 
 impl Exprs {
+    /// An empty arena.
     pub fn new() -> Self {
         Self::default()
     }
@@ -357,6 +368,7 @@ impl Exprs {
         self.node_index.find(node.place(), || FxBuildHasher.hash_one(node), same).map(ExprId::from_index)
     }
 
+    /// The node of an expression.
     pub fn node(&self, id: ExprId) -> Node {
         self.nodes[id]
     }
@@ -367,14 +379,17 @@ impl Exprs {
         self.partial[id]
     }
 
+    /// How many expressions there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
+    /// Whether there are no expressions.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
+    /// Interns a list of arguments.
     pub fn args(&mut self, items: &[ExprId]) -> ArgsId {
         let hash = FxBuildHasher.hash_one(items);
         let (arguments, lists) = (&self.arguments, &self.lists);
@@ -396,11 +411,13 @@ impl Exprs {
         id
     }
 
+    /// A list of arguments.
     pub fn arguments(&self, id: ArgsId) -> &[ExprId] {
         let (start, end) = self.lists[id];
         &self.arguments[start as usize..end as usize]
     }
 
+    /// Interns a call site.
     pub fn site(&mut self, site: CallSite) -> CallSiteId {
         if let Some(&known) = self.site_index.get(&site) {
             return known;
@@ -410,10 +427,12 @@ impl Exprs {
         id
     }
 
+    /// A call site.
     pub fn call_site(&self, id: CallSiteId) -> &CallSite {
         &self.sites[id]
     }
 
+    /// All call sites.
     pub fn call_sites(&self) -> &IdVec<CallSiteId, CallSite> {
         &self.sites
     }
@@ -498,6 +517,7 @@ impl Exprs {
         }
     }
 
+    /// All expressions, operands before what they are in.
     pub fn ids(&self) -> impl Iterator<Item = ExprId> + use<> {
         (0..self.nodes.len()).map(ExprId::from_index)
     }

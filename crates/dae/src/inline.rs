@@ -49,6 +49,7 @@ impl Default for Inliner {
 }
 
 impl Inliner {
+    /// No functions are known yet.
     pub fn new() -> Self {
         Self { limits: USUAL, calls: FxHashMap::default(), memo: Memo::default() }
     }
@@ -192,7 +193,9 @@ fn passes_function(expr: &Expr) -> bool {
 /// A call that stayed a call.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptCall {
+    /// The function that is called.
     pub function: FunctionId,
+    /// The expression of its first result.
     pub first_result: ExprId,
     /// Under which it is made.
     pub condition: Option<ExprId>,
@@ -210,10 +213,12 @@ pub struct Expressions<'e> {
 }
 
 impl<'e> Expressions<'e> {
+    /// Makes expressions in an arena, so many at most.
     pub fn new(exprs: &'e mut Exprs, stage: Stage, operations: usize) -> Self {
         Self { exprs, stage, operations, conditions: Vec::new(), kept: Vec::new() }
     }
 
+    /// The calls that could not be written out.
     pub fn kept_calls(&self) -> &[KeptCall] {
         &self.kept
     }

@@ -7,11 +7,13 @@ use crate::scalar;
 use crate::string_format::{Format, general, padded};
 use crate::value::{Array, Kind, Value};
 
+/// A value, or why there is none.
 pub type Outcome<T> = Result<T, String>;
 
 /// The longest String that is made.
 const MOST_TEXT: usize = 1 << 24;
 
+/// The type of a value in words.
 pub fn kind<U>(value: &Value<U>) -> String {
     match value {
         Value::Real(_) | Value::Open(_, Kind::Real) => "Real".into(),
@@ -27,23 +29,28 @@ pub fn kind<U>(value: &Value<U>) -> String {
     }
 }
 
+/// The value as a Real.
 pub fn real_of<U: Clone>(value: &Value<U>) -> Outcome<f64> {
     value.as_real().ok_or_else(|| format!("a number is expected here, not {}", kind(value)))
 }
 
+/// The value as an Integer.
 pub fn integer_of<U: Clone>(value: &Value<U>) -> Outcome<i64> {
     value.as_integer().ok_or_else(|| format!("an Integer is expected here, not {} {value}", kind(value)))
 }
 
+/// The value as a Boolean.
 pub fn boolean_of<U: Clone>(value: &Value<U>) -> Outcome<bool> {
     value.as_boolean().ok_or_else(|| format!("a Boolean is expected here, not {}", kind(value)))
 }
 
+/// The value as a size.
 pub fn size_of<U: Clone>(value: &Value<U>) -> Outcome<usize> {
     let size = integer_of(value)?;
     usize::try_from(size).map_err(|_| format!("the size {size} is negative"))
 }
 
+/// The value as an array.
 pub fn array_of<U: Clone>(value: &Value<U>) -> Outcome<&Array<U>> {
     value.as_array().ok_or_else(|| format!("an array is expected here, not {}", kind(value)))
 }
@@ -52,10 +59,12 @@ pub fn array_of<U: Clone>(value: &Value<U>) -> Outcome<&Array<U>> {
 /// so that it does not matter where something is computed.
 pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 
+/// Whether an Integer is one that all parts of the program can hold.
 pub fn is_exact(integer: i64) -> bool {
     integer.unsigned_abs() <= LARGEST_INTEGER as u64
 }
 
+/// The negative.
 pub fn negate<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     match value {
         Value::Real(x) => Ok(Value::Real(-x)),
@@ -64,10 +73,12 @@ pub fn negate<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     }
 }
 
+/// The negation.
 pub fn not<U: Clone>(value: &Value<U>) -> Outcome<Value<U>> {
     boolean_of(value).map(|value| Value::Boolean(!value))
 }
 
+/// The operator in Modelica.
 pub fn symbol(op: ArithmeticOp) -> char {
     match op {
         ArithmeticOp::Add => '+',
@@ -115,6 +126,7 @@ fn real_arithmetic(op: ArithmeticOp, x: f64, y: f64) -> Outcome<f64> {
     }
 }
 
+/// The result of a comparison.
 pub fn compare<U: Clone>(op: CompareOp, a: &Value<U>, b: &Value<U>) -> Outcome<Value<U>> {
     match a.order(b) {
         Some(order) => Ok(Value::Boolean(scalar::compare(op, order))),
@@ -184,12 +196,14 @@ fn binary<U: Clone>(op: Builtin, x: &Value<U>, y: &Value<U>) -> Outcome<Value<U>
 }
 
 /// `start : step : stop` (10.4.3): the first element, the step and how many there are.
+#[allow(missing_docs, reason = "the variants say what their fields are")]
 pub enum Range {
     Integers { first: i64, step: i64, count: usize },
     Reals { first: f64, step: f64, count: usize },
 }
 
 impl Range {
+    /// The range of three values.
     pub fn of<U: Clone>(start: &Value<U>, step: Option<&Value<U>>, stop: &Value<U>) -> Outcome<Self> {
         let is_real = |value: &Value<U>| matches!(value, Value::Real(_));
         if is_real(start) || is_real(stop) || step.is_some_and(is_real) {
@@ -215,6 +229,7 @@ impl Range {
         Ok(Range::Integers { first, step, count: usize::try_from(count).unwrap_or(usize::MAX) })
     }
 
+    /// How many values there are.
     pub fn count(&self) -> usize {
         match self {
             Range::Integers { count, .. } | Range::Reals { count, .. } => *count,

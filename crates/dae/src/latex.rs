@@ -8,12 +8,14 @@ use crate::print::name_of;
 const LIMIT: usize = 8000;
 
 impl Model {
+    /// An expression as a formula.
     pub fn expression_latex(&self, expression: ExprId) -> String {
         let mut writer = Writer { model: self, out: String::new(), stack: vec![Item::Expression(expression, 0)] };
         writer.run();
         writer.out
     }
 
+    /// An equation as a formula.
     pub fn equation_latex(&self, equation: EqId) -> String {
         self.equations
             .get(equation)

@@ -1,5 +1,6 @@
 //! The flat hybrid DAE: scalar variables and equations over one arena of shared expressions, every entity with its
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
+#![warn(missing_docs)]
 
 pub mod access;
 pub mod arrays;
@@ -13,6 +14,7 @@ pub mod evaluate_expr;
 pub mod event_free;
 pub mod execute;
 pub mod expr;
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub mod function;
 mod function_text;
 pub mod inline;

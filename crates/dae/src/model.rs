@@ -21,56 +21,81 @@ base::id_type!(
     pub EqId, "eq"
 );
 
+/// The type of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VariableType {
+    /// Floating-point numbers.
     Real,
+    /// Whole numbers.
     Integer,
+    /// Truth values.
     Boolean,
     /// The index in `Model::enumerations`.
     Enumeration(u32),
+    /// Texts.
     String,
     /// An external object; its binding is the call of the constructor.
     Object,
+    /// Clocks (16).
     Clock,
 }
 
+/// When a value may change, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Variability {
+    /// Never.
     Constant,
+    /// Not during a run.
     Parameter,
+    /// At events.
     Discrete,
+    /// Always.
     Continuous,
 }
 
+/// What a variable is for the outside.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Causality {
+    /// Neither an input nor an output.
     Local,
     /// Of the whole model: given from outside.
     Input,
+    /// Read from outside.
     Output,
 }
 
+/// How much a variable is wanted as a state (4.9.7.1), in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum StateSelect {
+    /// Under no circumstances.
     Never,
+    /// If nothing else can be one.
     Avoid,
+    /// If it is differentiated.
     #[default]
     Default,
+    /// Rather than others.
     Prefer,
+    /// Under all circumstances.
     Always,
 }
 
+/// A scalar variable.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// The full name.
     pub path: PathId,
+    /// The type.
     pub ty: VariableType,
+    /// When it may change.
     pub variability: Variability,
+    /// What it is for the outside.
     pub causality: Causality,
     /// Of parameters and constants. The declaration equations of others are equations.
     pub binding: Option<ExprId>,
     /// Shared by all elements of an array where they are equal.
     pub attributes: Arc<Attributes>,
+    /// Declared in a protected section.
     pub protected: bool,
     /// `annotation(HideResult = true)`.
     pub hidden: bool,
@@ -84,36 +109,51 @@ pub struct Variable {
     pub derivative_of: Option<VarId>,
 }
 
+/// The attributes of a variable (4.9).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Attributes {
+    /// The start value.
     pub start: Option<ExprId>,
     /// At what depth of components the start value and the binding were written, 1 for the model itself: what is said
     /// further up is meant for this use of the component (specification 8.6.2). 0 where nobody said so.
     pub start_level: u16,
+    /// The depth at which the binding was written.
     pub binding_level: u16,
     /// True only where it was given: parameters default to fixed, others to not.
     pub fixed: Option<ExprId>,
+    /// The usual size.
     pub nominal: Option<ExprId>,
+    /// The smallest value.
     pub min: Option<ExprId>,
+    /// The largest value.
     pub max: Option<ExprId>,
+    /// How much it is wanted as a state.
     pub state_select: StateSelect,
+    /// The unit of its values.
     pub unit: Option<Name>,
+    /// The unit to show values in.
     pub display_unit: Option<Name>,
+    /// The kind of quantity.
     pub quantity: Option<Name>,
+    /// The comment of the declaration.
     pub description: Option<Arc<str>>,
 }
 
-/// Where an equation comes from; `steps` tell what was made of it since.
+/// Where an equation comes from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Origin {
     /// The component in whose class the text stands.
     pub component: PathId,
+    /// Where the text stands.
     pub span: Option<Span>,
+    /// How the equation was made.
     pub kind: OriginKind,
 }
 
+/// How an equation was made.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OriginKind {
+    /// The text is an equation.
     Written,
     /// The declaration equation of a variable.
     Binding,
@@ -121,9 +161,11 @@ pub enum OriginKind {
     Potential,
     /// Made from `connect`: the sum of flows, or a flow that is not connected.
     FlowSum,
+    /// Made from `connect`: the value of a stream variable.
     Stream,
     /// The state of a when condition and the like, made by `lang`.
     Auxiliary,
+    /// The result of an algorithm section.
     Algorithm,
     /// The derivative of another equation.
     Derivative(EqId),
@@ -145,6 +187,7 @@ pub enum EquationRole {
     Algorithm(u32),
 }
 
+/// The when clause of an equation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WhenClause {
     /// The when statement it belongs to, and its branches: two equations of one clause have the same number.
@@ -157,53 +200,75 @@ pub struct WhenClause {
 /// `left = right`.
 #[derive(Clone, Debug)]
 pub struct Equation {
+    /// The left side.
     pub left: ExprId,
+    /// The right side.
     pub right: ExprId,
+    /// How it is to be read.
     pub role: EquationRole,
+    /// Where it comes from.
     pub origin: Origin,
 }
 
 /// What happens besides equations.
 #[derive(Clone, Debug)]
 pub struct Action {
+    /// What happens.
     pub kind: ActionKind,
     /// Active when this Boolean expression is true; for those in a when clause it is `Exprs::rising` of the condition.
     /// `None`: always.
     pub condition: Option<ExprId>,
+    /// Where it comes from.
     pub origin: Origin,
 }
 
+/// What happens besides equations.
 #[derive(Clone, Debug)]
 pub enum ActionKind {
+    /// A state gets a value.
     Reinit {
+        /// The state.
         state: VarId,
+        /// Its value.
         value: ExprId,
     },
     /// `holds` is the asserted condition; `message` a String expression.
     Assert {
+        /// What has to hold.
         holds: ExprId,
+        /// What to say if it does not.
         message: ExprId,
+        /// The run goes on all the same.
         warning: bool,
     },
+    /// The run ends.
     Terminate {
+        /// What to say about it.
         message: ExprId,
     },
     /// A function called for its effect.
     Call(ExprId),
 }
 
+/// An enumeration type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Enumeration {
+    /// The full name.
     pub name: Name,
+    /// The literals, in order.
     pub literals: Vec<Name>,
 }
 
 /// `annotation(experiment(…))`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Experiment {
+    /// When a run starts.
     pub start_time: Option<f64>,
+    /// When a run ends.
     pub stop_time: Option<f64>,
+    /// The distance of output points.
     pub interval: Option<f64>,
+    /// The relative tolerance.
     pub tolerance: Option<f64>,
 }
 
@@ -212,17 +277,27 @@ pub struct Experiment {
 pub struct Model {
     /// The class that was instantiated.
     pub name: String,
+    /// The comment of the class.
     pub description: Option<Arc<str>>,
+    /// The names of variables and components.
     pub paths: Paths,
+    /// The arena of all expressions.
     pub exprs: Exprs,
+    /// The scalar variables.
     pub variables: IdVec<VarId, Variable>,
+    /// What holds at all times.
     pub equations: IdVec<EqId, Equation>,
+    /// What holds at the start.
     pub initial_equations: Vec<Equation>,
+    /// What happens besides equations.
     pub actions: Vec<Action>,
     /// Actions of initial sections.
     pub initial_actions: Vec<Action>,
+    /// The functions that are called.
     pub functions: Functions,
+    /// The enumeration types.
     pub enumerations: Vec<Enumeration>,
+    /// What the model says about its simulation.
     pub experiment: Experiment,
     /// Read from a text that was printed from a flat model: the comments of the text tell the origins.
     pub is_from_flat_text: bool,
@@ -241,6 +316,7 @@ pub struct Model {
 /// A parameter whose value decided something at translation, such as a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decided {
+    /// The parameter.
     pub variable: VarId,
     /// The text that asked for the value.
     pub span: Option<Span>,

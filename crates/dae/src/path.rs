@@ -39,6 +39,7 @@ impl Default for Paths {
 }
 
 impl Paths {
+    /// The model itself.
     pub fn root(&self) -> PathId {
         base::Id::from_index(0)
     }
@@ -68,18 +69,22 @@ impl Paths {
         self.segments[path].parent
     }
 
+    /// The last name of a path.
     pub fn name(&self, path: PathId) -> Name {
         self.segments[path].name
     }
 
+    /// The subscripts of the last name.
     pub fn subscripts(&self, path: PathId) -> &[u32] {
         &self.segments[path].subscripts
     }
 
+    /// How many paths there are.
     pub fn len(&self) -> usize {
         self.segments.len()
     }
 
+    /// Whether there are no paths.
     pub fn is_empty(&self) -> bool {
         false
     }

@@ -38,6 +38,7 @@ impl Model {
         self.equations.get(equation).map(|equation| self.equation_in(equation, Style::READABLE)).unwrap_or_default()
     }
 
+    /// An equation as text.
     pub fn equation_in(&self, equation: &Equation, style: Style) -> String {
         let expected = self.common_type(equation.left, equation.right);
         let side = |expression| self.typed_in(expression, expected, style);
@@ -48,6 +49,7 @@ impl Model {
         }
     }
 
+    /// An expression as text.
     pub fn expression_in(&self, expression: ExprId, style: Style) -> String {
         self.typed_in(expression, Expected::Any, style)
     }

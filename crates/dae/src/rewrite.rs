@@ -22,12 +22,14 @@ pub struct Memo {
 const PAGE: usize = 64;
 
 impl Memo {
+    /// What an expression was replaced by.
     pub fn get(&self, id: ExprId) -> Option<ExprId> {
         let &start = self.pages.get(&((id.index() / PAGE) as u32))?;
         let entry = self.entries[start as usize + id.index() % PAGE]?;
         Some(ExprId::from_index(entry.get() as usize - 1))
     }
 
+    /// An expression is replaced by another one.
     pub fn insert(&mut self, id: ExprId, new: ExprId) {
         let start = *self.pages.entry((id.index() / PAGE) as u32).or_insert_with(|| {
             let start = self.entries.len();
@@ -37,6 +39,7 @@ impl Memo {
         self.entries[start as usize + id.index() % PAGE] = NonZeroU32::new(new.index() as u32 + 1);
     }
 
+    /// Forgets all replacements.
     pub fn clear(&mut self) {
         self.pages.clear();
         self.entries.clear();
@@ -46,10 +49,15 @@ impl Memo {
 /// What the value of expressions depends on; each list in the order of first occurrence.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Dependencies {
+    /// Variables that are read.
     pub variables: Vec<VarId>,
+    /// Variables whose derivatives are read.
     pub derivatives: Vec<VarId>,
+    /// Variables whose left limits are read.
     pub pre: Vec<VarId>,
+    /// Clocked variables whose previous values are read.
     pub previous: Vec<VarId>,
+    /// Whether time is read.
     pub time: bool,
     /// There is a call of a function in it.
     pub calls: bool,
@@ -106,6 +114,7 @@ impl Exprs {
         })
     }
 
+    /// What expressions depend on.
     pub fn dependencies(&self, roots: &[ExprId]) -> Dependencies {
         let mut found = Dependencies::default();
         for id in self.postorder(roots) {

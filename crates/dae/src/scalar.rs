@@ -9,6 +9,7 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// Whether a comparison holds for operands in this order.
 pub fn compare(op: CompareOp, order: Ordering) -> bool {
     match op {
         CompareOp::Less => order == Ordering::Less,
@@ -25,6 +26,7 @@ pub fn compare_reals(op: CompareOp, a: f64, b: f64) -> bool {
     a.partial_cmp(&b).map_or(op == CompareOp::NotEqual, |order| compare(op, order))
 }
 
+/// A power; `None` where it is not defined.
 pub fn power(base: f64, exponent: f64) -> Option<f64> {
     let value = match exponent as i32 {
         // Small whole exponents by multiplication, as compiled code does it.
@@ -34,6 +36,7 @@ pub fn power(base: f64, exponent: f64) -> Option<f64> {
     finite(value)
 }
 
+/// −1, 0 or 1.
 pub fn sign(value: f64) -> i64 {
     if value > 0.0 {
         1
@@ -83,6 +86,7 @@ pub fn is_quotient(op: Builtin) -> bool {
     matches!(op, Builtin::Div | Builtin::DivEvent | Builtin::Mod | Builtin::ModEvent | Builtin::Rem | Builtin::RemEvent)
 }
 
+/// `div`, `mod` and `rem` of Integers; `None` where they are not defined.
 pub fn integer_quotient(op: Builtin, x: i64, y: i64) -> Option<i64> {
     match op {
         Builtin::Div | Builtin::DivEvent => x.checked_div(y),

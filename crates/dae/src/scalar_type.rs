@@ -7,6 +7,7 @@ use crate::model::{Enumeration, Model, Variability, VariableType};
 
 /// What an expression evidently is.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum ScalarType<'m> {
     Real,
     Integer,
@@ -18,6 +19,7 @@ pub enum ScalarType<'m> {
 
 /// What the place of an expression wants.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum Expected<'m> {
     Any,
     /// Real or Integer.

@@ -34,38 +34,47 @@ impl Number {
 }
 
 impl Exprs {
+    /// A Real literal.
     pub fn real(&mut self, value: f64) -> ExprId {
         self.intern(Node::Real(value))
     }
 
+    /// An Integer literal.
     pub fn int(&mut self, value: i64) -> ExprId {
         self.intern(Node::Integer(value))
     }
 
+    /// A Boolean literal.
     pub fn boolean(&mut self, value: bool) -> ExprId {
         self.intern(Node::Boolean(value))
     }
 
+    /// A String literal.
     pub fn string(&mut self, text: &str) -> ExprId {
         self.intern(Node::String(Name::new(text)))
     }
 
+    /// The time.
     pub fn time(&mut self) -> ExprId {
         self.intern(Node::Time)
     }
 
+    /// A variable.
     pub fn var(&mut self, variable: VarId) -> ExprId {
         self.intern(Node::Var(variable))
     }
 
+    /// The derivative of a variable.
     pub fn der(&mut self, variable: VarId) -> ExprId {
         self.intern(Node::Der(variable))
     }
 
+    /// The left limit of a variable.
     pub fn pre(&mut self, variable: VarId) -> ExprId {
         self.intern(Node::Pre(variable))
     }
 
+    /// The previous value of a clocked variable.
     pub fn previous(&mut self, variable: VarId) -> ExprId {
         self.intern(Node::Previous(variable))
     }
@@ -75,6 +84,7 @@ impl Exprs {
         self.number(id).map(Number::real)
     }
 
+    /// The value of an Integer literal.
     pub fn as_integer(&self, id: ExprId) -> Option<i64> {
         match self.node(id) {
             Node::Integer(value) => Some(value),
@@ -82,6 +92,7 @@ impl Exprs {
         }
     }
 
+    /// The value of a Boolean literal.
     pub fn as_boolean(&self, id: ExprId) -> Option<bool> {
         match self.node(id) {
             Node::Boolean(value) => Some(value),
@@ -89,6 +100,7 @@ impl Exprs {
         }
     }
 
+    /// The value of a String literal.
     pub fn as_string(&self, id: ExprId) -> Option<&'static str> {
         match self.node(id) {
             Node::String(text) => Some(text.as_str()),
@@ -96,14 +108,17 @@ impl Exprs {
         }
     }
 
+    /// Whether it is a literal.
     pub fn is_literal(&self, id: ExprId) -> bool {
         matches!(self.node(id), Node::Real(_) | Node::Integer(_) | Node::Boolean(_) | Node::String(_))
     }
 
+    /// Whether it is the number 0.
     pub fn is_zero(&self, id: ExprId) -> bool {
         self.as_real(id) == Some(0.0)
     }
 
+    /// Whether it is the number 1.
     pub fn is_one(&self, id: ExprId) -> bool {
         self.as_real(id) == Some(1.0)
     }
@@ -153,6 +168,7 @@ impl Exprs {
         }
     }
 
+    /// The negative, simplified.
     pub fn neg(&mut self, a: ExprId) -> ExprId {
         match self.node(a) {
             Node::Integer(value) if value != i64::MIN => self.int(-value),
@@ -167,6 +183,7 @@ impl Exprs {
         }
     }
 
+    /// The sum, simplified.
     pub fn add(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let Some(folded) = self.fold(a, b, i64::checked_add, |x, y| x + y) {
             return folded;
@@ -190,6 +207,7 @@ impl Exprs {
         }
     }
 
+    /// The difference, simplified.
     pub fn sub(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let Some(folded) = self.fold(a, b, i64::checked_sub, |x, y| x - y) {
             return folded;
@@ -219,6 +237,7 @@ impl Exprs {
         }
     }
 
+    /// The product, simplified.
     pub fn mul(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let Some(folded) = self.fold(a, b, i64::checked_mul, |x, y| x * y) {
             return folded;
@@ -262,6 +281,7 @@ impl Exprs {
         }
     }
 
+    /// The quotient, simplified.
     pub fn div(&mut self, a: ExprId, b: ExprId) -> ExprId {
         let divisor = self.as_real(b);
         if divisor == Some(0.0) {
@@ -299,6 +319,7 @@ impl Exprs {
         if is_decided { self.div(a, b) } else { self.intern(Node::Div(a, b)) }
     }
 
+    /// The power, simplified.
     pub fn pow(&mut self, a: ExprId, b: ExprId) -> ExprId {
         if let (Some(x), Some(y)) = (self.as_real(a), self.as_real(b))
             && let Some(value) = scalar::power(x, y)
@@ -341,6 +362,7 @@ impl Exprs {
         }
     }
 
+    /// The negation, simplified.
     pub fn not(&mut self, a: ExprId) -> ExprId {
         match self.node(a) {
             Node::Boolean(value) => self.boolean(!value),
@@ -353,6 +375,7 @@ impl Exprs {
         matches!(self.node(a), Node::Not(x) if x == b) || matches!(self.node(b), Node::Not(x) if x == a)
     }
 
+    /// The conjunction, simplified.
     pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
         match (self.as_boolean(a), self.as_boolean(b)) {
             (Some(true), _) => b,
@@ -364,6 +387,7 @@ impl Exprs {
         }
     }
 
+    /// The disjunction, simplified.
     pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
         match (self.as_boolean(a), self.as_boolean(b)) {
             (Some(false), _) => b,
@@ -375,6 +399,7 @@ impl Exprs {
         }
     }
 
+    /// The comparison, simplified.
     pub fn compare(&mut self, op: CompareOp, event: bool, left: ExprId, right: ExprId) -> ExprId {
         let order = match (self.node(left), self.node(right)) {
             (Node::Integer(a), Node::Integer(b)) => Some(a.cmp(&b)),
@@ -403,6 +428,7 @@ impl Exprs {
         self.intern(Node::Compare { op, event, left, right })
     }
 
+    /// The choice, simplified.
     pub fn if_(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> ExprId {
         match self.node(condition) {
             Node::Boolean(true) => return then,
@@ -434,6 +460,7 @@ impl Exprs {
         self.intern(Node::If { condition, then, otherwise })
     }
 
+    /// The function of some arguments, simplified.
     pub fn builtin(&mut self, op: Builtin, arguments: &[ExprId]) -> ExprId {
         if let Some(folded) = self.fold_builtin(op, arguments) {
             return folded;

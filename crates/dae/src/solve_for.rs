@@ -23,7 +23,9 @@ pub enum Pivot {
 /// `unknown = value`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Solution {
+    /// The value of the unknown.
     pub value: ExprId,
+    /// What it is divided by.
     pub pivot: Pivot,
 }
 

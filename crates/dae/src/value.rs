@@ -13,6 +13,7 @@ pub enum Never {}
 
 /// The type of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum Kind {
     Real,
     Integer,
@@ -39,6 +40,7 @@ impl Kind {
 
 /// A value whose scalars are known, or stand for what is known at run time only: an expression, an address (`Open`).
 #[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the names are those of Modelica")]
 pub enum Value<U = Never> {
     Real(f64),
     Integer(i64),
@@ -65,25 +67,31 @@ pub enum Value<U = Never> {
 /// Elements in row-major order. An empty array keeps its sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array<U = Never> {
+    /// The size of each dimension.
     pub sizes: Vec<usize>,
+    /// By rows.
     pub elements: Vec<Value<U>>,
 }
 
 impl<U: Clone> Value<U> {
+    /// A text.
     pub fn string(text: impl Into<Arc<str>>) -> Self {
         Value::String(text.into())
     }
 
+    /// An array of these sizes.
     pub fn array(sizes: Vec<usize>, elements: Vec<Value<U>>) -> Self {
         debug_assert_eq!(sizes.iter().product::<usize>(), elements.len());
         Value::Array(Array { sizes, elements })
     }
 
+    /// A vector of Reals.
     pub fn reals(values: impl IntoIterator<Item = f64>) -> Self {
         let elements: Vec<Value<U>> = values.into_iter().map(Value::Real).collect();
         Value::array(vec![elements.len()], elements)
     }
 
+    /// A vector of Integers.
     pub fn integers(values: impl IntoIterator<Item = i64>) -> Self {
         let elements: Vec<Value<U>> = values.into_iter().map(Value::Integer).collect();
         Value::array(vec![elements.len()], elements)
@@ -147,6 +155,7 @@ impl<U: Clone> Value<U> {
         }
     }
 
+    /// The value of a Boolean.
     pub fn as_boolean(&self) -> Option<bool> {
         match *self {
             Value::Boolean(value) => Some(value),
@@ -156,6 +165,7 @@ impl<U: Clone> Value<U> {
         }
     }
 
+    /// The value of a text.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),
@@ -163,6 +173,7 @@ impl<U: Clone> Value<U> {
         }
     }
 
+    /// The value of an array.
     pub fn as_array(&self) -> Option<&Array<U>> {
         match self {
             Value::Array(array) => Some(array),

@@ -3,6 +3,7 @@
 /// What a token or a node of the tree is. Tokens come first, trivia before all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
+#[allow(missing_docs, reason = "the names are those of the grammar")]
 pub enum SyntaxKind {
     // Trivia: what the grammar does not see.
     ByteOrderMark,

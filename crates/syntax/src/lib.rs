@@ -2,11 +2,13 @@
 //!
 //! [`parse`] never fails: it returns a [`tree::Tree`] that holds every byte of the text, and the diagnostics. [`Parse::ast`]
 //! makes the abstract syntax from it.
+#![warn(missing_docs)]
 
 use std::sync::Arc;
 
 use base::{Diagnostic, FileId, Translated};
 
+#[allow(missing_docs, reason = "the names are those of the grammar")]
 pub mod ast;
 mod deep;
 mod format;
@@ -28,6 +30,7 @@ use tree::Tree;
 /// What became of a text.
 #[derive(Clone, Debug)]
 pub struct Parse {
+    /// Every byte of the text.
     pub tree: Tree,
     /// In the order of the text.
     pub diagnostics: Vec<Diagnostic>,

@@ -11,8 +11,14 @@ use base::{FileId, Span, Translated};
 use crate::kind::SyntaxKind;
 use crate::lexer::Tokens;
 
-base::id_type!(pub NodeId, "n");
-base::id_type!(pub TokenId, "t");
+base::id_type!(
+    /// A node of a tree.
+    pub NodeId, "n"
+);
+base::id_type!(
+    /// A token of a tree.
+    pub TokenId, "t"
+);
 
 use base::Id as _;
 
@@ -34,6 +40,7 @@ pub(crate) struct RawNode {
     pub first_node: u32,
 }
 
+/// The lossless tree of a file.
 #[derive(Clone, Debug)]
 pub struct Tree {
     file: FileId,
@@ -49,7 +56,9 @@ pub struct Tree {
 /// A child of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Child {
+    /// A node.
     Node(NodeId),
+    /// A token.
     Token(TokenId),
 }
 
@@ -77,6 +86,7 @@ impl Tree {
         Self { file, text, token_kinds: tokens.kinds, token_starts: tokens.starts, nodes, translated: None }
     }
 
+    /// The file.
     pub fn file(&self) -> FileId {
         self.file
     }
@@ -86,14 +96,17 @@ impl Tree {
         &self.text
     }
 
+    /// The node of the whole file.
     pub fn root(&self) -> NodeId {
         NodeId::from_index(0)
     }
 
+    /// How many nodes there are.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
+    /// How many tokens there are.
     pub fn token_count(&self) -> usize {
         self.token_kinds.len()
     }
@@ -108,16 +121,19 @@ impl Tree {
         (0..self.token_kinds.len()).map(TokenId::from_index)
     }
 
+    /// What a node is.
     #[inline]
     pub fn kind(&self, node: NodeId) -> SyntaxKind {
         self.nodes[node.index()].kind
     }
 
+    /// What a token is.
     #[inline]
     pub fn token_kind(&self, token: TokenId) -> SyntaxKind {
         self.token_kinds[token.index()]
     }
 
+    /// The text of a token.
     #[inline]
     pub fn token_text(&self, token: TokenId) -> &str {
         let start = self.token_starts[token.index()] as usize;
@@ -125,6 +141,7 @@ impl Tree {
         &self.text[start..end]
     }
 
+    /// Where a token stands.
     pub fn token_span(&self, token: TokenId) -> Span {
         self.place(self.token_starts[token.index()], self.token_starts[token.index() + 1])
     }
@@ -153,12 +170,14 @@ impl Tree {
         node.index()..self.nodes[node.index()].end_node as usize
     }
 
+    /// Where a node stands.
     #[inline]
     pub fn span(&self, node: NodeId) -> Span {
         let (start, end) = self.bytes(node);
         self.place(start, end)
     }
 
+    /// The text of a node.
     pub fn text(&self, node: NodeId) -> &str {
         let (start, end) = self.bytes(node);
         &self.text[start as usize..end as usize]

@@ -17,8 +17,11 @@ pub type ValueOf<D> = Value<<D as Domain>::Open>;
 /// One subscript after evaluation; positions from 0.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Selection<U = crate::value::Never> {
+    /// The whole dimension.
     All,
+    /// One element.
     One(usize),
+    /// These elements, in order.
     Many(Vec<usize>),
     /// The position, from 1, is known at run time only.
     Open(Value<U>),
@@ -30,32 +33,40 @@ fn unknown<T>() -> Outcome<T> {
 
 /// Operations get at least one scalar that is open, and none that is unset. A domain that cannot do one says why.
 pub trait Domain {
+    /// A scalar that is not known.
     type Open: Clone + PartialEq + Debug;
 
+    /// An operation with an operand that is open.
     fn arithmetic(&mut self, _: ArithmeticOp, _: &ValueOf<Self>, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// The negative of something open.
     fn negate(&mut self, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// The negation of something open.
     fn not(&mut self, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// A conjunction with an operand that is open.
     fn and(&mut self, _: &ValueOf<Self>, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// A disjunction with an operand that is open.
     fn or(&mut self, _: &ValueOf<Self>, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// A comparison with an operand that is open.
     fn compare(&mut self, _: CompareOp, _: &ValueOf<Self>, _: &ValueOf<Self>) -> Outcome<ValueOf<Self>> {
         unknown()
     }
 
+    /// A function of something open.
     fn builtin(&mut self, _: Builtin, _: &[ValueOf<Self>]) -> Outcome<ValueOf<Self>> {
         unknown()
     }
@@ -70,6 +81,7 @@ pub trait Domain {
         unknown()
     }
 
+    /// The second branch begins.
     fn begin_otherwise(&mut self) -> Outcome<()> {
         unknown()
     }
@@ -79,6 +91,7 @@ pub trait Domain {
         unknown()
     }
 
+    /// The branches are joined.
     fn end_branch(&mut self) -> Outcome<()> {
         unknown()
     }
@@ -98,6 +111,7 @@ pub trait Domain {
         Ok(value.clone())
     }
 
+    /// A loop begins that is open.
     fn begin_loop(&mut self) -> Outcome<()> {
         unknown()
     }
@@ -112,6 +126,7 @@ pub trait Domain {
         unknown()
     }
 
+    /// It ends.
     fn end_loop(&mut self) -> Outcome<()> {
         unknown()
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use base::{Name, Span};
 
+/// What kind of failure it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
     /// The model is wrong, or its numbers are.
@@ -19,7 +20,9 @@ pub enum FailureKind {
 /// Why a function has no value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EvalError {
+    /// The kind.
     pub kind: FailureKind,
+    /// What happened.
     pub message: String,
     /// The statement.
     pub span: Option<Span>,
@@ -42,6 +45,7 @@ impl EvalError {
         self
     }
 
+    /// The failure as it is reported.
     pub fn diagnostic(&self) -> base::Diagnostic {
         let code = match self.kind {
             FailureKind::Failure => "evaluation",
@@ -83,6 +87,7 @@ impl From<&str> for Box<EvalError> {
     }
 }
 
+/// The outcome of an evaluation.
 pub type Result<T = crate::value::Value, E = Box<EvalError>> = std::result::Result<T, E>;
 
 /// An error from a called function keeps the innermost place.

@@ -35,6 +35,7 @@ const STACK_CHUNK: usize = 2 * 1024 * 1024;
 /// Runs functions. Cheap to make.
 pub struct Executor<'a, D: Domain> {
     pub(crate) functions: &'a Functions,
+    /// What becomes of scalars that are not known.
     pub domain: D,
     /// Statements and calls that may still be executed; set it to bound the work.
     pub steps_left: u64,
@@ -56,11 +57,13 @@ struct Frame<U> {
 type FrameOf<D> = Frame<<D as Domain>::Open>;
 
 impl<'a, D: Domain> Executor<'a, D> {
+    /// Executes functions over a domain.
     pub fn over(functions: &'a Functions, domain: D) -> Self {
         let (active, repeated) = (Vec::new(), Repeated::default());
         Self { functions, domain, steps_left: u64::MAX, max_depth: 2_000, depth: 0, active, repeated }
     }
 
+    /// The functions of the model.
     pub fn functions(&self) -> &'a Functions {
         self.functions
     }
