@@ -254,7 +254,7 @@ pub struct Program {
     pub implicit: Option<Implicit>,
     /// Crossing functions of relations that depend on continuous variables, in the order of `roots`.
     pub roots: Vec<Root>,
-    /// Relations whose next crossing `time_event` tells.
+    /// Relations whose next crossing `time_events` computes.
     pub time_relations: Vec<RelationId>,
     /// Where ∂ẋ/∂x has entries, and groups of columns that are evaluated together.
     pub ode_pattern: Pattern,

@@ -393,7 +393,7 @@ pub fn real_inputs(function: &Function) -> Vec<usize> {
 }
 
 /// The function that an annotation names as the derivative, and the inputs whose derivatives it takes.
-/// `is_constant` tells whether the derivative of an input is known to be zero.
+/// `is_constant` returns whether the derivative of an input is known to be zero.
 pub fn annotated(
     functions: &Functions,
     id: FunctionId,

@@ -148,7 +148,7 @@ impl Exprs {
     }
 
     /// Solves `left = right` for `unknown` where that is possible in closed form and the solution is unique.
-    /// `is_parameter` tells the variables that do not change during the run.
+    /// `is_parameter` selects the variables that do not change during the run.
     pub fn solve_for(
         &mut self,
         left: ExprId,

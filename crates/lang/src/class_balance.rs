@@ -2,7 +2,7 @@
 //! many of their own as their unknowns need.
 //!
 //! A flow variable of a connector and an input are determined from outside. Only classes are judged that have no
-//! models inside: in others, connections decide. A model that is balanced as a whole is never told.
+//! models inside: in others, connections decide. Nothing is reported about a model that is balanced as a whole.
 
 use base::{Diagnostic, IdVec};
 use dae::{Causality, OriginKind, PathId, VarId, Variability};

@@ -1,4 +1,4 @@
-//! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest tells about it.
+//! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest reports about it.
 
 mod experiment;
 mod formats;

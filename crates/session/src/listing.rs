@@ -304,7 +304,7 @@ impl ListingBuilder<'_> {
         assignments.iter().map(|assignment| self.assignment(assignment)).collect()
     }
 
-    /// Families are told once.
+    /// A family is listed once.
     fn blocks(&self, blocks: &[Block], families: &[Family]) -> Vec<BlockLine> {
         let mut lines = Vec::new();
         let mut families = families.iter().peekable();

@@ -1,4 +1,4 @@
-//! Events after which several combinations of conditions are consistent, told in the terms of the model.
+//! Events after which several combinations of conditions are consistent, reported in the terms of the model.
 //!
 //! A combination that stays consistent is kept, since elements with memory rely on it. Only where the last one does not
 //! hold any more, and what it asks for does not hold either, are the others compared: then the equations do not say which

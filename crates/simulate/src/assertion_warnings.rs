@@ -1,4 +1,4 @@
-//! Assertions of level warning (specification 8.3.7): the run goes on, and each is told once, with the first time at which it
+//! Assertions of level warning (specification 8.3.7): the run goes on, and each is reported once, with the first time at which it
 //! did not hold and how often it began to fail.
 
 use base::{Decimal, Diagnostic, Span};

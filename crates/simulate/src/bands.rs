@@ -1,4 +1,4 @@
-//! What the location of events is told when integration begins anew: the frozen state of every relation, and the band
+//! What the location of events needs when integration begins anew: the frozen state of every relation, and the band
 //! around zero in which rounding alone decides the sign of its residue.
 //!
 //! A relation inside its band keeps its state until the residue leaves the band on the other side; this is the rule of two

@@ -329,7 +329,7 @@ pub fn check_actions(machine: &mut Machine) -> Result<(), Trouble> {
     outcome
 }
 
-/// Carries out the active actions; tells whether a state was set to another value.
+/// Carries out the active actions; returns whether a state was set to another value.
 pub fn perform(
     machine: &mut Machine,
     actions: &[Action],

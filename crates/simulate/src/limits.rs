@@ -1,4 +1,4 @@
-//! Values outside of `min` and `max` (specification 4.9.1): each variable is told once, with the time and in the unit that
+//! Values outside of `min` and `max` (specification 4.9.1): each variable is reported once, with the time and in the unit that
 //! its users read. A model may still be right, so it is a warning and the run goes on.
 
 use base::Diagnostic;
@@ -17,7 +17,7 @@ struct Watched {
     variable: VarId,
     low: f64,
     high: f64,
-    /// How far outside it may be without being told.
+    /// How far outside it may be without a report.
     slack: f64,
 }
 

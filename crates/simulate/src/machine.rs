@@ -247,7 +247,7 @@ impl Machine {
     /// Everything that changes between events, at the time and the states in memory.
     pub fn refresh(&mut self) -> Result<(), Trouble> {
         self.run_between(|sections| &sections.dynamics)?;
-        // What a delay gives may depend on what it was told since.
+        // What a delay gives may depend on what was recorded since.
         self.settled = self.memory.delays.is_empty().then_some(self.memory.time());
         Ok(())
     }

@@ -10,7 +10,7 @@ use dae::{EqId, Model};
 use crate::machine::{Evaluations, Machine};
 use crate::systems::Systems;
 
-/// How many systems are told of.
+/// How many systems are reported.
 const MOST_BLOCKS: usize = 10;
 
 /// Where the time of a run went.

@@ -95,7 +95,7 @@ fn unknowns(program: &Program) -> impl Iterator<Item = dae::VarId> {
     program.states.iter().map(|state| state.variable).chain(algebraic)
 }
 
-/// What the integrator is told: tolerances by nominal values, and the longest step.
+/// The options of the integrator: tolerances by nominal values, and the longest step.
 fn settings(machine: &Machine, options: &Options) -> solve::Options {
     let states = &machine.program.states;
     let nominals: Vec<f64> = unknowns(&machine.program).map(|variable| machine.nominal(variable)).collect();
@@ -814,7 +814,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Events without end at one instant are told instead of being written.
+    /// Events without end at one instant are reported instead of being written.
     fn count_at_instant(&mut self, time: f64) -> Result<(), Stop> {
         const MOST_AT_AN_INSTANT: u32 = 1000;
         let same = same_instant(time, self.instant.0);

@@ -1,4 +1,4 @@
-//! Simultaneous equations without a solution, told in the terms of the model: which equations are violated most, where they
+//! Simultaneous equations without a solution, reported in the terms of the model: which equations are violated most, where they
 //! come from, and what to change.
 
 use base::{Decimal, Diagnostic};

@@ -47,7 +47,7 @@ pub trait OdeProblem {
     }
 }
 
-/// What every integrator is told at its creation.
+/// The options of every integrator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The error that a step may make, relative to the states.

@@ -118,7 +118,7 @@ pub(crate) trait OneStep {
     /// Computes a step to `t_new` and returns its scaled error. Nothing of the last step may be lost.
     fn attempt(&mut self, problem: &mut dyn OdeProblem, h: f64, t_new: f64) -> Result<f64, Failure>;
 
-    /// Makes the attempted step the last accepted one, and tells the control so.
+    /// Makes the attempted step the last accepted one, and informs the control.
     fn accept(&mut self, h: f64, t_new: f64, error: f64);
 
     fn control(&mut self) -> (&mut StepControl, &mut Statistics);

@@ -1,5 +1,5 @@
 //! What equal variables say about themselves becomes what the one says that stands for them: start, fixed, nominal, min,
-//! max and stateSelect. Start values that differ are told (specification 8.6).
+//! max and stateSelect. Start values that differ are reported (specification 8.6).
 
 use std::sync::Arc;
 

@@ -177,7 +177,7 @@ pub fn offsets_of_rows(work: &mut Work, system: &System) -> Option<(Vec<Vec<EqId
     Some((chains.equations, offsets.ok()?))
 }
 
-/// Differentiates equations and tells what they hold then.
+/// Differentiates equations and returns what they hold then.
 struct Chains {
     equations: Vec<Vec<EqId>>,
     scanner: Option<Scanner>,

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::output;
 use crate::schedule::{Assignment, Block, Family, SystemKind};
 
-/// Fewer members are not worth being told apart.
+/// Fewer members make no family.
 pub const SMALLEST: usize = 16;
 
 /// What may stand in a shape, and which leaves are the same.

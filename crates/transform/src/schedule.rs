@@ -442,7 +442,7 @@ impl Schedule {
     }
 }
 
-/// What is told to the user about the transformations.
+/// What is reported to the user about the transformations.
 #[derive(Clone, Default, Debug)]
 pub struct Summary {
     /// Counts of the flat model.

@@ -10,7 +10,7 @@ use crate::structure::{IncidenceBuilder, Matching, NONE};
 use crate::system::System;
 use crate::work::Work;
 
-/// Whether all that is wrong is what `report` tells about.
+/// Whether `report` reports all that is wrong.
 pub fn are_structural(problems: &[Diagnostic]) -> bool {
     problems.iter().all(|problem| ["over-determined", "under-determined"].contains(&problem.code))
 }

@@ -1,5 +1,5 @@
 //! What the attribute `stateSelect` asks for (specification 4.9.7.1) beyond the order in which states are tried: variables
-//! that the text does not differentiate become states in place of those it does, and wishes that cannot be met are told.
+//! that the text does not differentiate become states in place of those it does, and wishes that cannot be met are reported.
 
 use base::Diagnostic;
 use dae::{StateSelect, VarId};

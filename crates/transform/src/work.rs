@@ -168,7 +168,7 @@ impl Work {
         })[0]
     }
 
-    /// The truth of a condition with start values for all variables, as far as it can be told here.
+    /// The truth of a condition with start values for all variables, as far as it is known here.
     pub fn truth_at_start(&mut self, condition: ExprId, memo: &mut Memo) -> Option<bool> {
         let starts = self.at_start(condition, memo);
         let values = &self.values;

@@ -189,7 +189,7 @@ impl Instant<'_> {
 
     /// What constraints tie to a state that was set goes with it, and relations on it change: reinit is no impulse that they
     /// would share. Discrete variables stay, so that the next iteration sees what becomes of them. The mode that is called
-    /// for, where that can be told.
+    /// for, where that is known.
     fn follow_reinit(&mut self, left: &mut Left) -> Result<Option<transform::modes::Key>, Trouble> {
         let before = self.runtime.machine.memory.values.clone();
         self.take_left(left);

@@ -104,7 +104,7 @@ impl Partitions {
                 if !clocks.of.contains_key(&edge.to) {
                     queue.push(edge.to);
                 } else if !edge.forward {
-                    // A contradiction is told once.
+                    // A contradiction is reported once.
                     continue;
                 }
                 self.give(model, clocks, edge.to, converted);
@@ -290,7 +290,7 @@ fn computed(model: &Model, interval: ExprId, partition: usize, count: Option<(Ex
     }
 }
 
-/// The clock of the other side of a conversion; `None` where the factor is to be inferred, or it cannot be told.
+/// The clock of the other side of a conversion; `None` where the factor is to be inferred, or is not known.
 fn convert(model: &Model, clock: Clock, edge: &Edge) -> Option<Clock> {
     let number = |at: usize| edge.arguments.get(at).and_then(|&argument| model.exprs.as_integer(argument));
     let Clock { base, factor, shift } = clock;
