@@ -109,6 +109,26 @@ pub struct Variable {
     pub derivative_of: Option<VarId>,
 }
 
+impl Variable {
+    /// A variable that nobody wrote.
+    pub fn hidden(path: PathId, ty: VariableType, variability: Variability) -> Self {
+        Self {
+            path,
+            ty,
+            variability,
+            causality: Causality::Local,
+            binding: None,
+            attributes: Arc::default(),
+            protected: true,
+            hidden: true,
+            flow: false,
+            structural: false,
+            span: None,
+            derivative_of: None,
+        }
+    }
+}
+
 /// The attributes of a variable (4.9).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Attributes {

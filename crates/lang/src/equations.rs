@@ -329,20 +329,8 @@ impl Elaborator {
         let name = Name::new(&format!("${what}{}", self.expansion.auxiliaries));
         let model = &mut self.flat.model;
         let own = model.paths.child(path, name, &[]);
-        let variable = model.variables.push(Variable {
-            path: own,
-            ty,
-            variability,
-            causality: dae::Causality::Local,
-            binding: None,
-            attributes: Arc::default(),
-            protected: true,
-            hidden: true,
-            flow: false,
-            structural: false,
-            span: Some(span),
-            derivative_of: None,
-        });
+        let variable = Variable { span: Some(span), ..Variable::hidden(own, ty, variability) };
+        let variable = model.variables.push(variable);
         let left = model.exprs.var(variable);
         let origin = Origin { component: path, span: Some(span), kind: OriginKind::Auxiliary };
         model.equations.push(Equation { left, right: value, role: EquationRole::Plain, origin });

@@ -8,7 +8,6 @@ use syntax::ast::{self, ClassKind};
 
 use crate::instance::{Builtin, ClassId, ClassMemberId, CompId, ComponentType, Instances, Member, Outcome};
 use crate::modifier::{self, Declaration, Redeclare, Spread};
-use crate::restrictions::kind_text;
 
 /// Elements of elements are compared as deep as this: further down they belong to classes that both sides share.
 const DEEPEST_COMPARISON: usize = 3;
@@ -240,7 +239,7 @@ fn lacks(instances: &mut Instances, class: ClassId, wanted: ClassId, depth: usiz
     }
     let kinds = (instances.kind(class), instances.kind(wanted));
     if family(kinds.0) != family(kinds.1) && ![kinds.0, kinds.1].contains(&ClassKind::Class) {
-        return Some(format!("it is a {}, not a {}", kind_text(kinds.0), kind_text(kinds.1)));
+        return Some(format!("it is a {}, not a {}", kinds.0, kinds.1));
     }
     for (name, member) in instances.members(wanted) {
         if is_protected(instances, member) {

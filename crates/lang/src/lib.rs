@@ -48,4 +48,3 @@ pub use front_end::FrontEnd;
 pub use instance::{ComponentType, Instances};
 pub use library::{DefId, Disk, Files, Libraries, MemoryFiles, class_of_folder, name_parts};
 pub use overrides::{Overrides, Purpose, SET};
-pub use restrictions::kind_text;

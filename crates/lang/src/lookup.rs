@@ -280,7 +280,6 @@ impl Instances {
             if rest.is_empty() && first.ident.name == "time" {
                 let kind = self.kind(scope);
                 if matches!(kind, ast::ClassKind::Record | ast::ClassKind::Connector | ast::ClassKind::Package) {
-                    let kind = crate::restrictions::kind_text(kind);
                     return Err(Box::new(
                         Diagnostic::error("misplaced-time", format!("`time` cannot be used in a {kind}"))
                             .at(first.ident.span, "used here")

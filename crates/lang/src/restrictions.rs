@@ -26,24 +26,6 @@ pub fn may_extend(kind: ClassKind, base: ClassKind) -> bool {
     }
 }
 
-/// The words of the language for a kind of class.
-pub fn kind_text(kind: ClassKind) -> &'static str {
-    match kind {
-        ClassKind::Class => "class",
-        ClassKind::Model => "model",
-        ClassKind::Record => "record",
-        ClassKind::OperatorRecord => "operator record",
-        ClassKind::Block => "block",
-        ClassKind::Connector => "connector",
-        ClassKind::ExpandableConnector => "expandable connector",
-        ClassKind::Type => "type",
-        ClassKind::Package => "package",
-        ClassKind::Function => "function",
-        ClassKind::OperatorFunction => "operator function",
-        ClassKind::Operator => "operator",
-    }
-}
-
 /// Reports what a class, together with its base classes, contains against the rules for its kind.
 pub fn check_class(instances: &mut Instances, class: ClassId) {
     let definition = instances.definition(class).clone();
@@ -167,10 +149,9 @@ fn check_flow_record(instances: &mut Instances, component: CompId, class: ClassI
 
 fn report_prefix(instances: &mut Instances, component: CompId, span: Span, what: &str, kind: ClassKind) {
     let path = instances.path(component);
-    let diagnostic =
-        Diagnostic::error("wrong-prefix", format!("`{path}` has {what}, and its class is a {}", kind_text(kind)))
-            .at(span, "declared here")
-            .specification("4.4.2.2");
+    let diagnostic = Diagnostic::error("wrong-prefix", format!("`{path}` has {what}, and its class is a {}", kind))
+        .at(span, "declared here")
+        .specification("4.4.2.2");
     instances.report(Box::new(diagnostic));
 }
 
@@ -298,7 +279,7 @@ pub fn check_function_variables(instances: &mut Instances, class: ClassId) {
         let Ok(ComponentType::Class(of)) = instances.component_type(component) else { continue };
         let kind = instances.kind(of);
         if matches!(kind, ClassKind::Model | ClassKind::Block | ClassKind::Connector | ClassKind::ExpandableConnector) {
-            let what = format!("has a variable of a {}", kind_text(kind));
+            let what = format!("has a variable of a {}", kind);
             let hint = "a function computes with types, records, functions and external objects";
             function_restriction(instances, &definition, span, &what, hint);
         }
@@ -372,7 +353,7 @@ fn report(instances: &mut Instances, class: &ast::ClassDef, span: Span, what: &s
 }
 
 fn restricted(class: &ast::ClassDef, span: Span, what: &str, hint: &str) -> Diagnostic {
-    let text = format!("the {} `{}` {what}", kind_text(class.kind), class.name.name);
+    let text = format!("the {} `{}` {what}", class.kind, class.name.name);
     Diagnostic::error("restricted-class", text).at(span, "not allowed here").hint(hint).specification("4.7")
 }
 
@@ -441,7 +422,7 @@ pub fn check_type(instances: &mut Instances, component: CompId) {
         ClassKind::Package | ClassKind::Function | ClassKind::OperatorFunction | ClassKind::Operator
     );
     if wrong {
-        let kind = kind_text(definition.kind);
+        let kind = definition.kind;
         let diagnostic = Diagnostic::error(
             "component-kind",
             format!("`{path}` is declared with the {kind} `{}`", definition.name.name),

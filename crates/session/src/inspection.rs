@@ -213,6 +213,5 @@ fn is_left_to_heirs(libraries: &Libraries, class: DefId) -> bool {
 /// `partial model`, `function`.
 fn kind_text(libraries: &Libraries, class: DefId) -> String {
     let class = &libraries.get(class).class;
-    let kind = lang::kind_text(class.kind);
-    if class.partial { format!("partial {kind}") } else { kind.to_owned() }
+    if class.partial { format!("partial {}", class.kind) } else { class.kind.to_string() }
 }

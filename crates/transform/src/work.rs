@@ -370,7 +370,7 @@ impl Work {
 
     /// Adds a variable that is not in the text.
     pub fn add_variable(&mut self, path: PathId, ty: VariableType, role: Role) -> VarId {
-        self.push_variable(hidden(path, ty), role)
+        self.push_variable(Variable::hidden(path, ty, Variability::Continuous), role)
     }
 
     fn push_variable(&mut self, variable: Variable, role: Role) -> VarId {
@@ -409,24 +409,6 @@ fn changes_at_ticks(node: Node) -> bool {
             matches!(op, SampleClocked | SubSample | SuperSample | ShiftSample | BackSample | NoClock)
         }
         _ => false,
-    }
-}
-
-/// A variable that nobody wrote.
-pub fn hidden(path: PathId, ty: VariableType) -> Variable {
-    Variable {
-        path,
-        ty,
-        variability: Variability::Continuous,
-        causality: Causality::Local,
-        binding: None,
-        attributes: std::sync::Arc::default(),
-        protected: true,
-        hidden: true,
-        flow: false,
-        structural: false,
-        span: None,
-        derivative_of: None,
     }
 }
 

@@ -8,7 +8,7 @@ use syntax::ast;
 
 use crate::instance::{ClassId, Instances, Member};
 use crate::modifier::{self, Declaration, Modifier, Spread, merge};
-use crate::restrictions::{kind_text, may_extend};
+use crate::restrictions::may_extend;
 
 /// More levels of inheritance than this are not followed.
 const DEEPEST: usize = 10_000;
@@ -65,7 +65,7 @@ impl Instances {
             return;
         }
         let (name, base_name) = (self.class_name(id), self.class_name(base));
-        let text = format!("the {} `{name}` extends the {} `{base_name}`", kind_text(kind), kind_text(base_kind));
+        let text = format!("the {} `{name}` extends the {} `{base_name}`", kind, base_kind);
         let diagnostic =
             Diagnostic::error("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
         self.report(Box::new(diagnostic));

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Name, Span};
 use dae::{
-    Attributes, Builtin, Causality, CompareOp, Equation, EquationRole, ExprId, Exprs, Node, Origin, OriginKind, PathId,
-    VarId, Variability, Variable, VariableType,
+    Attributes, Builtin, CompareOp, Equation, EquationRole, ExprId, Exprs, Node, Origin, OriginKind, PathId, VarId,
+    Variability, Variable, VariableType,
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -75,20 +75,9 @@ pub(super) fn element(
 }
 
 fn variable(elaborator: &mut Elaborator, path: PathId, ty: VariableType, start: Option<ExprId>) -> VarId {
-    elaborator.flat.model.variables.push(Variable {
-        path,
-        ty,
-        variability: Variability::Discrete,
-        causality: Causality::Local,
-        binding: None,
-        attributes: Arc::new(Attributes { start, ..Attributes::default() }),
-        protected: true,
-        hidden: true,
-        flow: false,
-        structural: false,
-        span: None,
-        derivative_of: None,
-    })
+    let attributes = Arc::new(Attributes { start, ..Attributes::default() });
+    let variable = Variable { attributes, ..Variable::hidden(path, ty, Variability::Discrete) };
+    elaborator.flat.model.variables.push(variable)
 }
 
 /// Makes clocked equations of the state machines, when all equations of the model are expanded.

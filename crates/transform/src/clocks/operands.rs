@@ -9,8 +9,8 @@ use std::sync::Arc;
 use base::{Diagnostic, Name};
 use dae::scalar_type::ScalarType;
 use dae::{
-    ActionKind, Attributes, Builtin, Causality, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, Origin,
-    OriginKind, VarId, Variability, Variable, VariableType,
+    ActionKind, Attributes, Builtin, Equation, EquationRole, ExprId, Exprs, Memo, Model, Node, Origin, OriginKind,
+    VarId, Variability, Variable, VariableType,
 };
 use rustc_hash::FxHashMap;
 
@@ -132,18 +132,9 @@ fn add_variable(model: &mut Model, operator: Builtin, operand: ExprId, origin: &
     let start = has_start.then(|| before_first_tick(model, operand, ty)).flatten();
     let path = model.paths.child(origin.component, Name::new("operand"), &[number]);
     model.variables.push(Variable {
-        path,
-        ty,
-        variability: Variability::Discrete,
-        causality: Causality::Local,
-        binding: None,
         attributes: Arc::new(Attributes { start, ..Attributes::default() }),
-        protected: true,
-        hidden: true,
-        flow: false,
-        structural: false,
         span: origin.span,
-        derivative_of: None,
+        ..Variable::hidden(path, ty, Variability::Discrete)
     })
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Name};
 use dae::{
-    Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind,
-    VarId, Variability, Variable, VariableType, WhenClause,
+    Attributes, Builtin, CompareOp, EqId, Equation, EquationRole, ExprId, Memo, Node, Origin, OriginKind, VarId,
+    Variability, Variable, VariableType, WhenClause,
 };
 
 use super::rates::{Base, Clock};
@@ -334,18 +334,8 @@ impl Translation<'_> {
         let path = self.model.paths.child(clock, Name::new(name), &[]);
         let fixed = Some(self.model.exprs.boolean(true));
         self.model.variables.push(Variable {
-            path,
-            ty,
-            variability: Variability::Discrete,
-            causality: Causality::Local,
-            binding: None,
             attributes: Arc::new(Attributes { start, fixed: start.and(fixed), ..Attributes::default() }),
-            protected: true,
-            hidden: true,
-            flow: false,
-            structural: false,
-            span: None,
-            derivative_of: None,
+            ..Variable::hidden(path, ty, Variability::Discrete)
         })
     }
 

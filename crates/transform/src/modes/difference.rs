@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use base::{Diagnostic, Name};
-use dae::{ActionKind, Attributes, Builtin, Causality, Memo, Model, Node, Origin, VarId, Variability, VariableType};
+use dae::{
+    ActionKind, Attributes, Builtin, Causality, Memo, Model, Node, Origin, VarId, Variability, Variable, VariableType,
+};
 use rustc_hash::FxHashMap;
 
 use crate::schedule::Schedule;
-use crate::work::hidden;
 
 /// What has to be set before the first step and before each one.
 #[derive(Clone)]
@@ -113,8 +114,8 @@ pub fn discretise(model: &mut Model, written: Schedule) -> Difference {
 }
 
 fn input(path: dae::PathId, ty: VariableType) -> dae::Variable {
-    let mut variable = hidden(path, ty);
-    (variable.causality, variable.variability) = (Causality::Input, Variability::Discrete);
+    let mut variable = Variable::hidden(path, ty, Variability::Discrete);
+    variable.causality = Causality::Input;
     variable
 }
 

@@ -17,14 +17,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use base::{Diagnostic, Name};
 use dae::event_free::Follower;
 use dae::{
-    EqId, Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, VariableType,
+    EqId, Equation, EquationRole, ExprId, Memo, Model, Node, Origin, OriginKind, VarId, Variability, Variable,
+    VariableType,
 };
 use rustc_hash::FxHashSet;
 
 use crate::decisions::Decisions;
 use crate::schedule::Schedule;
 use crate::system::is_discrete_equation;
-use crate::work::{Work, hidden};
+use crate::work::Work;
 use chains::Chains;
 pub use redundancy::MISSING_LAW;
 use stem::Stem;
@@ -106,8 +107,8 @@ impl Modes {
         let never = model.exprs.boolean(false);
         let monitor = |model: &mut Model, number: usize| {
             let path = model.paths.child(root, Name::new("condition"), &[number as u32 + 1]);
-            let mut monitor = hidden(path, VariableType::Boolean);
-            (monitor.variability, monitor.binding) = (Variability::Constant, Some(never));
+            let mut monitor = Variable::hidden(path, VariableType::Boolean, Variability::Constant);
+            monitor.binding = Some(never);
             model.variables.push(monitor)
         };
         let conditions: Vec<Condition> = conditions
