@@ -511,7 +511,7 @@ fn replace(work: &mut Work, targets: &IdVec<VarId, Target>) -> Vec<EqId> {
 }
 
 fn rewrite(work: &mut Work, targets: &IdVec<VarId, Target>, memo: &mut Memo, roots: &[ExprId]) -> Vec<ExprId> {
-    let (folded, roles, variables) = (&work.folded, &work.roles, &work.model.variables);
+    let (folded, roles, variables) = (&work.parameters.folded, &work.roles, &work.model.variables);
     let is_boolean = |v: VarId| variables[v].ty == VariableType::Boolean;
     let is_known = |v: VarId| matches!(roles[v], Role::Constant | Role::Parameter);
     work.model.exprs.rewrite(roots, memo, |exprs, id, node| match node {

@@ -270,7 +270,7 @@ impl BlockBuilder<'_> {
 
     /// How equations are solved for their unknowns; where another mode has them too, as there.
     fn solution(&mut self, work: &mut Work, pairs: &[Pair], levels: &IdVec<VarId, Level>) -> Torn {
-        if work.cache.is_none() {
+        if work.modes.cache.is_none() {
             return self.new_solution(work, pairs, levels);
         }
         let key = ComponentKey {
@@ -278,11 +278,11 @@ impl BlockBuilder<'_> {
             pairs: pairs.iter().map(|pair| (pair.sides, pair.variable)).collect(),
             levels: self.levels_around(work, pairs, levels),
         };
-        if let Some(known) = work.cache.as_ref().and_then(|cache| cache.components.get(&key)) {
+        if let Some(known) = work.modes.cache.as_ref().and_then(|cache| cache.components.get(&key)) {
             return known.of(pairs);
         }
         let torn = self.new_solution(work, pairs, levels);
-        if let (Some(cache), Some(known)) = (&mut work.cache, KnownComponent::new(&torn, pairs)) {
+        if let (Some(cache), Some(known)) = (&mut work.modes.cache, KnownComponent::new(&torn, pairs)) {
             cache.components.insert(key, known);
         }
         torn
@@ -561,7 +561,7 @@ fn factor(work: &mut Work, residual: ExprId, variable: VarId) -> f64 {
 /// The value of `variable` by the equation, if nothing is divided by what may vanish.
 pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> Option<ExprId> {
     let assigned_by_when = matches!(work.model.equations[equation].role, EquationRole::When(_));
-    let cache = work.cache.as_ref().filter(|_| !assigned_by_when);
+    let cache = work.modes.cache.as_ref().filter(|_| !assigned_by_when);
     if let Some(&known) = cache.and_then(|cache| cache.solved.get(&(sides, variable))) {
         return known;
     }
@@ -571,7 +571,7 @@ pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> 
         None if !assigned_by_when => by_elimination(work, sides, variable),
         alone => alone,
     };
-    if let Some(cache) = work.cache.as_mut().filter(|_| !assigned_by_when) {
+    if let Some(cache) = work.modes.cache.as_mut().filter(|_| !assigned_by_when) {
         cache.solved.insert((sides, variable), value);
     }
     value
@@ -579,7 +579,7 @@ pub fn solve(work: &mut Work, equation: EqId, sides: Sides, variable: VarId) -> 
 
 fn by_elimination(work: &mut Work, sides: Sides, variable: VarId) -> Option<ExprId> {
     let unknown = work.model.exprs.var(variable);
-    let (roles, free) = (&work.roles, &work.free);
+    let (roles, free) = (&work.roles, &work.parameters.free);
     let is_parameter =
         |v: VarId| matches!(roles[v], crate::schedule::Role::Constant | crate::schedule::Role::Parameter) && !free[v];
     let functions = &work.model.functions;

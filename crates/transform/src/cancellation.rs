@@ -31,8 +31,8 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
     for group in strong_components(&offsets.tight, &offsets.matching).iter().filter(|group| group.len() > 1) {
         let own = group.iter().map(|&row| offsets.matching.column_of_row[row as usize]).collect();
         let leading = Leading { system, offsets, chains, own };
-        let key = work.cache.is_some().then(|| leading.key(work, group));
-        if let (Some(cache), Some(key)) = (&work.cache, &key)
+        let key = work.modes.cache.is_some().then(|| leading.key(work, group));
+        if let (Some(cache), Some(key)) = (&work.modes.cache, &key)
             && cache.without_hidden_constraints.contains(key)
         {
             continue;
@@ -54,7 +54,7 @@ pub fn reveal(work: &mut Work, system: &System, offsets: &Offsets, chains: &[Vec
             let entries: Vec<ExprId> = expressions.iter().flatten().map(|&(_, entry)| entry).collect();
             work.note_values(&entries, Subject::Constraints, None);
         }
-        if let (Some(cache), Some(key), true) = (&mut work.cache, key, combinations.is_empty()) {
+        if let (Some(cache), Some(key), true) = (&mut work.modes.cache, key, combinations.is_empty()) {
             cache.without_hidden_constraints.insert(key);
         }
         let mut replaced: Vec<(u32, Terms)> = Vec::new();

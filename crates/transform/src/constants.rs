@@ -36,7 +36,7 @@ pub fn propagate(work: &mut Work) {
         if work.model.exprs.is_literal(value) {
             work.values[variable] = Some(value);
         }
-        work.parameters.push(Assignment { variable, value, equation: Some(eq) });
+        work.parameters.assignments.push(Assignment { variable, value, equation: Some(eq) });
         for &other in by_variable.row(variable.index()) {
             open[other as usize] -= 1;
             if open[other as usize] == 1 && is_candidate(work, other as usize) {
@@ -76,7 +76,7 @@ fn collect(work: &Work) -> Incidence {
         let (left, right) = work.dynamic[eq];
         scanner.scan(&work.model.exprs, &[left, right], |leaf, _| match leaf {
             Leaf::Variable(v) if work.is_unknown(v) => row.push(v.index() as u32),
-            Leaf::Variable(v) => changes |= !work.is_parameter(v) || work.free[v],
+            Leaf::Variable(v) => changes |= !work.is_parameter(v) || work.parameters.free[v],
             Leaf::Derivative(_) | Leaf::Pre(_) | Leaf::Time | Leaf::Instant => changes = true,
         });
         if changes {

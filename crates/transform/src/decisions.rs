@@ -265,7 +265,7 @@ impl Work {
     /// Whether an expression is known once the parameters are: no unknown, no time, nothing that the initial problem determines.
     fn is_of_parameters(&self, expr: ExprId) -> bool {
         !self.model.exprs.any(expr, |node| match node {
-            Node::Var(variable) => !self.is_parameter(variable) || self.free[variable],
+            Node::Var(variable) => !self.is_parameter(variable) || self.parameters.free[variable],
             Node::Time | Node::Der(_) | Node::Pre(_) | Node::Previous(_) => true,
             _ => false,
         })

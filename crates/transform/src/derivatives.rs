@@ -106,8 +106,8 @@ fn written_orders(work: &Work, system: &System) -> Vec<u32> {
     let order = |&column: &VarId| {
         let mut order = 0;
         let mut variable = column;
-        while let Some(next) = work.derivative[variable]
-            && work.named[next]
+        while let Some(next) = work.derivatives.of[variable]
+            && work.derivatives.named[next]
         {
             order += 1;
             variable = next;
@@ -266,7 +266,7 @@ fn finish_chains(work: &mut Work, reduced: &mut Reduced) {
             chain.push(next);
         }
         let mut last = chain[chain.len() - 1];
-        while let Some(unused) = work.derivative[last] {
+        while let Some(unused) = work.derivatives.of[last] {
             work.roles[unused] = Role::Constant;
             let zero = work.model.exprs.real(0.0);
             let variable = &mut work.model.variables[unused];
@@ -304,7 +304,7 @@ pub fn inline_all(work: &mut Work) {
 
 /// The unknown at an order of its chain of derivatives.
 pub fn at_order(work: &Work, variable: VarId, order: u32) -> Option<VarId> {
-    (0..order).try_fold(variable, |variable, _| work.derivative[variable])
+    (0..order).try_fold(variable, |variable, _| work.derivatives.of[variable])
 }
 
 /// `left - right`.

@@ -37,7 +37,7 @@ pub fn wish_reinitialised_states(work: &mut Work) {
         ActionKind::Reinit { state, .. } => Some(state),
         _ => None,
     });
-    work.reinitialised = set.collect();
+    work.choice.reinitialised = set.collect();
 }
 
 /// A variable that is set anew in two when clauses, or that is no state (specification 8.3.6).

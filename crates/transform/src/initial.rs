@@ -83,7 +83,7 @@ fn is_lasting(work: &Work, (equation, (left, right)): (EqId, Sides)) -> bool {
     while let OriginKind::Derivative(of) = work.model.equations[origin].origin.kind {
         origin = of;
     }
-    let is_decided = work.touched.as_ref().is_some_and(|touched| touched.contains(&origin));
+    let is_decided = work.modes.touched.as_ref().is_some_and(|touched| touched.contains(&origin));
     let branches = |id: &ExprId| matches!(exprs.node(*id), Node::If { .. });
     let is_discrete = |variable: &VarId| work.is_discrete(*variable);
     !is_decided
@@ -94,13 +94,13 @@ fn is_lasting(work: &Work, (equation, (left, right)): (EqId, Sides)) -> bool {
 fn is_unknown(work: &Work, variable: VarId) -> bool {
     match work.roles[variable] {
         Role::Algebraic | Role::Discrete | Role::State { .. } => true,
-        Role::Parameter | Role::Constant => work.free[variable],
+        Role::Parameter | Role::Constant => work.parameters.free[variable],
         Role::Input | Role::Alias { .. } => false,
     }
 }
 
 fn initial_level(work: &Work, variable: VarId) -> Level {
-    if work.is_parameter(variable) && !work.free[variable] { Level::Parameter } else { Level::Continuous }
+    if work.is_parameter(variable) && !work.parameters.free[variable] { Level::Parameter } else { Level::Continuous }
 }
 
 /// The rows of the initial problem in the order in which they are matched.
@@ -135,7 +135,7 @@ impl Rows {
 
     fn bindings(&mut self, work: &mut Work) {
         for variable in work.model.variables.ids() {
-            if !work.free[variable] {
+            if !work.parameters.free[variable] {
                 continue;
             }
             if let Some(binding) = work.model.variables[variable].binding {
@@ -186,7 +186,7 @@ impl Rows {
                 Role::State { .. } => 1,
                 _ if natural.contains(&variable) => 1,
                 Role::Parameter | Role::Constant
-                    if work.free[variable] && work.model.variables[variable].binding.is_none() =>
+                    if work.parameters.free[variable] && work.model.variables[variable].binding.is_none() =>
                 {
                     2
                 }
@@ -428,7 +428,7 @@ fn note_completions(work: &mut Work, system: &System, used: &[bool]) {
         }
         _ => None,
     };
-    let (open, states): (Vec<VarId>, Vec<VarId>) = taken.filter_map(variable).partition(|&v| work.free[v]);
+    let (open, states): (Vec<VarId>, Vec<VarId>) = taken.filter_map(variable).partition(|&v| work.parameters.free[v]);
     let warnings = parameters::without_condition(work, &open);
     work.summary.notices.extend(warnings);
     let names: Vec<String> = states.iter().map(|&v| format!("`{}`", work.model.variable_name(v))).collect();

@@ -127,7 +127,7 @@ fn transform_single(model: Model, options: &Options, notices: Vec<Diagnostic>) -
     work.summary.notices.extend(notices.iter().cloned());
     let first = sort(&mut work, options, Inlining::AfterReduction);
     let misled = match &first {
-        Ok(_) => work.doubtful,
+        Ok(_) => work.choice.doubtful,
         Err(problems) => singular::are_structural(problems),
     };
     if misled && let Some(spare) = spare {
@@ -178,7 +178,7 @@ struct Plan {
 
 impl Plan {
     fn schedule(self, work: Work, written: Written) -> Schedule {
-        let Work { model, roles, parameters, free, decisions, summary, .. } = work;
+        let Work { model, roles, parameters, decisions, summary, .. } = work;
         let Plan {
             states,
             state_sets,
@@ -196,7 +196,7 @@ impl Plan {
             states,
             state_sets,
             projection,
-            parameters,
+            parameters: parameters.assignments,
             initial,
             initial_checks,
             blocks,
@@ -204,7 +204,7 @@ impl Plan {
             initial_families,
             inline,
             written: written.sides,
-            free,
+            free: parameters.free,
             decisions,
             summary,
             constrained: Vec::new(),
@@ -316,14 +316,14 @@ fn dynamic_blocks(work: &mut Work, options: &Options) -> Result<(Vec<Block>, IdV
     let blocks = blocks::make(work, Problem::Dynamic, &system, &matching, &mut levels)?;
     match options.aliases {
         // What is constant in one mode is not in another.
-        Aliases::Eliminate if work.touched.is_none() => Ok((move_parameters(work, blocks, &levels), levels)),
+        Aliases::Eliminate if work.modes.touched.is_none() => Ok((move_parameters(work, blocks, &levels), levels)),
         _ => Ok((blocks, levels)),
     }
 }
 
 fn known_level(work: &Work, variable: VarId) -> Level {
     match work.roles[variable] {
-        Role::Constant | Role::Parameter if work.free[variable] => Level::Discrete,
+        Role::Constant | Role::Parameter if work.parameters.free[variable] => Level::Discrete,
         Role::Constant | Role::Parameter => Level::Parameter,
         Role::Input if work.model.variables[variable].variability == Variability::Discrete => Level::Discrete,
         _ => Level::Continuous,
@@ -347,7 +347,7 @@ fn move_parameters(work: &mut Work, blocks: Vec<Block>, levels: &IdVec<VarId, Le
                 work.roles[assignment.variable] = Role::Parameter;
                 work.model.variables[assignment.variable].binding = Some(assignment.value);
                 moved.extend(assignment.equation);
-                work.parameters.push(assignment);
+                work.parameters.assignments.push(assignment);
             }
             Block::Assign { assignment, timing } => {
                 stays[assignment.variable] = true;

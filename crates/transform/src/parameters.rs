@@ -16,13 +16,13 @@ pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
     let mut valuing = Memo::default();
     for variable in order {
         let Some(binding) = work.model.variables[variable].binding else { continue };
-        let folded = &work.folded;
+        let folded = &work.parameters.folded;
         let binding = work.model.exprs.substitute(&[binding], &mut folding, |v| folded[v])[0];
         work.model.variables[variable].binding = Some(binding);
         if depends_on_free(work, binding) {
-            work.free[variable] = true;
+            work.parameters.free[variable] = true;
         }
-        if work.free[variable] {
+        if work.parameters.free[variable] {
             continue;
         }
         let values = &work.values;
@@ -34,10 +34,10 @@ pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {
         if work.model.exprs.is_literal(binding)
             && (declared.variability == Variability::Constant || declared.structural)
         {
-            work.folded[variable] = Some(binding);
+            work.parameters.folded[variable] = Some(binding);
         }
         if !work.model.exprs.is_literal(binding) {
-            work.parameters.push(Assignment { variable, value: binding, equation: None });
+            work.parameters.assignments.push(Assignment { variable, value: binding, equation: None });
         }
     }
     work.value_memo = valuing;
@@ -64,7 +64,7 @@ fn give_bindings(work: &mut Work) {
         });
         let declared = &work.model.variables[variable];
         if not_fixed {
-            work.free[variable] = true;
+            work.parameters.free[variable] = true;
         }
         if declared.binding.is_some() || not_fixed || declared.ty == VariableType::Object {
             continue;
@@ -171,7 +171,7 @@ pub fn start_value(work: &mut Work, variable: VarId) -> ExprId {
 }
 
 fn depends_on_free(work: &Work, expr: ExprId) -> bool {
-    work.model.exprs.any(expr, |node| matches!(node, Node::Var(v) if work.free[v]))
+    work.model.exprs.any(expr, |node| matches!(node, Node::Var(v) if work.parameters.free[v]))
 }
 
 /// The parameters in the order in which they can be computed. `a = if c then b else 1; b = if c then 2 else a` is no cycle once
@@ -226,7 +226,7 @@ fn value_of(work: &mut Work, expr: ExprId) -> Option<ExprId> {
     let mut order = Vec::new();
     while let Some(id) = stack.pop() {
         for variable in work.model.exprs.dependencies(&[id]).variables {
-            if work.is_parameter(variable) && !work.free[variable] && seen.insert(variable) {
+            if work.is_parameter(variable) && !work.parameters.free[variable] && seen.insert(variable) {
                 order.push(variable);
                 stack.extend(work.model.variables[variable].binding);
             }

@@ -161,7 +161,7 @@ pub fn report_initial(work: &Work, system: &System, matching: &Matching, open: &
 
 /// How many equations are too many or too few. One mode of several has as many as the others, and nothing is to be said.
 fn balance(work: &Work, equations: usize, unknowns: usize) -> String {
-    if equations == unknowns && work.touched.is_some() {
+    if equations == unknowns && work.modes.touched.is_some() {
         return String::new();
     }
     let count = equations.abs_diff(unknowns);

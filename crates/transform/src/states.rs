@@ -80,7 +80,7 @@ fn choose_orders(work: &mut Work, reduced: &Reduced) -> (Vec<u32>, Vec<Open>) {
     if reduced.offsets.equations.iter().all(|&times| times == 0) {
         return (choice.integrated, choice.open);
     }
-    if work.states_stay {
+    if work.choice.stays {
         // Wishes count across all components; that is affordable where the system is small.
         let whole: Vec<u32> = (0..reduced.offsets.equations.len() as u32).collect();
         choice.decide(work, reduced, &whole, Trust::Wishes);
@@ -154,8 +154,8 @@ impl Choice {
                 Trust::Numbers => StateRequest::Nothing,
             };
             let stage = Stage::new(work, reduced, &reduced.offsets.tight, &rows, columns, level);
-            work.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
-            let selection = stage.select(request, work.states_stay);
+            work.choice.doubtful |= level > 1 && stage.entries.iter().any(Vec::is_empty);
+            let selection = stage.select(request, work.choice.stays);
             stage.note(work, &selection);
             columns = match selection {
                 Selection::Static(chosen) => chosen,
@@ -510,16 +510,16 @@ pub fn slope(work: &mut Work, reduced: &Reduced, row: u32, column: u32, level: u
 /// The slope with its value.
 fn entry(work: &mut Work, reduced: &Reduced, (row, place): (u32, u32), column: u32, level: u32) -> Entry {
     let Some(factor) = slope(work, reduced, row, column, level) else {
-        return Entry { row: place, expression: None, value: 1.0, is_number: false, safe: work.states_stay };
+        return Entry { row: place, expression: None, value: 1.0, is_number: false, safe: work.choice.stays };
     };
     let expression = Some(factor);
     if let Some(value) = work.evaluate(factor) {
         return Entry { row: place, expression, value, is_number: true, safe: value != 0.0 };
     }
-    let safe = work.model.exprs.pivot(factor, |v| work.is_parameter(v) && !work.free[v]) == Pivot::NonZero;
+    let safe = work.model.exprs.pivot(factor, |v| work.is_parameter(v) && !work.parameters.free[v]) == Pivot::NonZero;
     let order = work.model.exprs.postorder(&[factor]);
     let value = numbers(work, &order).get(&factor).copied().unwrap_or(1.0);
-    Entry { row: place, expression, value, is_number: false, safe: safe || work.states_stay }
+    Entry { row: place, expression, value, is_number: false, safe: safe || work.choice.stays }
 }
 
 /// Columns that are independent of each other, eliminated. Each number carries the size of what it was computed from, so that

@@ -92,14 +92,14 @@ impl System {
 impl System {
     /// The columns that rows were matched with in another mode; `NONE` where that is not known.
     pub fn partners(&self, work: &Work) -> Vec<u32> {
-        let Some(cache) = &work.cache else { return Vec::new() };
+        let Some(cache) = &work.modes.cache else { return Vec::new() };
         let partner = |&sides: &Sides| cache.partners.get(&(self.problem, sides));
         self.sides.iter().map(|sides| partner(sides).map_or(NONE, |&variable| self.column_of[variable])).collect()
     }
 
     /// Keeps a matching for other modes to begin with.
     pub fn remember(&self, work: &mut Work, matching: &Matching) {
-        let Some(cache) = &mut work.cache else { return };
+        let Some(cache) = &mut work.modes.cache else { return };
         for (&sides, &column) in self.sides.iter().zip(&matching.column_of_row) {
             if column != NONE {
                 cache.partners.insert((self.problem, sides), self.columns[column as usize]);

@@ -49,7 +49,7 @@ fn coefficients(work: &Work) -> (Vec<VarId>, Vec<VarId>) {
             derivative |= differentiated[child.index()];
         });
         parametric[id.index()] = match node {
-            Node::Var(v) => work.is_parameter(v) && !work.free[v],
+            Node::Var(v) => work.is_parameter(v) && !work.parameters.free[v],
             Node::Time | Node::Der(_) | Node::Pre(_) | Node::Previous(_) => false,
             _ => all_known,
         };
@@ -97,7 +97,7 @@ fn evaluate(work: &mut Work, parameters: &[VarId], definitions: &FxHashMap<VarId
     let arguments: Vec<ExprId> = definitions.values().copied().collect();
     let arguments = work.model.exprs.dependencies(&arguments).variables;
     parameters.iter().chain(&arguments).for_each(|v| needed[v.index()] = true);
-    for assignment in work.parameters.iter().rev() {
+    for assignment in work.parameters.assignments.iter().rev() {
         if needed[assignment.variable.index()] && work.values[assignment.variable].is_none() {
             let dependencies = work.model.exprs.dependencies(&[assignment.value]).variables;
             dependencies.iter().for_each(|v| needed[v.index()] = true);
@@ -106,9 +106,9 @@ fn evaluate(work: &mut Work, parameters: &[VarId], definitions: &FxHashMap<VarId
     let mut externals = NoExternals;
     let mut evaluator = Evaluator::new(&work.model.functions, &mut externals);
     let mut known = ExprValues::default();
-    for assignment in &work.parameters {
+    for assignment in &work.parameters.assignments {
         let variable = assignment.variable;
-        if !needed[variable.index()] || work.values[variable].is_some() || work.free[variable] {
+        if !needed[variable.index()] || work.values[variable].is_some() || work.parameters.free[variable] {
             continue;
         }
         let (exprs, values) = (&work.model.exprs, &work.values);

@@ -28,40 +28,64 @@ pub struct Work {
     pub constraints: Vec<EqId>,
     /// The sides of equations as they hold after initialisation: `initial()` is false, `homotopy` is its first argument.
     pub dynamic: IdVec<EqId, Sides>,
-    /// Assignments of parameters and constants, in order.
-    pub parameters: Vec<Assignment>,
-    /// Parameters that the initial problem determines (`fixed = false`) or that depend on such.
-    pub free: IdVec<VarId, bool>,
-    /// Literals that replace constants and structural parameters.
-    pub folded: IdVec<VarId, Option<ExprId>>,
+    pub parameters: ParameterTable,
     /// The values of all parameters as far as they are literals, to judge pivots.
     pub values: IdVec<VarId, Option<ExprId>>,
     pub value_memo: Memo,
     /// What these values decided.
     pub decisions: Decisions,
-    /// The derivative variable of a variable.
-    pub derivative: IdVec<VarId, Option<VarId>>,
-    /// Derivatives that the equations themselves name, in this mode.
-    pub named: IdVec<VarId, bool>,
-    pub differentiator: Differentiator,
+    pub derivatives: DerivativeTable,
     pub inliner: Inliner,
-    /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
-    pub doubtful: bool,
-    /// What `reinit` sets: has to be a state when that happens.
-    pub reinitialised: FxHashSet<VarId>,
-    /// States are chosen once for the whole run, also where that may go wrong.
-    pub states_stay: bool,
-    /// Equations that read differently in other modes: they make no aliases and no constants.
-    pub touched: Option<FxHashSet<EqId>>,
-    /// The unknowns of those equations in all modes together.
-    pub switched: Vec<VarId>,
+    pub choice: StateChoice,
+    pub modes: ModeContext,
     /// Refuse what would be decided for the user with a warning.
     pub strict: bool,
     /// The step of inline integration while its equations are sorted; `values` holds the longest.
     pub step: Option<VarId>,
+    pub summary: Summary,
+}
+
+/// What is known of parameters and constants.
+#[derive(Clone)]
+pub struct ParameterTable {
+    /// In order.
+    pub assignments: Vec<Assignment>,
+    /// Parameters that the initial problem determines (`fixed = false`) or that depend on such.
+    pub free: IdVec<VarId, bool>,
+    /// Literals that replace constants and structural parameters.
+    pub folded: IdVec<VarId, Option<ExprId>>,
+}
+
+/// Variables for derivatives.
+#[derive(Clone)]
+pub struct DerivativeTable {
+    /// The derivative variable of a variable.
+    pub of: IdVec<VarId, Option<VarId>>,
+    /// Derivatives that the equations themselves name, in this mode.
+    pub named: IdVec<VarId, bool>,
+    pub differentiator: Differentiator,
+}
+
+/// What the choice of states depends on besides the equations, and what it found.
+#[derive(Clone, Default)]
+pub struct StateChoice {
+    /// What `reinit` sets: has to be a state when that happens.
+    pub reinitialised: FxHashSet<VarId>,
+    /// States are chosen once for the whole run, also where that may go wrong.
+    pub stays: bool,
+    /// A candidate for a state seemed free although its derivative is constrained: see `Inlining`.
+    pub doubtful: bool,
+}
+
+/// Of a model that is sorted once for each mode.
+#[derive(Clone, Default)]
+pub struct ModeContext {
+    /// Equations that read differently in other modes: they make no aliases and no constants.
+    pub touched: Option<FxHashSet<EqId>>,
+    /// The unknowns of those equations in all modes together.
+    pub switched: Vec<VarId>,
     /// What is known from other modes.
     pub cache: Option<Box<Cache>>,
-    pub summary: Summary,
 }
 
 impl Work {
@@ -82,24 +106,24 @@ impl Work {
             active,
             constraints: Vec::new(),
             dynamic: IdVec::new(),
-            parameters: Vec::new(),
-            free: IdVec::filled(false, count),
-            folded: IdVec::filled(None, count),
+            parameters: ParameterTable {
+                assignments: Vec::new(),
+                free: IdVec::filled(false, count),
+                folded: IdVec::filled(None, count),
+            },
             values: IdVec::filled(None, count),
             value_memo: Memo::default(),
             decisions: Decisions::default(),
-            derivative: IdVec::filled(None, count),
-            named: IdVec::filled(false, count),
-            differentiator: Differentiator::new(),
+            derivatives: DerivativeTable {
+                of: IdVec::filled(None, count),
+                named: IdVec::filled(false, count),
+                differentiator: Differentiator::new(),
+            },
             inliner: Inliner::new(),
-            doubtful: false,
-            reinitialised: FxHashSet::default(),
-            states_stay: false,
-            touched: None,
-            switched: Vec::new(),
+            choice: StateChoice::default(),
+            modes: ModeContext::default(),
             strict: false,
             step: None,
-            cache: None,
             summary,
             model,
         }
@@ -108,7 +132,7 @@ impl Work {
     /// How much a variable is wanted as a state. What `reinit` sets has to be one when that happens, and before and after it
     /// where nothing speaks against that.
     pub fn wanted_as_state(&self, variable: VarId) -> StateSelect {
-        match self.reinitialised.contains(&variable) {
+        match self.choice.reinitialised.contains(&variable) {
             true => StateSelect::Always,
             false => self.model.variables[variable].attributes.state_select,
         }
@@ -178,16 +202,16 @@ impl Work {
 
     /// Whether the equation reads the same in all modes.
     pub fn is_steady(&self, equation: EqId) -> bool {
-        self.touched.as_ref().is_none_or(|touched| !touched.contains(&equation))
+        self.modes.touched.as_ref().is_none_or(|touched| !touched.contains(&equation))
     }
 
     /// The time derivative of an expression in which no `der` is left: derivatives are variables, added where missing.
     pub fn time_derivative(&mut self, expr: ExprId) -> Result<ExprId, NotDifferentiable> {
-        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.total.get(&expr)) {
+        if let Some(&known) = self.modes.cache.as_ref().and_then(|cache| cache.total.get(&expr)) {
             return Ok(known);
         }
         let derivative = self.new_time_derivative(expr)?;
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.modes.cache {
             cache.total.insert(expr, derivative);
         }
         Ok(derivative)
@@ -198,7 +222,7 @@ impl Work {
             let reason = "what comes from another clock, or from the tick before, changes in steps".to_owned();
             return Err(NotDifferentiable::because(reason));
         }
-        let (roles, derivative) = (&self.roles, &self.derivative);
+        let (roles, derivative) = (&self.roles, &self.derivatives.of);
         let mut leaf = |exprs: &mut Exprs, node: Node| match node {
             Node::Var(v) => match (roles[v], derivative[v]) {
                 (Role::Constant | Role::Parameter | Role::Discrete, _) => Ok(None),
@@ -209,7 +233,7 @@ impl Work {
             _ => Ok(None),
         };
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
-        let result = self.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)?;
+        let result = self.derivatives.differentiator.total(exprs, functions, expr, &mut Memo::default(), &mut leaf)?;
         let found = self.model.exprs.dependencies(&[result]).derivatives;
         self.add_derivatives(&found).map_err(|input| {
             let name = self.model.variable_name(input);
@@ -224,8 +248,8 @@ impl Work {
     pub fn name_derivatives(&mut self, memo: &mut Memo, roots: &[ExprId]) -> Result<Vec<ExprId>, VarId> {
         let found = self.model.exprs.dependencies(roots).derivatives;
         self.add_derivatives(&found)?;
-        for derivative in found.iter().filter_map(|&variable| self.derivative[variable]) {
-            self.named[derivative] = true;
+        for derivative in found.iter().filter_map(|&variable| self.derivatives.of[variable]) {
+            self.derivatives.named[derivative] = true;
         }
         Ok(self.with_derivative_variables(memo, roots))
     }
@@ -244,7 +268,7 @@ impl Work {
     }
 
     fn with_derivative_variables(&mut self, memo: &mut Memo, roots: &[ExprId]) -> Vec<ExprId> {
-        let derivative = &self.derivative;
+        let derivative = &self.derivatives.of;
         self.model.exprs.rewrite(roots, memo, |exprs, _, node| match node {
             Node::Der(v) => match derivative[v] {
                 Some(variable) => exprs.var(variable),
@@ -262,13 +286,13 @@ impl Work {
 
     /// The derivative of an expression by one variable, where it can be made.
     pub fn partial_derivative(&mut self, expr: ExprId, variable: VarId) -> Option<ExprId> {
-        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.partial.get(&(expr, variable))) {
+        if let Some(&known) = self.modes.cache.as_ref().and_then(|cache| cache.partial.get(&(expr, variable))) {
             return known;
         }
         let unknown = self.model.exprs.var(variable);
         let (exprs, functions) = (&mut self.model.exprs, &mut self.model.functions);
-        let derivative = self.differentiator.partial(exprs, functions, expr, unknown).ok();
-        if let Some(cache) = &mut self.cache {
+        let derivative = self.derivatives.differentiator.partial(exprs, functions, expr, unknown).ok();
+        if let Some(cache) = &mut self.modes.cache {
             cache.partial.insert((expr, variable), derivative);
         }
         derivative
@@ -276,11 +300,11 @@ impl Work {
 
     /// The factor of a leaf in an expression that is linear in it, and the rest.
     pub fn linear_coefficient(&mut self, expr: ExprId, leaf: ExprId) -> Option<(ExprId, ExprId)> {
-        if let Some(&known) = self.cache.as_ref().and_then(|cache| cache.factors.get(&(expr, leaf))) {
+        if let Some(&known) = self.modes.cache.as_ref().and_then(|cache| cache.factors.get(&(expr, leaf))) {
             return known;
         }
         let factor = self.model.exprs.linear_coefficient(expr, leaf);
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.modes.cache {
             cache.factors.insert((expr, leaf), factor);
         }
         factor
@@ -288,14 +312,14 @@ impl Work {
 
     /// A scanner for the expressions of the model. One that knows some of them already is to be given back.
     pub fn scanner(&self) -> Scanner {
-        let Some(cache) = &self.cache else { return Scanner::for_model(&self.model) };
+        let Some(cache) = &self.modes.cache else { return Scanner::for_model(&self.model) };
         let mut scanner = cache.scanner.take();
         scanner.learn(&self.model);
         scanner
     }
 
     pub fn give_back(&self, scanner: Scanner) {
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = &self.modes.cache {
             cache.scanner.replace(scanner);
         }
     }
@@ -303,11 +327,11 @@ impl Work {
     /// The same with expressions, functions and what is known about them moved there, for one mode.
     pub fn branch(&mut self) -> Work {
         let exprs = std::mem::take(&mut self.model.exprs);
-        let cache = self.cache.take();
+        let cache = self.modes.cache.take();
         let (values, inliner) = (std::mem::take(&mut self.value_memo), std::mem::take(&mut self.inliner));
         let mut branch = self.clone();
         branch.model.exprs = exprs;
-        (branch.cache, branch.value_memo, branch.inliner) = (cache, values, inliner);
+        (branch.modes.cache, branch.value_memo, branch.inliner) = (cache, values, inliner);
         branch
     }
 
@@ -321,8 +345,8 @@ impl Work {
         if self.model.paths.len() < branch.model.paths.len() {
             self.model.paths.clone_from(&branch.model.paths);
         }
-        self.differentiator.clone_from(&branch.differentiator);
-        self.cache = branch.cache.take();
+        self.derivatives.differentiator.clone_from(&branch.derivatives.differentiator);
+        self.modes.cache = branch.modes.cache.take();
         // What is recalled later was decided here.
         self.decisions = branch.decisions.clone();
         self.value_memo = std::mem::take(&mut branch.value_memo);
@@ -330,7 +354,7 @@ impl Work {
         for index in self.model.variables.len()..branch.model.variables.len() {
             let variable = &branch.model.variables[VarId::from_index(index)];
             match variable.derivative_of {
-                Some(of) if self.is_unknown(of) && self.derivative[of].is_none() => {
+                Some(of) if self.is_unknown(of) && self.derivatives.of[of].is_none() => {
                     self.derivative_variable(of);
                 }
                 _ => {
@@ -375,17 +399,17 @@ impl Work {
 
     fn push_variable(&mut self, variable: Variable, role: Role) -> VarId {
         self.roles.push(role);
-        self.free.push(false);
-        self.folded.push(None);
+        self.parameters.free.push(false);
+        self.parameters.folded.push(None);
         self.values.push(None);
-        self.derivative.push(None);
-        self.named.push(false);
+        self.derivatives.of.push(None);
+        self.derivatives.named.push(false);
         self.model.variables.push(variable)
     }
 
     /// Adds a derivative of `variable` unless it has one.
     pub fn derivative_variable(&mut self, variable: VarId) -> VarId {
-        if let Some(known) = self.derivative[variable] {
+        if let Some(known) = self.derivatives.of[variable] {
             return known;
         }
         let mut new = self.model.variables[variable].clone();
@@ -395,7 +419,7 @@ impl Work {
         new.derivative_of = Some(variable);
         new.flow = false;
         let id = self.push_variable(new, Role::Algebraic);
-        self.derivative[variable] = Some(id);
+        self.derivatives.of[variable] = Some(id);
         id
     }
 }

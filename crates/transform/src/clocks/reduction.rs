@@ -30,12 +30,13 @@ impl Translation<'_> {
         self.make_inputs(partition);
 
         let mut work = Work::new(std::mem::take(self.model));
-        work.states_stay = true;
+        work.choice.stays = true;
         work.dynamic = work.model.equations.values().map(|equation| (equation.left, equation.right)).collect();
         let outcome = parameters::order(&mut work).and_then(|()| derivatives::reduce(&mut work));
         let outcome = outcome.map(|reduced| states::choose(&mut work, &reduced));
 
-        let Work { mut model, roles, active, dynamic, derivative, decisions, .. } = work;
+        let Work { mut model, roles, active, dynamic, derivatives, decisions, .. } = work;
+        let derivative = derivatives.of;
         let decided = decisions.parameters(&model.exprs).into_iter();
         model.decided.extend(decided.map(|variable| dae::Decided { variable, span: None }));
         self.slopes.extend(derivative.iter().filter_map(|(variable, slope)| Some((variable, (*slope)?))));

@@ -33,7 +33,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// Replaces equations of switches that follow from others by ones that share evenly; false if there are none.
 pub fn share(work: &mut Work, system: &System) -> Result<bool, Vec<Diagnostic>> {
-    if work.touched.is_none() {
+    if work.modes.touched.is_none() {
         return Ok(false);
     }
     let Some(spare) = spare_rows(work, system).filter(|spare| !spare.is_empty()) else { return Ok(false) };
@@ -292,7 +292,7 @@ fn switch_unknowns(work: &Work) -> FxHashSet<VarId> {
         }
         variable
     };
-    work.switched.iter().map(|&variable| stands_for(variable)).collect()
+    work.modes.switched.iter().map(|&variable| stands_for(variable)).collect()
 }
 
 fn residuals(work: &mut Work, system: &System, rows: &[u32]) -> Vec<ExprId> {

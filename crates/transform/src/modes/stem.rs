@@ -47,9 +47,9 @@ impl Stem {
         parameters::order(&mut work)?;
         actions::split(&mut work)?;
         work.strict = modes.strict;
-        work.cache = Some(Box::default());
+        work.modes.cache = Some(Box::default());
         let found = decided(&work, &modes.conditions);
-        work.switched = switched(&work, &found);
+        work.modes.switched = switched(&work, &found);
         let switches: Vec<VarId> =
             (1..=modes.conditions.len() as u32).map(|number| add_switch(&mut work, number)).collect();
         for (eq, numbers) in &found {
@@ -63,7 +63,7 @@ impl Stem {
             let equation = &mut work.model.equations[*eq];
             (equation.left, equation.right) = (new[0], new[1]);
         }
-        work.touched = Some(found.iter().map(|(eq, _)| *eq).collect());
+        work.modes.touched = Some(found.iter().map(|(eq, _)| *eq).collect());
         let written = Written::of(&work.model);
         let conflicts = discrete::conflicts(&work);
         if !conflicts.is_empty() {
@@ -157,7 +157,7 @@ impl Reading {
         (equation.left, equation.right) = initial;
         work.dynamic[eq] = dynamic;
         written.sides[eq.index()] = as_written;
-        self.derivatives.iter().for_each(|&derivative| work.named[derivative] = true);
+        self.derivatives.iter().for_each(|&derivative| work.derivatives.named[derivative] = true);
     }
 }
 
