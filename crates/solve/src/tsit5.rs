@@ -11,6 +11,7 @@ use crate::weights::norm;
 /// The method of Tsitouras of order 5.
 pub type Tsit5 = RungeKutta<Tsitouras>;
 
+/// Its coefficients.
 #[derive(Clone)]
 pub struct Tsitouras;
 

@@ -257,15 +257,18 @@ const KEYWORD_RANGES: [(u8, u8); 26] = {
 };
 
 impl SyntaxKind {
+    /// White space, a comment or a byte order mark.
     #[inline]
     pub fn is_trivia(self) -> bool {
         (self as u8) < Ident as u8
     }
 
+    /// A token, not a node.
     pub fn is_token(self) -> bool {
         (self as u8) < EndOfFile as u8
     }
 
+    /// A word that is no identifier.
     #[inline]
     pub fn is_keyword(self) -> bool {
         (AlgorithmKw as u8..=WithinKw as u8).contains(&(self as u8))
