@@ -1,6 +1,5 @@
 //! The flat hybrid DAE: scalar variables and equations over one arena of shared expressions, every entity with its
 //! origin. `lang` makes it, `transform` sorts it, `compile` turns it into code.
-#![warn(missing_docs)]
 
 pub mod access;
 pub mod arrays;

@@ -2,7 +2,6 @@
 //!
 //! [`parse`] never fails: it returns a [`tree::Tree`] that holds every byte of the text, and the diagnostics. [`Parse::ast`]
 //! makes the abstract syntax from it.
-#![warn(missing_docs)]
 
 use std::sync::Arc;
 
