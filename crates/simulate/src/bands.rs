@@ -11,6 +11,7 @@ use solve::roots::Crossing;
 use transform::Role;
 
 use crate::machine::Machine;
+use crate::signals::Signals;
 use crate::systems;
 
 /// The band of residues that no simultaneous system is involved in.
@@ -86,11 +87,11 @@ impl Bands {
 
     /// Writes how far rounding reaches in residues outside of systems. Those that made the event keep their signs within it;
     /// for the others that has no effect (a negative band) before the iteration does not come to rest without it.
-    pub fn prepare(&mut self, memory: &mut Memory, program: &Program, crossings: &[Crossing]) {
+    pub fn prepare(&mut self, memory: &mut Memory, program: &Program, signals: &mut Signals, crossings: &[Crossing]) {
         self.measure(program, memory);
         for behind in &self.behind {
             let triggered = crossings.iter().any(|crossing| crossing.function == behind.function);
-            let band = MARGIN * behind.width(&self.widths);
+            let band = behind.band(&self.widths, memory, program, signals);
             let place = program.layout.relations[behind.relation].band() as usize;
             memory.values[place] = if triggered { band } else { -band };
         }
@@ -133,7 +134,7 @@ impl Bands {
     }
 
     /// Freezes the states of all relations at the point in memory.
-    pub fn restart(&mut self, machine: &mut Machine, roots: &mut RootFinder) {
+    pub fn restart(&mut self, machine: &mut Machine, roots: &mut RootFinder, signals: &mut Signals) {
         if self.residues.is_empty() {
             return;
         }
@@ -153,7 +154,7 @@ impl Bands {
         }
         self.measure(program, &machine.memory);
         for behind in &self.behind {
-            let width = MARGIN * behind.width(&self.widths);
+            let width = behind.band(&self.widths, &machine.memory, program, signals);
             self.bands[behind.function] = self.bands[behind.function].max(width);
         }
         for (given, root) in self.given.iter_mut().zip(&program.roots) {
@@ -211,8 +212,10 @@ fn nominals(machine: &Machine) -> Vec<f64> {
 }
 
 impl Behind {
-    fn width(&self, widths: &[f64]) -> f64 {
-        self.systems.iter().map(|&system| widths[system]).fold(0.0, f64::max)
+    /// How far rounding reaches in the residue: where it is no linear function of unknowns, as far as it changes with them.
+    fn band(&self, widths: &[f64], memory: &Memory, program: &Program, signals: &mut Signals) -> f64 {
+        let width = MARGIN * self.systems.iter().map(|&system| widths[system]).fold(0.0, f64::max);
+        signals.spread(self.function, program, memory, width).unwrap_or(width)
     }
 }
 

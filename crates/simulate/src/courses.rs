@@ -72,6 +72,14 @@ impl Courses {
         }
     }
 
+    /// What a course is that of.
+    pub fn source(&self, place: Place) -> Source {
+        match place {
+            Place::State(state) => Source::State(self.states[state as usize]),
+            Place::Unknown(unknown) => Source::Unknown(self.unknowns[unknown as usize]),
+        }
+    }
+
     /// Takes the courses of the states over the last step, or the part of it that is searched.
     pub fn follow_states(&mut self, solution: &dyn DenseOutput, begin: f64, end: f64) {
         (self.begin, self.end, self.degree) = (begin, end, solution.degree().clamp(1, LARGEST_DEGREE));

@@ -148,6 +148,25 @@ impl Signals {
         self.signals.is_empty()
     }
 
+    /// How far the residue of a function of unknowns changes while these change by `width`, at the point in memory. `None` for
+    /// other functions, and where there are no bounds.
+    pub fn spread(&mut self, function: usize, program: &Program, memory: &Memory, width: f64) -> Option<f64> {
+        let Self { signals, courses, values, open } = self;
+        let signal = signals.iter().find(|signal| signal.function == function && signal.needs == Needs::Unknowns)?;
+        let around = |courses: &Courses, place: Place| match courses.source(place) {
+            Source::State(number) => Bounds::constant(memory.values[program.states[number].value as usize]),
+            Source::Unknown(address) => {
+                let value = memory.values[address as usize];
+                Bounds { value: Interval { low: value - width, high: value + width }, slope: Interval::ALL }
+            }
+        };
+        let mut search = Search { signal, memory, courses, sign: 1.0, shift: 0.0, zero: 0.0, values, open };
+        let time = memory.time();
+        let value = search.bounds_with(time, time, &around).value;
+        let spread = 0.5 * (value.high - value.low);
+        spread.is_finite().then_some(spread)
+    }
+
     /// A time behind the first crossing of any of the functions in a part of the last step and before its next one.
     pub fn first(
         &mut self,
@@ -166,20 +185,19 @@ impl Signals {
         let mut first = None;
         let Self { signals, courses, values, open } = self;
         for signal in signals {
-            let sign = f64::from(roots.status()[signal.function]);
-            if sign == 0.0 {
-                continue;
-            }
-            let shift = roots.shifts()[signal.function];
-            let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, values, open };
-            if search.signal.needs == Needs::Unknowns && !are_unknowns_known {
-                if is_guessed && search.bounds_with(begin, end, &Courses::guessed).value.low > 0.0 {
+            let function = signal.function;
+            let sign = f64::from(roots.status()[function]);
+            let (shift, zero) = (roots.shifts()[function], roots.zeros()[function]);
+            if signal.needs == Needs::Unknowns && !are_unknowns_known {
+                let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, zero, values, open };
+                if is_guessed && sign != 0.0 && search.bounds_with(begin, end, &Courses::guessed).value.low > 0.0 {
                     continue;
                 }
                 courses.follow_unknowns(machine, solution)?;
                 are_unknowns_known = true;
-                search = Search { signal, memory: &machine.memory, courses, sign, shift, values, open };
             }
+            let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, zero, values, open };
+            search.begin_at_zero(begin);
             let found = search.first(begin, first.unwrap_or(end));
             signal.patience = match found {
                 Found::TooMany => (signal.patience / 4).max(FEWEST_PIECES),
@@ -199,8 +217,11 @@ struct Search<'a> {
     signal: &'a Signal,
     memory: &'a Memory,
     courses: &'a Courses,
+    /// The status, and what is added to the function.
     sign: f64,
     shift: f64,
+    /// How far the function may go from zero, of status zero.
+    zero: f64,
     values: &'a mut Vec<Bounds>,
     open: &'a mut Vec<(f64, f64)>,
 }
@@ -242,6 +263,16 @@ impl Search<'_> {
         if self.open.is_empty() { Found::Nothing } else { Found::TooMany }
     }
 
+    /// What rounding makes of the bounds of a function that begins at zero is no crossing.
+    fn begin_at_zero(&mut self, begin: f64) {
+        /// Rounding grows over a step.
+        const MARGIN: f64 = 4.0;
+        if self.sign == 0.0 {
+            let distance = self.zero - self.bounds(begin, begin).value.low;
+            self.zero = self.zero.max(MARGIN * distance);
+        }
+    }
+
     /// Whether the value in the middle and the slope keep the function from zero.
     fn is_far_from_zero(&mut self, middle: f64, radius: f64, slope: Interval) -> bool {
         let steepest = slope.high.max(-slope.low);
@@ -272,7 +303,11 @@ impl Search<'_> {
         if self.shift != 0.0 {
             result.value = result.value.plus(Interval::point(self.shift));
         }
-        if self.sign > 0.0 { result } else { result.negative() }
+        match self.sign {
+            sign if sign > 0.0 => result,
+            sign if sign < 0.0 => result.negative(),
+            _ => Bounds::constant(self.zero).minus(result.function(Builtin::Abs)),
+        }
     }
 }
 

@@ -717,9 +717,9 @@ impl Simulation {
         self.runtime.machine.refresh()?;
         self.runtime.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        let ModeRuntime { machine, roots, bands, .. } = &mut *self.runtime;
+        let ModeRuntime { machine, roots, bands, signals, .. } = &mut *self.runtime;
         machine.branches.begin(&machine.memory, &machine.systems);
-        bands.restart(machine, roots);
+        bands.restart(machine, roots, signals);
         Ok(())
     }
 

@@ -251,6 +251,11 @@ impl RootFinder {
         &self.shift
     }
 
+    /// How far a function of status zero is from zero when it leaves.
+    pub fn zeros(&self) -> &[f64] {
+        &self.zero
+    }
+
     /// Whether a function was zero, or so near to it that rounding decides, when its sign was frozen, and has not left since.
     pub fn began_at_zero(&self, function: usize) -> bool {
         self.status[function] == 0 || self.shift[function] != 0.0

@@ -98,7 +98,8 @@ impl Simulation {
             self.fallback.remember(&self.runtime.machine.memory.values);
             self.clockwork.clone()
         });
-        self.runtime.bands.prepare(&mut self.runtime.machine.memory, &self.program, &self.crossings);
+        let ModeRuntime { machine, bands, signals, .. } = &mut *self.runtime;
+        bands.prepare(&mut machine.memory, &self.program, signals, &self.crossings);
         self.runtime.bands.enter(&mut self.runtime.machine.memory, &self.program, &self.crossings);
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let ModeRuntime { machine, names, .. } = &mut *self.runtime;
