@@ -171,3 +171,38 @@ fn fixed_steps_far_from_zero() {
         assert_eq!((end(&result, "x"), end(&result, "k")), (1.0, 5.0), "{solver}");
     }
 }
+
+/// `sign` makes no events where it stands in a slope: a solution that stays where it switches is followed by steps that are
+/// short, but not without end, or refused.
+#[test]
+fn a_sliding_mode_without_events_is_followed_or_refused() {
+    let text = "model M
+        Real x(start = 1, fixed = true), y(start = 0, fixed = true);
+      equation
+        der(x) = 0.3 - sign(x);
+        der(y) = sign(x);
+      end M;";
+    for solver in ADAPTIVE {
+        let settings = Settings { stop_time: Some(3.0), solver: Some(solver.to_owned()), ..Settings::default() };
+        let run = run_with(text, settings);
+        match run.ending {
+            Ending::Complete => assert!((run.at("y", 3.0) - 1.9).abs() < 1e-3, "{solver}"),
+            _ => assert!(run.said.contains("sliding-mode") && run.said.contains("`der("), "{solver}: {}", run.said),
+        }
+    }
+    // A fast oscillation is no such thing.
+    let text = "model M
+        Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+      equation
+        der(x) = 1e5*v;
+        der(v) = -1e5*x;
+      end M;";
+    let settings = Settings {
+        stop_time: Some(0.05),
+        intervals: Some(1),
+        solver: Some("auto".to_owned()),
+        tolerance: Some(1e-3),
+        ..Settings::default()
+    };
+    assert_eq!(run_with(text, settings).ending, Ending::Complete);
+}

@@ -41,6 +41,7 @@ mod outside;
 mod remember;
 mod report;
 mod retake;
+mod stalled;
 mod steady;
 mod takeover;
 mod undefined;
@@ -229,6 +230,7 @@ pub struct Simulation {
     /// What the search for a stationary state has to say.
     notices: Vec<Diagnostic>,
     sizes: Sizes,
+    stalled: stalled::Stalled,
 }
 
 impl Simulation {
@@ -269,6 +271,7 @@ impl Simulation {
             guard: guard::Guard::default(),
             notices: Vec::new(),
             sizes: Sizes::default(),
+            stalled: stalled::Stalled::default(),
             runtime,
         }
     }
@@ -499,6 +502,7 @@ impl Simulation {
     /// better.
     fn accept(&mut self, time: f64) -> Result<(), Stop> {
         self.end_short_flight();
+        self.watch_progress(time)?;
         if !self.sizes.is_empty() {
             let extent = self.extent();
             self.sizes.follow(&mut *self.runtime.integrator, extent);
@@ -625,6 +629,7 @@ impl Simulation {
     /// Integration begins anew at the states in memory.
     fn restart(&mut self, time: f64) -> Result<(), Stop> {
         self.forget_fitness();
+        self.forget_progress();
         self.runtime.machine.systems.forget_factors(&self.program);
         self.program.read_states(&self.runtime.machine.memory, &mut self.x);
         let started = std::mem::replace(&mut self.runtime.started, true);
