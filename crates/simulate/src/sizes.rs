@@ -6,7 +6,7 @@
 //! that begins small has the largest value that it had so far as its size. One that begins at zero and acts on such states
 //! has the size that they give it in the time in which they act on each other.
 //!
-//! Rounding is no such seed: sizes lie above what rounding errors of the terms of a slope add up to, and above what other
+//! What only decays by itself is no seed. Neither is rounding: sizes lie above what rounding errors of the terms of a slope add up to, and above what other
 //! states make of the state. What decays keeps the size that it had.
 
 use dae::VarId;
@@ -82,7 +82,12 @@ impl Sizes {
     }
 
     fn size(&self, variable: VarId) -> f64 {
-        self.small.iter().find(|(small, _)| *small == variable).map_or(1.0, |(_, size)| *size)
+        self.small_size(variable).unwrap_or(1.0)
+    }
+
+    /// The size of a state that began small.
+    pub fn small_size(&self, variable: VarId) -> Option<f64> {
+        self.small.iter().find(|(small, _)| *small == variable).map(|(_, size)| *size)
     }
 
     fn set_size(&mut self, variable: VarId, size: f64) {
@@ -136,7 +141,7 @@ impl Sizes {
     /// Finds the sizes of those states at `x` that are open.
     fn measure(&mut self, machine: &mut Machine, time: f64, x: &[f64], open: &[bool], extent: Extent) {
         let is_seed = |place: usize| open[place] && x[place] != 0.0 && x[place].abs() < SMALL;
-        let seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
+        let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
         if !seeds.contains(&true) || !(extent.span > 0.0 && extent.span.is_finite()) {
             return;
         }
@@ -149,6 +154,11 @@ impl Sizes {
             return;
         }
         let influences = Influences { pattern: &pattern, values: &values };
+        let decays = influences.decaying();
+        seeds.iter_mut().zip(&decays).for_each(|(seed, decays)| *seed &= !decays);
+        if !seeds.contains(&true) {
+            return;
+        }
         let near = influences.acting_on(&seeds);
         let longest = extent.span / MOST_GROWTH;
         let rate = influences.fastest_rate(&near);
@@ -188,6 +198,21 @@ impl Influences<'_> {
                 call(row as usize, column, value.abs());
             }
         }
+    }
+
+    /// The states on which no other one acts and which decay by themselves: nothing grows in them.
+    fn decaying(&self) -> Vec<bool> {
+        let mut decaying = vec![false; self.pattern.rows];
+        let mut driven = vec![false; self.pattern.rows];
+        for column in 0..self.pattern.columns {
+            let values = &self.values[self.pattern.starts[column]..];
+            for (&row, &value) in self.pattern.column(column).iter().zip(values) {
+                let row = row as usize;
+                decaying[row] |= row == column && value < 0.0;
+                driven[row] |= row != column && value != 0.0;
+            }
+        }
+        decaying.iter().zip(&driven).map(|(decays, driven)| *decays && !driven).collect()
     }
 
     /// The states that act on those given, by way of others too, and these themselves.

@@ -194,8 +194,9 @@ impl Simulation {
         CrossingFunctions::evaluate(machine, time, begin, &mut first).ok()?;
         let mut finest = f64::INFINITY;
         for (place, (x, begin)) in self.x.iter_mut().zip(begin).enumerate() {
-            let nominal = machine.nominal(self.program.states[place].variable).abs();
-            let allowed = tolerance * (begin.abs() + nominal);
+            let variable = self.program.states[place].variable;
+            let size = self.sizes.small_size(variable).unwrap_or_else(|| machine.nominal(variable).abs());
+            let allowed = tolerance * (begin.abs() + size);
             finest = finest.min(allowed / (ROUNDING * begin.abs()));
             // Uneven parts, so that what is compared with each other does not move alike.
             let uneven = 0.5 + 0.5 * (0.618_033_988_75 * (place + 1) as f64).fract();
