@@ -142,7 +142,8 @@ impl Sizes {
     fn measure(&mut self, machine: &mut Machine, time: f64, x: &[f64], open: &[bool], extent: Extent) {
         let is_seed = |place: usize| open[place] && x[place] != 0.0 && x[place].abs() < SMALL;
         let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
-        if !seeds.contains(&true) || !(extent.span > 0.0 && extent.span.is_finite()) {
+        let has_extent = extent.span > 0.0 && extent.span.is_finite();
+        if !has_extent || !seeds.contains(&true) {
             return;
         }
         let Some(pattern) = machine.jacobian_pattern().cloned() else { return };
