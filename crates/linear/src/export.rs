@@ -134,6 +134,11 @@ fn named_lists<T>(system: &StateSpace<T>) -> [(&'static str, Vec<(&str, &str)>);
     ]
 }
 
+fn is_symbolic<T: Cell>(system: &StateSpace<T>) -> bool {
+    let has_text = |matrix: &Matrix<T>| matrix.entries().iter().any(|cell| cell.number().is_none());
+    named_matrices(system).iter().any(|(_, matrix)| has_text(matrix))
+}
+
 fn with_unit((name, unit): &(&str, &str)) -> String {
     if unit.is_empty() { (*name).to_owned() } else { format!("{name} ({unit})") }
 }

@@ -26,6 +26,9 @@ pub fn observability_gramian(system: &StateSpace) -> Result<Matrix, Error> {
 
 /// The square roots of the eigenvalues of the product of both gramians, descending: how much each balanced state matters.
 pub fn hankel_singular_values(system: &StateSpace) -> Result<Vec<f64>, Error> {
+    if system.order() == 0 {
+        return Ok(Vec::new());
+    }
     let (p, q) = (controllability_gramian(system)?.dense(), observability_gramian(system)?.dense());
     // The singular values of the product of the factors keep the small ones accurate.
     let product = half(&q)?.transpose() * half(&p)?;

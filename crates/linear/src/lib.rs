@@ -26,7 +26,7 @@ pub use export::Entry;
 pub use faer::c64 as Complex;
 pub use frequency::{Evaluator, FrequencyResponse, dc_gain, frequency_response, frequency_response_at};
 pub use gramians::{controllability_gramian, hankel_singular_values, observability_gramian};
-pub use locus::{Breakaway, RootLocus, root_locus};
+pub use locus::{LocusPoint, RootLocus, root_locus};
 pub use margins::{GainMargin, Margins, PhaseMargin, margins};
 pub use matrix::Matrix;
 pub use modes::{Mode, Participation, damping, modes, natural_frequency, poles, time_constant};

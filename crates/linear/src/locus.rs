@@ -1,7 +1,7 @@
 //! Root locus: the poles of the loop closed by a gain k, for k from 0 upwards.
 //!
 //! Gains are chosen so that no pole moves by more than a small part of the picture between neighbours; branches are followed
-//! by extrapolation. Breakaway points solve d/ds L(s) = 0 with 1 + k L(s) = 0 for a real positive k: roots of the
+//! by extrapolation. LocusPoint points solve d/ds L(s) = 0 with 1 + k L(s) = 0 for a real positive k: roots of the
 //! derivative's numerator, improved by Newton's method on the form with poles and zeros.
 
 use crate::eigen::eigenvalues;
@@ -17,19 +17,20 @@ pub struct RootLocus {
     pub branches: Vec<Vec<Complex>>,
     pub poles: Vec<Complex>,
     pub zeros: Vec<Complex>,
-    pub breakaways: Vec<Breakaway>,
+    pub breakaways: Vec<LocusPoint>,
     /// Where branches cross the imaginary axis, with positive or zero imaginary part.
-    pub crossings: Vec<Breakaway>,
+    pub crossings: Vec<LocusPoint>,
 }
 
 /// A point of the locus and its gain.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Breakaway {
+pub struct LocusPoint {
     pub point: Complex,
     pub gain: f64,
 }
 
-const MOST_GAINS: usize = 3000;
+/// Gains times poles, which bounds the time for large systems.
+const MOST_POLES: usize = 60_000;
 /// The largest order for which coefficients of polynomials are good enough to start from.
 const LARGEST_POLYNOMIAL: usize = 40;
 
@@ -73,7 +74,7 @@ fn extent(function: &TransferFunction) -> f64 {
 fn automatic(
     pair: &StateSpace,
     function: &TransferFunction,
-    breakaways: &[Breakaway],
+    breakaways: &[LocusPoint],
     extent: f64,
 ) -> Result<Vec<Step>, Error> {
     let mut gains: Vec<f64> = vec![0.0];
@@ -91,6 +92,7 @@ fn automatic(
     gains.dedup_by(|x, y| (*x - *y).abs() <= 1e-12 * y.abs());
     let mut steps = at_gains(pair, &gains)?;
     let limit = extent / 60.0;
+    let most = (MOST_POLES / pair.order().max(1)).clamp(100, 3000);
     for _ in 0..12 {
         let mut refined: Vec<Step> = Vec::new();
         let mut added = 0;
@@ -98,7 +100,7 @@ fn automatic(
         let mut rest = steps.into_iter().peekable();
         while let Some(left) = rest.next() {
             let middle = match rest.peek() {
-                Some(right) if count + added < MOST_GAINS && moved(&left, right, extent) > limit => {
+                Some(right) if count + added < most && moved(&left, right, extent) > limit => {
                     let gain = if left.gain > 0.0 { (left.gain * right.gain).sqrt() } else { 0.5 * right.gain };
                     let distinct = gain > left.gain * (1.0 + 1e-9) && gain < right.gain;
                     (distinct && (1.0 + gain * direct).abs() > 1e-9).then(|| step(pair, gain)).transpose()?
@@ -157,7 +159,7 @@ fn follow(steps: &[Step]) -> Vec<Vec<Complex>> {
     branches
 }
 
-fn breakaways(function: &TransferFunction) -> Result<Vec<Breakaway>, Error> {
+fn breakaways(function: &TransferFunction) -> Result<Vec<LocusPoint>, Error> {
     if function.poles.len() > LARGEST_POLYNOMIAL || function.gain == 0.0 || function.poles.is_empty() {
         return Ok(Vec::new());
     }
@@ -171,7 +173,7 @@ fn breakaways(function: &TransferFunction) -> Result<Vec<Breakaway>, Error> {
     let length = left.len().max(right.len());
     let at = |list: &[f64], k: usize| if k + list.len() >= length { list[k + list.len() - length] } else { 0.0 };
     let numerator: Vec<f64> = (0..length).map(|k| at(&left, k) - at(&right, k)).collect();
-    let mut found: Vec<Breakaway> = Vec::new();
+    let mut found: Vec<LocusPoint> = Vec::new();
     for start in roots_of(&numerator)? {
         let point = improve(&zeros, &poles, start) * scale;
         let gain = -function.evaluate(point).inv();
@@ -179,13 +181,13 @@ fn breakaways(function: &TransferFunction) -> Result<Vec<Breakaway>, Error> {
         let on_locus = gain.is_finite() && gain.re > 0.0 && gain.im.abs() <= 1e-6 * gain.re;
         let at_pole = function.poles.iter().any(|pole| (pole - point).norm() <= 1e-6 * scale);
         if on_locus && !known && !at_pole {
-            found.push(Breakaway { point, gain: gain.re });
+            found.push(LocusPoint { point, gain: gain.re });
         }
     }
     // Poles that are multiple from the start leave each other at gain zero.
     for (k, &pole) in function.poles.iter().enumerate() {
         if function.poles[..k].contains(&pole) && !found.iter().any(|other| other.point == pole) {
-            found.push(Breakaway { point: pole, gain: 0.0 });
+            found.push(LocusPoint { point: pole, gain: 0.0 });
         }
     }
     found.sort_by(|x, y| x.gain.total_cmp(&y.gain).then(x.point.im.total_cmp(&y.point.im)));
@@ -245,8 +247,8 @@ fn crossings(
     gains: &[f64],
     branches: &[Vec<Complex>],
     extent: f64,
-) -> Result<Vec<Breakaway>, Error> {
-    let mut found: Vec<Breakaway> = Vec::new();
+) -> Result<Vec<LocusPoint>, Error> {
+    let mut found: Vec<LocusPoint> = Vec::new();
     // A pole that starts on the axis is there by rounding errors only.
     let on_axis = |pole: Complex| pole.re.abs() <= 1e-9 * extent;
     for branch in branches {
@@ -268,7 +270,7 @@ fn crossings(
                 if pole.re * ends.0.1.re > 0.0 { ends.0 = (gain, pole) } else { ends.1 = (gain, pole) }
             }
             let point = Complex::new(0.0, 0.5 * (ends.0.1.im + ends.1.1.im));
-            found.push(Breakaway { point, gain: 0.5 * (ends.0.0 + ends.1.0) });
+            found.push(LocusPoint { point, gain: 0.5 * (ends.0.0 + ends.1.0) });
         }
     }
     found.sort_by(|x, y| x.gain.total_cmp(&y.gain));

@@ -12,6 +12,9 @@ use crate::{Complex, Error, Matrix, Participation, State, StateSpace};
 /// Entries below this part of the norm of a (balanced) matrix count as zero in decisions about ranks.
 pub const RANK_TOLERANCE: f64 = 1e-12;
 
+/// The largest order for which each hidden mode gets a singular value decomposition of its own.
+const LARGEST_PBH: usize = 100;
+
 /// What the inputs can move, or what the outputs show.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reach {
@@ -121,11 +124,27 @@ fn reach(mut a: Mat<f64>, mut b: Mat<f64>, tolerance: f64) -> Result<Reach, Erro
             let weight =
                 |i: usize| (0..n - rank).map(|k| eigen.left[(k, j)] * stairs.q[(i, rank + k)]).sum::<Complex>();
             let weights: Vec<f64> = (0..n).map(|i| weight(i).norm_sqr()).collect();
-            hidden.push(HiddenMode { pole, distance: pbh_distance(&a, &b, pole)?, participations: ranked(&weights) });
+            let distance = if n <= LARGEST_PBH {
+                pbh_distance(&a, &b, pole)?
+            } else {
+                let left: Vec<Complex> = (0..n).map(weight).collect();
+                pbh_bound(&a, &b, pole, &left)
+            };
+            hidden.push(HiddenMode { pole, distance, participations: ranked(&weights) });
         }
         hidden.sort_by(|x, y| x.pole.re.total_cmp(&y.pole.re).then(x.pole.im.total_cmp(&y.pole.im)));
     }
     Ok(Reach { rank, steps: stairs.steps, hidden })
+}
+
+/// How far the rows of [A - λI, B], combined by a left vector, are from zero: never less than the smallest singular value.
+fn pbh_bound(a: &Mat<f64>, b: &Mat<f64>, pole: Complex, left: &[Complex]) -> f64 {
+    let length = |values: &[Complex]| values.iter().map(|value| value.norm_sqr()).sum::<f64>().sqrt();
+    let product = |column: &[f64]| column.iter().zip(left).map(|(x, w)| w.conj() * x).sum::<Complex>();
+    let from_states = (0..a.ncols()).map(|j| product(a.col_as_slice(j)) - pole * left[j].conj());
+    let rest: Vec<Complex> = from_states.chain((0..b.ncols()).map(|j| product(b.col_as_slice(j)))).collect();
+    let size = length(left) * a.norm_l2().hypot(b.norm_l2()).max(pole.norm());
+    if size > 0.0 { length(&rest) / size } else { 0.0 }
 }
 
 fn pbh_distance(a: &Mat<f64>, b: &Mat<f64>, pole: Complex) -> Result<f64, Error> {
@@ -141,7 +160,7 @@ fn pbh_distance(a: &Mat<f64>, b: &Mat<f64>, pole: Complex) -> Result<f64, Error>
 }
 
 /// The smallest singular value of [A - λI, B] over the largest, after balancing: zero where the inputs cannot move the
-/// mode of λ. With `system` transposed the same for outputs.
+/// mode of λ. For outputs ask the [`dual`] system.
 pub fn pbh(system: &StateSpace, pole: Complex) -> Result<f64, Error> {
     system.check()?;
     let (mut a, mut b) = (system.a.dense(), system.b.dense());

@@ -379,3 +379,24 @@ fn diagrams_hold_what_they_should() {
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 }
+
+/// Two hundred masses of which every second one hangs on nothing.
+#[test]
+fn hidden_modes_of_a_large_system() {
+    let n = 240;
+    let a = Matrix::from_fn(n, n, |i, j| match (i % 2, i.abs_diff(j)) {
+        (0, 0) => -3.0,
+        (0, 2) => 1.0,
+        (1, 0) => -1.0 - i as f64 / n as f64,
+        _ => 0.0,
+    });
+    let b = Matrix::from_fn(n, 1, |i, _| f64::from(u8::from(i == 0)));
+    let system = StateSpace::unnamed([a, b, Matrix::zeros(1, n), Matrix::zeros(1, 1)]).unwrap();
+    let reach = controllability(&system, RANK_TOLERANCE).unwrap();
+    assert_eq!((reach.rank, reach.hidden.len()), (n / 2, n / 2));
+    for mode in &reach.hidden {
+        assert!(mode.distance < 1e-12);
+        let state = mode.participations[0].state;
+        assert!(state % 2 == 1 && (mode.pole.re + 1.0 + state as f64 / n as f64).abs() < 1e-12);
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::{Cell, named_lists, named_matrices, with_unit};
+use super::{Cell, is_symbolic, named_lists, named_matrices, with_unit};
 use crate::StateSpace;
 
 pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
@@ -12,9 +12,7 @@ pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
         let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
         let _ = writeln!(out, "# {key}: {}", names.join(", "));
     }
-    let symbolic =
-        named_matrices(system).iter().any(|(_, matrix)| matrix.entries().iter().any(|cell| cell.number().is_none()));
-    if symbolic {
+    if is_symbolic(system) {
         out.push_str("# The matrices hold expressions: assign the parameters first.\n");
     }
     for (name, matrix) in named_matrices(system) {
