@@ -17,7 +17,7 @@ use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
-use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
+use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, Strings, inexact, is_exact, link, lower};
 use crate::memory::Memory;
 use crate::program::{
     ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, SectionStep, Sections, Side, StateSlots,
@@ -51,20 +51,8 @@ pub fn build(schedule: Schedule, commons: Option<&Commons>) -> Result<Program, D
 
 fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) -> Result<Program, Diagnostic> {
     let layout = shared.layout(&mut schedule);
-    let (constants, strings) = (std::mem::take(&mut shared.constants), std::mem::take(&mut shared.strings));
-    let mut builder = Builder {
-        schedule: &schedule,
-        model: &schedule.model,
-        layout: &layout,
-        shared: &mut *shared,
-        pool: Pool::with(constants, strings),
-        chunks: IdVec::new(),
-        systems: IdVec::new(),
-        frozen: IdVec::new(),
-        in_place: rustc_hash::FxHashMap::default(),
-        relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
-        outputs: 0,
-    };
+    let strings = std::mem::take(&mut shared.strings);
+    let mut builder = Builder::new(&schedule, &layout, &mut *shared, strings);
     check_integers(builder.model)?;
     let sections = builder.sections()?;
     let (roots, roots_code) = builder.roots()?;
@@ -74,64 +62,94 @@ fn assemble(mut schedule: Schedule, shared: &mut Shared, modules: Arc<Modules>) 
     let (tangent_steps, active) = builder.tangents(&sections.dynamics);
     let (ode_pattern, ode_varying) = builder.ode_pattern(&sections.dynamics);
     let implicit = builder.implicit(&sections.dynamics);
-    let Builder { mut pool, mut chunks, systems, outputs, .. } = builder;
-    derive_functions(&mut schedule.model, &mut pool);
-    let first_function = chunks.len();
-    specialize_functions(&mut schedule.model, &mut pool, &mut chunks, layout.fixed);
-    let most = chunks.values().map(|code| code.temporaries).max().unwrap_or(0);
-    let regions = shared.regions(layout.fixed + pool.frames, outputs, most);
-    shared.constants.clone_from(&pool.constants);
-    shared.strings.clone_from(&pool.strings);
-    for code in chunks.values_mut() {
-        link(code);
-        code.relocate(&regions);
+    let parts = builder.finish();
+    let mut program = parts.program(schedule, layout, sections, (tangent_steps, active), shared, modules);
+    program.implicit = implicit;
+    (program.roots, program.roots_code) = (roots, roots_code);
+    (program.time_relations, program.time_code, program.slope_code) = (time_relations, time_code, slope_code);
+    (program.update_code, program.exact_code) = (update_code, exact_code);
+    program.ode_colours = colours(&ode_pattern, &ode_varying);
+    (program.ode_pattern, program.ode_varying) = (ode_pattern, ode_varying);
+    Ok(program)
+}
+
+/// Code that is complete, but not at its final addresses.
+pub(crate) struct Parts {
+    pool: Pool,
+    chunks: IdVec<ChunkId, Code>,
+    systems: IdVec<SystemId, System>,
+    outputs: u32,
+}
+
+impl Parts {
+    /// A program of this code, without crossing functions and what else depends on relations.
+    pub fn program(
+        self,
+        mut schedule: Schedule,
+        layout: Layout,
+        sections: Sections,
+        (tangent_steps, active): (Vec<SectionStep>, Vec<bool>),
+        shared: &mut Shared,
+        modules: Arc<Modules>,
+    ) -> Program {
+        let Parts { mut pool, mut chunks, systems, outputs } = self;
+        let nothing = chunks.push(Code::default());
+        derive_functions(&mut schedule.model, &mut pool);
+        let first_function = chunks.len();
+        specialize_functions(&mut schedule.model, &mut pool, &mut chunks, layout.fixed);
+        let most = chunks.values().map(|code| code.temporaries).max().unwrap_or(0);
+        let regions = shared.regions(layout.fixed + pool.frames, outputs, most);
+        shared.constants.clone_from(&pool.constants);
+        shared.strings.clone_from(&pool.strings);
+        for code in chunks.values_mut() {
+            link(code);
+            code.relocate(&regions);
+        }
+        let entries = chunks.values().map(|code| shared.entry(code)).collect();
+        let length = regions.constants as usize + pool.constants.values.len();
+        let states = (schedule.states.iter())
+            .map(|state| StateSlots {
+                variable: state.variable,
+                value: layout.slot(state.variable),
+                derivative: layout.slot(state.derivative),
+            })
+            .collect();
+        let inline = schedule.inline.as_ref().map(|inline| InlineSlots {
+            step: layout.slot(inline.step),
+            base: inline.base.iter().map(|&base| layout.slot(base)).collect(),
+        });
+        Program {
+            pre_pairs: layout.pre_pairs(),
+            schedule,
+            layout,
+            sections,
+            systems,
+            states,
+            inline,
+            implicit: None,
+            roots: Vec::new(),
+            time_relations: Vec::new(),
+            first_function,
+            machine: Arc::new(Machine::new(entries, modules)),
+            chunks: Arc::new(chunks),
+            pool,
+            regions,
+            length,
+            roots_code: nothing,
+            time_code: nothing,
+            slope_code: nothing,
+            ode_colours: Vec::new(),
+            ode_pattern: Pattern::default(),
+            ode_varying: Vec::new(),
+            tangent_steps,
+            active,
+            update_code: nothing,
+            exact_code: nothing,
+            defaults: Default::default(),
+            modes: Default::default(),
+            linear_form: Default::default(),
+        }
     }
-    let entries = chunks.values().map(|code| shared.entry(code)).collect();
-    let length = regions.constants as usize + pool.constants.values.len();
-    let states = schedule
-        .states
-        .iter()
-        .map(|state| StateSlots {
-            variable: state.variable,
-            value: layout.slot(state.variable),
-            derivative: layout.slot(state.derivative),
-        })
-        .collect();
-    let inline = schedule.inline.as_ref().map(|inline| InlineSlots {
-        step: layout.slot(inline.step),
-        base: inline.base.iter().map(|&base| layout.slot(base)).collect(),
-    });
-    let pre_pairs = layout.pre_pairs();
-    Ok(Program {
-        schedule,
-        layout,
-        sections,
-        systems,
-        states,
-        inline,
-        implicit,
-        roots,
-        time_relations,
-        first_function,
-        machine: Arc::new(Machine::new(entries, modules)),
-        chunks: Arc::new(chunks),
-        pool,
-        regions,
-        length,
-        roots_code,
-        time_code,
-        slope_code,
-        ode_colours: colours(&ode_pattern, &ode_varying),
-        ode_pattern,
-        ode_varying,
-        tangent_steps,
-        active,
-        update_code,
-        exact_code,
-        pre_pairs,
-        defaults: Default::default(),
-        modes: Default::default(),
-    })
 }
 
 /// Whether the edge of an assigned variable, `b and not pre(b)`, is part of an assigned value.
@@ -189,10 +207,10 @@ fn specialize_functions(model: &mut Model, pool: &mut Pool, chunks: &mut IdVec<C
     }
 }
 
-struct Builder<'a> {
-    schedule: &'a Schedule,
+pub(crate) struct Builder<'a> {
+    pub schedule: &'a Schedule,
     model: &'a Model,
-    layout: &'a Layout,
+    pub layout: &'a Layout,
     shared: &'a mut Shared,
     pool: Pool,
     chunks: IdVec<ChunkId, Code>,
@@ -205,9 +223,56 @@ struct Builder<'a> {
     relation_at: rustc_hash::FxHashMap<Address, RelationId>,
     /// The length of the output area.
     outputs: u32,
+    /// Tangents that are not exact are not numbers; so many delays come before transports.
+    pub exact_beyond: Option<u32>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// Nothing is made yet. Texts keep the numbers that they have in `strings`.
+    pub fn new(schedule: &'a Schedule, layout: &'a Layout, shared: &'a mut Shared, strings: Strings) -> Self {
+        let constants = std::mem::take(&mut shared.constants);
+        Self {
+            schedule,
+            model: &schedule.model,
+            layout,
+            shared,
+            pool: Pool::with(constants, strings),
+            chunks: IdVec::new(),
+            systems: IdVec::new(),
+            frozen: IdVec::new(),
+            in_place: rustc_hash::FxHashMap::default(),
+            relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
+            outputs: 0,
+            exact_beyond: None,
+        }
+    }
+
+    pub fn finish(self) -> Parts {
+        Parts { pool: self.pool, chunks: self.chunks, systems: self.systems, outputs: self.outputs }
+    }
+
+    /// All blocks in order, with relations as they are.
+    pub fn frozen_blocks(&mut self) -> Result<Vec<SectionStep>, Diagnostic> {
+        self.sorted(&self.schedule.blocks, FROZEN)
+    }
+
+    pub fn frozen_assignments(&mut self, assignments: &[Assignment]) -> Result<Vec<SectionStep>, Diagnostic> {
+        let statements: Vec<Statement> = assignments.iter().map(|assignment| self.statement(assignment)).collect();
+        self.straight(&statements, FROZEN)
+    }
+
+    /// Follows what a step depends on; false where that takes too long.
+    pub fn follow(&self, dependencies: &mut Dependencies, step: SectionStep) -> bool {
+        match step {
+            SectionStep::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
+            SectionStep::Solve(system) => {
+                let System { slots, pattern, kind, .. } = &self.systems[system];
+                let frozen = &self.frozen[system];
+                dependencies.follow_system(frozen, &self.pool.calls, slots, pattern.rows, kind.matrix())
+            }
+        }
+    }
+
     fn sections(&mut self) -> Result<Sections, Diagnostic> {
         let mut sections = Sections::default();
         let parameters = self.schedule.parameters.iter();
@@ -551,7 +616,7 @@ impl Builder<'_> {
 
     /// The tangents of a system's residuals, to the output area.
     fn direction(&mut self, frozen: &Code, active: &mut [bool], rows: usize) -> Code {
-        let seeds = Seeds::Memory { active, tangents: self.layout.tangents };
+        let seeds = Seeds::Memory { active, tangents: self.layout.tangents, exact_beyond: self.exact_beyond };
         let made = differentiate(frozen, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
         let (Some(mut made), Some(&origin)) = (made, frozen.origins.last()) else { return Code::default() };
         for row in 0..rows as u32 {
@@ -570,16 +635,22 @@ impl Builder<'_> {
                 active[self.layout.slot(variable) as usize] = true;
             }
         }
+        (self.tangents_along(dynamics, &mut active), active)
+    }
+
+    /// Tangent code for every step that depends on active addresses; what such a step assigns becomes active.
+    pub fn tangents_along(&mut self, steps: &[SectionStep], active: &mut [bool]) -> Vec<SectionStep> {
         let mut section = Vec::new();
-        for &step in dynamics {
+        for &step in steps {
             match step {
                 SectionStep::Code(chunk) => {
                     if let Some(kernel) = self.chunks[chunk].kernel.clone() {
-                        section.extend(self.kernel_tangents(&kernel, &mut active).map(SectionStep::Code));
+                        section.extend(self.kernel_tangents(&kernel, active).map(SectionStep::Code));
                         continue;
                     }
                     let code = std::mem::take(&mut self.chunks[chunk]);
-                    let seeds = Seeds::Memory { active: &mut active, tangents: self.layout.tangents };
+                    let seeds =
+                        Seeds::Memory { active, tangents: self.layout.tangents, exact_beyond: self.exact_beyond };
                     let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
                     self.chunks[chunk] = code;
                     let Some(made) = made.map(|made| made.finish(&self.pool)) else { continue };
@@ -597,7 +668,7 @@ impl Builder<'_> {
                     }
                     if depends {
                         slots.iter().for_each(|&slot| active[slot as usize] = true);
-                        let code = self.direction(&frozen, &mut active, slots.len());
+                        let code = self.direction(&frozen, active, slots.len());
                         self.systems[system].tangent = Some(self.chunks.push(code));
                         section.push(step);
                     }
@@ -606,7 +677,7 @@ impl Builder<'_> {
                 }
             }
         }
-        (section, active)
+        section
     }
 
     /// The tangents of a kernel. A hole counts as active where any of its addresses is; the tangents of the others stay
@@ -620,7 +691,7 @@ impl Builder<'_> {
             temporaries: kernel.temporaries,
             ..Code::default()
         };
-        let seeds = Seeds::Memory { active: &mut holes, tangents: kernel.holes };
+        let seeds = Seeds::Memory { active: &mut holes, tangents: kernel.holes, exact_beyond: self.exact_beyond };
         let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX)?.finish(&self.pool);
         let (_, written) = kernel.usage();
         for hole in written {
@@ -646,16 +717,7 @@ impl Builder<'_> {
         let values = states.iter().map(|state| self.layout.slot(state.variable));
         let mut dependencies = Dependencies::new(values, self.parameters());
         for &step in dynamics {
-            let within = match step {
-                SectionStep::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
-                SectionStep::Solve(system) => {
-                    let slots = &self.systems[system].slots;
-                    let rows = self.systems[system].pattern.rows;
-                    let matrix = self.systems[system].kind.matrix();
-                    dependencies.follow_system(&self.frozen[system], &self.pool.calls, slots, rows, matrix)
-                }
-            };
-            if !within {
+            if !self.follow(&mut dependencies, step) {
                 return (Pattern::dense(states.len(), states.len()), vec![true; states.len()]);
             }
         }

@@ -24,8 +24,10 @@ pub enum Seeds<'a> {
     /// The gradients of some addresses; what is assigned is added.
     Given(FxHashMap<Address, Gradient>),
     /// One direction; the tangent of an active address is in memory at `tangents` + address. Assignments write the
-    /// tangent there and mark their target.
-    Memory { active: &'a mut [bool], tangents: Address },
+    /// tangent there and mark their target. Where tangents have to be exact, what a delay gives has none along a direction that
+    /// changes how far it looks back: it is not a number. That is known by how many delays come before transports. Else what
+    /// comes from the past counts as constant.
+    Memory { active: &'a mut [bool], tangents: Address, exact_beyond: Option<u32> },
 }
 
 pub struct Differentiated {
@@ -173,7 +175,7 @@ impl Differentiation<'_, '_> {
                     Seeds::Given(known) => {
                         known.insert(target, gradient);
                     }
-                    Seeds::Memory { active, tangents } => {
+                    Seeds::Memory { active, tangents, .. } => {
                         if let Some(active) = active.get_mut(target as usize) {
                             *active = tangent.is_some();
                             store = tangent.map(|a| Op::Move { to: *tangents + target, a });
@@ -200,7 +202,7 @@ impl Differentiation<'_, '_> {
             TEMPORARY => self.gradients.get((address & !REGION_MASK) as usize).cloned().unwrap_or_default(),
             0 => match &self.seeds {
                 Seeds::Given(known) => known.get(&address).cloned().unwrap_or_default(),
-                Seeds::Memory { active, tangents } => match active.get(address as usize) {
+                Seeds::Memory { active, tangents, .. } => match active.get(address as usize) {
                     Some(true) => smallvec![(0, tangents + address)],
                     _ => Gradient::new(),
                 },
@@ -288,8 +290,33 @@ impl Differentiation<'_, '_> {
             }
             Op::Binary { function, to, a, b } => self.binary_tangents(function, to, a, b),
             Op::Select { condition, a, b, .. } => self.choose(condition, a, b),
+            Op::Delay { delay, a, b, .. } => match self.seeds {
+                Seeds::Memory { exact_beyond: Some(delays), .. } => self.past(a, b, delay < delays),
+                _ => Gradient::new(),
+            },
             _ => Gradient::new(),
         }
+    }
+
+    /// What comes from the past: `a` itself where a delay `b` is none, else nothing that changes now. Along directions that change
+    /// how far it looks back it is not a number.
+    fn past(&mut self, a: Address, b: Address, is_delay: bool) -> Gradient {
+        let (zero, undefined) = (self.constant(0.0), self.constant(f64::NAN));
+        let (value, back) = (if is_delay { self.gradient(a) } else { Gradient::new() }, self.gradient(b));
+        let mut result = Gradient::new();
+        for direction in directions(&[&value, &back]) {
+            let mut tangent = zero;
+            if let Some(of_value) = tangent_of(&value, direction) {
+                let is_none = self.binary(Binary::LessEqual, b, zero);
+                tangent = self.select(is_none, of_value, zero);
+            }
+            if let Some(of_delay) = tangent_of(&back, direction) {
+                let stays = self.binary(Binary::Equal, of_delay, zero);
+                tangent = self.select(stays, tangent, undefined);
+            }
+            result.push((direction, tangent));
+        }
+        result
     }
 
     fn choose(&mut self, condition: Address, a: Address, b: Address) -> Gradient {

@@ -62,6 +62,7 @@ mod in_place;
 mod interpret;
 mod jit;
 mod layout;
+mod linear_form;
 mod lookup;
 mod lower;
 mod math;
@@ -96,6 +97,7 @@ pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
     TIME, VariableSlot,
 };
+pub use linear_form::LinearForm;
 pub use lower::Strings;
 pub use memory::{History, Memory};
 pub use mode_programs::{ModeProgram, ModePrograms};

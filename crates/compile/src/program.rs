@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::implicit::Implicit;
 use crate::jit::Machine;
 use crate::layout::{CHECK, Class, Layout, Relation, RelationId, RelationKind};
+use crate::linear_form::LinearForm;
 use crate::lower::Pool;
 use crate::memory::Memory;
 use crate::mode_programs::ModePrograms;
@@ -282,6 +283,8 @@ pub struct Program {
     pub(crate) defaults: crate::tuning::Defaults,
     /// The programs of its modes.
     pub modes: ModePrograms,
+    /// Tangents of everything, once somebody asked for them.
+    pub(crate) linear_form: std::sync::OnceLock<Result<Box<LinearForm>, Box<Diagnostic>>>,
 }
 
 impl Program {
@@ -366,6 +369,20 @@ impl Program {
             frames: self.layout.fixed..self.regions.outputs,
             length: self.length,
         }
+    }
+
+    /// The functions without a derivative whose tangents the code asks for.
+    pub(crate) fn differenced_functions(&self) -> Vec<String> {
+        let model = self.model();
+        let differenced = self.pool.calls.iter().filter(|entry| entry.tangent && entry.tangent_function.is_none());
+        let name = |entry: &crate::lower::CallEntry| {
+            let function = model.exprs.call_site(entry.site).function;
+            model.functions.get(function).map(|function| function.name.to_string())
+        };
+        let mut names: Vec<String> = differenced.filter_map(name).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The model with everything that transformations added.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use base::Id;
-use dae::{Builtin, ExprId, Node};
+use dae::{Builtin, ExprId, Exprs, Node, VarId};
 use transform::{Block, EquationSystem, Schedule};
 
 use crate::code::{Address, Op};
@@ -121,13 +121,21 @@ fn make_whole(schedule: &mut Schedule, index: usize) {
         Block::System { system, .. } => Some(&mut **system),
         Block::Assign { .. } => None,
     });
-    let Some(system) = systems.nth(index) else { return };
-    let inner = std::mem::take(&mut system.inner);
+    if let Some(system) = systems.nth(index) {
+        untear(system, &mut model.exprs, |_| true);
+    }
+}
+
+/// Makes iteration variables of those that are computed from others; what assigns them is a residual then.
+pub(crate) fn untear(system: &mut EquationSystem, exprs: &mut Exprs, wanted: impl Fn(VarId) -> bool) {
     let Some(spare) = system.equations.first().copied() else { return };
-    for (place, assignment) in inner.into_iter().enumerate() {
-        let variable = model.exprs.var(assignment.variable);
+    let (untorn, inner) =
+        std::mem::take(&mut system.inner).into_iter().partition(|assignment| wanted(assignment.variable));
+    system.inner = inner;
+    for (place, assignment) in Vec::into_iter(untorn).enumerate() {
+        let variable = exprs.var(assignment.variable);
         system.iteration.insert(place, assignment.variable);
-        system.residuals.insert(place, model.exprs.sub(variable, assignment.value));
+        system.residuals.insert(place, exprs.sub(variable, assignment.value));
         system.residual_equations.insert(place, assignment.equation.unwrap_or(spare));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::Diagnostic;
 use compile::{Program, Signals};
 use results::Trajectories;
 use simulate::Options;
@@ -142,8 +143,8 @@ impl Experiment {
         self
     }
 
-    /// The options of a run of a program.
-    pub(crate) fn resolve(&self, program: &Program) -> Result<Options, Error> {
+    /// The options of a run of a program, and what there is to say about its beginning.
+    pub(crate) fn resolve(&self, program: &Program) -> Result<(Options, Vec<Diagnostic>), Error> {
         self.check().map_err(Error::of_call)?;
         let known = session::inputs_of(program);
         let mut signals = Vec::new();
@@ -154,12 +155,15 @@ impl Experiment {
             signals.push(session::signal(program, *variable, &rows.time, &rows.values).map_err(Error::of_call)?);
         }
         let mut options = Options { inputs: Arc::new(Signals::new(signals)), ..self.options.clone() };
+        let mut warnings = Vec::new();
         if let Some((table, at)) = &self.start_from {
             let time = session::start_from_time(table, "the result", *at).map_err(Error::of_call)?;
             let point = session::start_point(program, table, "the result", time, options.start_time);
-            options.start_point = Some(Arc::new(point.map_err(Error::of_call)?.0));
+            let (point, said) = point.map_err(Error::of_call)?;
+            options.start_point = Some(Arc::new(point));
+            warnings = said;
         }
-        Ok(options)
+        Ok((options, warnings))
     }
 
     /// When the simulation starts.

@@ -1,7 +1,7 @@
 //! Gyrator as a library: object-oriented, acausal models of physical systems, turned into simulations.
 //!
 //! A [`Session`] reads classes and translates them, a [`Model`] is what comes out, a [`Simulation`] is a run of it at an
-//! instant, and a [`Trajectories`] is a run from start to stop.
+//! instant, and a [`Run`] is one from start to stop. A [`System`] is a model that another program's solver drives.
 //!
 //! ```
 //! use gyrator::Session;
@@ -31,14 +31,16 @@ mod experiment;
 mod model;
 mod session;
 mod simulation;
+mod system;
 
 pub use ::session::{Inspected, Verdict};
 pub use base::{Diagnostic, Severity};
 pub use error::Error;
 pub use experiment::Experiment;
-pub use model::{Model, Role, Variable, VariableType};
+pub use model::{Dependency, Model, Role, Run, Variable, VariableType};
 pub use results::{Column, Trajectories, Trajectory};
 pub use session::{Report, Session};
-pub use simulate::{Reached, Snapshot};
+pub use simulate::{Accepted, Jacobian, Reached, RunStatistics, Snapshot, Update};
 pub use simulation::Simulation;
 pub use solve::Method;
+pub use system::System;

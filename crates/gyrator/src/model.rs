@@ -9,7 +9,7 @@ use results::{MemorySink, Trajectories};
 use rustc_hash::FxHashMap;
 use simulate::{Ending, EventLog};
 
-use crate::{Error, Experiment, Simulation};
+use crate::{Error, Experiment, Simulation, System};
 
 /// A translated model. Copies share everything, and simulations of it may run on many threads.
 #[derive(Clone)]
@@ -44,6 +44,31 @@ pub struct Variable {
     /// Whether it is a parameter that [`Model::with`] can give other values. Some values may still need a new translation.
     pub tunable: bool,
     pub(crate) id: VarId,
+}
+
+/// A variable and what it depends on.
+pub type Dependency<'a> = (&'a Variable, Option<Vec<&'a Variable>>);
+
+/// What came of a run: its trajectories, which are read from it directly, and what there is to say about it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// Rows of all variables that were wanted.
+    pub trajectories: Trajectories,
+    /// What the run had to decide, or what looks wrong although the run went on: equations that leave something open, assertions
+    /// of level warning, what a result that it began from does not hold.
+    pub warnings: Vec<Diagnostic>,
+    /// The message of a model that ended the run.
+    pub terminated: Option<String>,
+    /// What the run took.
+    pub statistics: simulate::RunStatistics,
+}
+
+impl std::ops::Deref for Run {
+    type Target = Trajectories;
+
+    fn deref(&self) -> &Trajectories {
+        &self.trajectories
+    }
 }
 
 /// What the values of a variable are. All are given as numbers: `true` as 1, enumeration literals by their position from 1.
@@ -91,10 +116,10 @@ impl Model {
         &self.inner
     }
 
-    /// A run of this model with its values of parameters.
-    fn options(&self, experiment: &Experiment) -> Result<simulate::Options, Error> {
-        let options = experiment.resolve(&self.inner.program)?;
-        Ok(simulate::Options { parameters: self.parameters.clone(), ..options })
+    /// A run of this model with its values of parameters, and what there is to say about its beginning.
+    fn options(&self, experiment: &Experiment) -> Result<(simulate::Options, Vec<Diagnostic>), Error> {
+        let (options, warnings) = experiment.resolve(&self.inner.program)?;
+        Ok((simulate::Options { parameters: self.parameters.clone(), ..options }, warnings))
     }
 
     /// The same model with another value of a parameter. Nothing is translated: what depends on the parameter, start values and
@@ -164,29 +189,86 @@ impl Model {
     }
 
     /// A run from start to stop, with all variables. A model that calls `terminate` ends it sooner.
-    pub fn simulate(&self, experiment: &Experiment) -> Result<Trajectories, Error> {
+    pub fn simulate(&self, experiment: &Experiment) -> Result<Run, Error> {
         self.simulate_only(experiment, &|_| true)
     }
 
     /// The same with those variables only whose names are wanted.
-    pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, Error> {
-        let options = self.options(experiment)?;
+    pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Run, Error> {
+        let (options, mut warnings) = self.options(experiment)?;
         let mut sink = MemorySink::default();
         let (program, log) = (&self.inner.program, &mut EventLog::none());
         let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut |_: f64| true);
         let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
-        match outcome.ending {
+        warnings.extend(outcome.warnings);
+        let terminated = match outcome.ending {
             Ending::NotInitialised(diagnostic)
             | Ending::Failed { diagnostic, .. }
-            | Ending::Refused { diagnostic, .. } => Err(Error::of_model(vec![*diagnostic], &self.inner.sources)),
-            Ending::Complete | Ending::Terminated { .. } | Ending::Interrupted { .. } => Ok(sink.trajectories),
-        }
+            | Ending::Refused { diagnostic, .. } => {
+                return Err(Error::of_model(vec![*diagnostic], &self.inner.sources));
+            }
+            Ending::Terminated { message, .. } => Some(message),
+            Ending::Complete | Ending::Interrupted { .. } => None,
+        };
+        Ok(Run { trajectories: sink.trajectories, warnings, terminated, statistics: outcome.statistics })
+    }
+
+    /// Which states and inputs the derivatives of states and the outputs of the model depend on, by its equations: the numbers of
+    /// parameters do not matter. For each of them the variable and what it depends on; `None` in place of what it depends on where
+    /// too much depends on too much to say, which means everything.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text(
+    ///     "m.mo",
+    ///     "model M
+    ///        input Real u, w;
+    ///        Real x(start = 0, fixed = true), z(start = 0, fixed = true);
+    ///        output Real y = z + 2*u;
+    ///      equation
+    ///        der(x) = w - x;
+    ///        der(z) = x*z;
+    ///      end M;",
+    /// );
+    /// let model = session.model("m.mo")?;
+    /// let found: Vec<String> = (model.dependencies()?.iter())
+    ///     .map(|(variable, on)| {
+    ///         let mut names: Vec<&str> = on.as_ref().unwrap().iter().map(|known| known.name.as_str()).collect();
+    ///         names.sort();
+    ///         format!("{}: {}", variable.name, names.join(", "))
+    ///     })
+    ///     .collect();
+    /// assert_eq!(found, ["der(x): w, x", "der(z): x, z", "y: u, z"]);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn dependencies(&self) -> Result<Vec<Dependency<'_>>, Error> {
+        let program = &self.inner.program;
+        let form = program.linear_form().map_err(|said| Error::of_model(vec![said], &self.inner.sources))?;
+        let model = program.model();
+        let known = |id: VarId| self.variable(&model.variable_name(id));
+        let derivatives = program.schedule.states.iter().filter_map(|state| known(state.derivative));
+        let outputs = self.variables().iter().filter(|variable| variable.role == Role::Output);
+        let dependency = |variable| {
+            let on = form.dependencies(variable_id(variable));
+            (variable, on.map(|on| on.into_iter().filter_map(known).collect()))
+        };
+        Ok(derivatives.chain(outputs).map(dependency).collect())
+    }
+
+    /// The model for another program's solver, before its initialisation. Of the experiment the method is not used.
+    pub fn system(&self, experiment: &Experiment) -> Result<System, Error> {
+        Ok(System::new(self, &self.options(experiment)?.0))
     }
 
     /// A run to be stepped, initialised.
     pub fn start(&self, experiment: &Experiment) -> Result<Simulation, Error> {
-        Simulation::new(self, &self.options(experiment)?)
+        let (options, warnings) = self.options(experiment)?;
+        Simulation::new(self, &options, warnings)
     }
+}
+
+fn variable_id(variable: &Variable) -> VarId {
+    variable.id
 }
 
 fn variables(program: &Program) -> Vec<Variable> {

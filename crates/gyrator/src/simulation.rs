@@ -1,8 +1,8 @@
 //! Runs that another program steps.
 
-use simulate::{Options, Reached, Snapshot};
+use simulate::{Jacobian, Options, Reached, Snapshot};
 
-use crate::{Error, Model, Role, Variable};
+use crate::{Diagnostic, Error, Model, Role, Variable};
 
 /// A run at an instant. It moves between threads, and a copy goes on in the same way, bit for bit.
 ///
@@ -32,13 +32,15 @@ pub struct Simulation {
     model: Model,
     inner: simulate::Simulation,
     terminated: Option<String>,
+    /// What there was to say about its beginning.
+    warnings: Vec<Diagnostic>,
 }
 
 impl Simulation {
-    pub(crate) fn new(model: &Model, options: &Options) -> Result<Self, Error> {
+    pub(crate) fn new(model: &Model, options: &Options, warnings: Vec<Diagnostic>) -> Result<Self, Error> {
         let mut inner = simulate::Simulation::of(&model.inner().program, options);
         let terminated = inner.initialise().map_err(|said| Error::of_model(vec![*said], &model.inner().sources))?;
-        Ok(Self { model: model.clone(), inner, terminated })
+        Ok(Self { model: model.clone(), inner, terminated, warnings })
     }
 
     /// The model that is simulated.
@@ -113,6 +115,49 @@ impl Simulation {
     pub fn set_parameter(&mut self, parameter: &Variable, value: f64) -> Result<(), Error> {
         let set = self.inner.set_parameters(&[(parameter.id, value)]);
         set.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))
+    }
+
+    /// The exact derivatives of Real variables with respect to states, inputs or tunable parameters, at the point that was
+    /// reached: the matrices of a linear model, or sensitivities. The derivative of the state `x` is the variable `der(x)`, or what
+    /// the model calls it. Relations and discrete variables stay as they are. A parameter that is computed from others follows them,
+    /// unless it is listed itself.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text(
+    ///     "m.mo",
+    ///     "model M
+    ///        parameter Real k = 3;
+    ///        input Real u(start = 2);
+    ///        Real x(start = 1, fixed = true);
+    ///        Real y = k*x^2;
+    ///      equation
+    ///        der(x) = -k*x + u;
+    ///      end M;",
+    /// );
+    /// let model = session.model("m.mo")?;
+    /// let variable = |name| model.variable(name).unwrap();
+    /// let mut simulation = model.start(&model.experiment())?;
+    /// let of = [variable("der(x)"), variable("y")];
+    /// let jacobian = simulation.jacobian(&of, &[variable("x"), variable("u"), variable("k")])?;
+    /// assert_eq!(jacobian.row(0), [-3.0, 1.0, -1.0]);
+    /// assert_eq!(jacobian.row(1), [6.0, 0.0, 1.0]);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn jacobian(&mut self, of: &[&Variable], with_respect_to: &[&Variable]) -> Result<Jacobian, Error> {
+        let ids = |variables: &[&Variable]| variables.iter().map(|variable| variable.id).collect::<Vec<_>>();
+        let found = self.inner.jacobian(&ids(of), &ids(with_respect_to));
+        found.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))
+    }
+
+    /// The structural conditions that hold at the point that was reached, in a model whose structure changes.
+    pub fn mode(&mut self) -> Option<String> {
+        self.inner.mode()
+    }
+
+    /// What the run had to say so far.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.iter().cloned().chain(self.inner.warnings()).collect()
     }
 
     /// A copy to return to.

@@ -62,3 +62,47 @@ fn reports_tell_about_every_kind_of_class() -> Result<(), Error> {
     assert!(session.check("P.Good")?.is_sound());
     Ok(())
 }
+
+/// What is due behind the end of a step is due in the next one.
+#[test]
+fn events_do_not_depend_on_how_a_run_is_stepped() -> Result<(), Error> {
+    let text = "model M
+                  Real x(start = 0, fixed = true);
+                  Boolean on = mod(time, 0.25) < 0.1;
+                equation
+                  der(x) = (if on then 1 else 0) + (if time < 0.52 then 0 else 10);
+                end M;";
+    let model = session(text).model("case.mo")?;
+    let x = model.variable("x").unwrap();
+    let mut simulation = model.start(&model.experiment())?;
+    for (time, expected) in [(0.05, 0.05), (0.2, 0.1), (0.24, 0.1), (0.3, 0.15), (0.51, 0.21), (0.55, 0.55), (1.0, 5.2)]
+    {
+        simulation.step_to(time)?;
+        assert!((simulation.get(x) - expected).abs() < 1e-9, "{} in place of {expected}", simulation.get(x));
+    }
+    Ok(())
+}
+
+#[test]
+fn warnings_of_runs_are_part_of_them() -> Result<(), Error> {
+    let text = "model M
+                  final parameter Real f = 2;
+                  parameter Real p = 1;
+                  Real x(start = 0, fixed = true);
+                equation
+                  der(x) = f*p;
+                  assert(x < 1, \"x is large\", AssertionLevel.warning);
+                end M;";
+    let model = session(text).model("case.mo")?;
+    let run = model.simulate(&model.experiment())?;
+    assert!(run.warnings.iter().any(|said| said.message.contains("x is large")), "{:?}", run.warnings);
+    assert!(run.terminated.is_none() && run.statistics.steps > 0);
+    let mut simulation = model.start(&model.experiment())?;
+    simulation.step_to(0.25)?;
+    assert!(simulation.warnings().is_empty());
+    simulation.step_to(1.0)?;
+    assert_eq!(simulation.warnings().len(), 1);
+    assert!(model.variable("p").unwrap().tunable && !model.variable("f").unwrap().tunable);
+    assert!(model.with("f", 3.0).err().unwrap().to_string().contains("final"));
+    Ok(())
+}

@@ -115,6 +115,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "jacobians",
+        about: "models of all other families, exact derivatives against differences and against their transposes",
+        case: crate::jacobians::case,
+        tested: 100,
+    },
+    Family {
         name: "loops",
         about: "relations in loops at run time, against a dense evaluation of the closed form",
         case: crate::loops::case,

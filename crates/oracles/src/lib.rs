@@ -29,6 +29,7 @@ mod gears;
 mod growth;
 mod initial;
 mod inputs;
+mod jacobians;
 mod linear;
 mod loops;
 mod mechanics;

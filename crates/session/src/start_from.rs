@@ -7,7 +7,7 @@ use compile::Program;
 use dae::{VarId, Variability, VariableType};
 use results::{Trajectories, Trajectory};
 use rustc_hash::FxHashMap;
-use simulate::StartPoint;
+use simulate::{Past, StartPoint};
 
 use crate::names::list;
 
@@ -64,7 +64,13 @@ pub fn start_point(
         value.is_finite().then_some(value)
     };
     let begun = (time == start_time).then(|| table.time.first().copied()).flatten();
-    StartPoint::new(program, value, begun).map_err(|lacking| {
+    let in_row = |row: usize, variable: VarId| {
+        let column = columns.get(model.variable_name(variable).as_str())?;
+        column.values.get(row).or(column.values.first()).copied().filter(|value| value.is_finite())
+    };
+    let times = table.time[..=row].iter().map(|&known| known + (start_time - time)).collect();
+    let past = Past { times, value: &in_row };
+    StartPoint::new(program, value, begun, &past).map_err(|lacking| {
         let names: Vec<String> = lacking.variables.iter().map(|&variable| model.variable_name(variable)).collect();
         let names = list(names.iter().map(String::as_str));
         format!("{file} lacks {names}, without which the model cannot begin there; write it without --variables")

@@ -116,7 +116,7 @@ struct Arrival {
 pub struct Clockwork {
     tickers: Vec<Option<Ticker>>,
     /// What `next` found; it changes at events only.
-    known: Option<(f64, bool)>,
+    known: Option<Known>,
     instants: Vec<f64>,
     /// The instant at which relations that were zero have been left behind, and how often that was tried.
     left: Option<(f64, u32)>,
@@ -130,6 +130,13 @@ pub struct Clockwork {
     /// The end of the run: nothing comes after it.
     stop: f64,
     crowd: FrequentRoundings,
+}
+
+/// The next instants that are known in advance: of what ticks, jumps or arrives, and of relations.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    sample: f64,
+    relation: f64,
 }
 
 /// Roundings of time that change about as often as there are times.
@@ -213,21 +220,21 @@ impl Clockwork {
     /// The next instant after `now` that is known in advance: the time, and whether a relation changes there. None is behind
     /// `stop`: what samples there by no more than a rounding error comes at it, and relations are as they are at it.
     pub fn next(&mut self, program: &Program, memory: &mut Memory, now: f64, stop: f64) -> (f64, bool) {
-        if let Some(known) = self.known {
-            return known;
-        }
-        let jump = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time).min(memory.driven.next_event());
-        let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
-        let sample = if same_instant(sample, stop) { sample.min(stop) } else { sample };
-        let relation = self.next_crossing(program, memory, now);
-        let relation = if relation > stop { f64::INFINITY } else { relation };
-        let next = if same_instant(sample, relation) {
+        let known = self.known.unwrap_or_else(|| {
+            let arrival = self.arrivals.front().map_or(f64::INFINITY, |arrival| arrival.time);
+            let jump = arrival.min(memory.driven.next_event());
+            let sample = self.tickers.iter().flatten().map(Ticker::time).fold(jump, f64::min);
+            Known { sample, relation: self.next_crossing(program, memory, now) }
+        });
+        self.known = Some(known);
+        // The next call may have a later end.
+        let sample = if same_instant(known.sample, stop) { known.sample.min(stop) } else { known.sample };
+        let relation = if known.relation > stop { f64::INFINITY } else { known.relation };
+        if same_instant(sample, relation) {
             (sample.max(relation), true)
         } else {
             (sample.min(relation), relation < sample)
-        };
-        self.known = Some(next);
-        next
+        }
     }
 
     /// The next time at which a relation on time alone changes: after now, or now for one that is zero and about to

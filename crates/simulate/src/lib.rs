@@ -26,6 +26,7 @@ mod implicit;
 mod initial;
 mod intervals;
 mod limits;
+mod linear;
 mod machine;
 mod modes;
 mod nominal;
@@ -49,13 +50,15 @@ mod trouble;
 mod undetermined;
 mod watcher;
 
+pub use base::Diagnostic;
 pub use event_log::{Entry, EventLog, Format as EventLogFormat};
+pub use linear::Jacobian;
 pub use profile::{BlockProfile, Parts, Profile, StepTimes};
 pub use real_time::Punctuality;
 pub use solve::Method;
 
-pub use simulation::{Reached, Simulation, Snapshot};
-pub use start_point::{Lacking, StartPoint};
+pub use simulation::{Accepted, Reached, Simulation, Snapshot, System, Update};
+pub use start_point::{Lacking, Past, StartPoint};
 
 pub use options::Options;
 pub use outcome::{Ending, Outcome, RunStatistics};

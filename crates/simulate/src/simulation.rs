@@ -1,11 +1,12 @@
 //! A simulation as a value: steps of the integrator, events between them, rows of the result where somebody takes them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::{Decimal, Diagnostic};
 use compile::Program;
 use dae::VarId;
 use results::ResultError;
+use rustc_hash::FxHashMap;
 use solve::roots::{Crossing, Event};
 use solve::{Method, OdeProblem, RootFinder, StepError};
 use transform::modes::Modes;
@@ -34,9 +35,11 @@ use remember::Remembering;
 
 mod failure;
 mod follow;
+mod given;
 mod guard;
 mod jumps;
 mod leaving;
+mod linearize;
 mod outside;
 mod remember;
 mod report;
@@ -46,6 +49,7 @@ mod steady;
 mod takeover;
 mod undefined;
 
+pub use given::{Accepted, System, Update};
 use jumps::Fallback;
 pub use outside::{Reached, Snapshot};
 
@@ -231,6 +235,10 @@ pub struct Simulation {
     notices: Vec<Diagnostic>,
     sizes: Sizes,
     stalled: stalled::Stalled,
+    /// Once somebody asked for derivatives.
+    linearizer: Option<Box<crate::linear::Linearizer>>,
+    /// The derivatives of the mode in use by what they are derivatives of, once somebody asked for one.
+    derivatives: OnceLock<FxHashMap<(VarId, u32), VarId>>,
 }
 
 impl Simulation {
@@ -272,6 +280,8 @@ impl Simulation {
             notices: Vec::new(),
             sizes: Sizes::default(),
             stalled: stalled::Stalled::default(),
+            linearizer: None,
+            derivatives: OnceLock::new(),
             runtime,
         }
     }
@@ -663,7 +673,6 @@ impl Simulation {
 
     /// Goes through the event at `time`: left limits, iteration, restart.
     fn event(&mut self, time: f64, trigger: Trigger, rows: &mut Rows) -> Result<Option<String>, Stop> {
-        let crossed = trigger.crossed;
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.runtime.roots.crossings());
@@ -672,13 +681,25 @@ impl Simulation {
             let (largest, excursion) = self.runtime.roots.sizes(crossing.function);
             excursion / largest.max(f64::MIN_POSITIVE)
         }));
+        self.take_left_limits(time, trigger)?;
+        self.write_row(rows)?;
+        self.log_triggers(time, trigger.crossed);
+        self.pass(time, trigger, rows)
+    }
+
+    /// Evaluates the left limits of an event.
+    fn take_left_limits(&mut self, time: f64, trigger: Trigger) -> Result<(), Stop> {
         self.evaluate_left_of(time, trigger.before)?;
         self.sizes.note_left(&self.runtime.machine, &self.x);
         self.program.record_delays(&mut self.runtime.machine.memory);
         self.clockwork.remember_delayed(&mut self.runtime.machine);
-        self.write_row(rows)?;
-        self.log_triggers(time, crossed);
         self.program.save_pre(&mut self.runtime.machine.memory);
+        Ok(())
+    }
+
+    /// Goes on from the left limits of an event to its end; the message of a model that terminates itself.
+    fn pass(&mut self, time: f64, trigger: Trigger, rows: &mut Rows) -> Result<Option<String>, Stop> {
+        let crossed = trigger.crossed;
         for (input, value) in self.inputs.drain(..) {
             self.program.set_value(&mut self.runtime.machine.memory, input, value);
         }

@@ -3,8 +3,8 @@
 //! phase of clocks from the time at which the other run began.
 
 use base::Diagnostic;
-use compile::{Address, Program};
-use dae::{VarId, VariableType};
+use compile::{Address, History, Probe, Program};
+use dae::{Builtin, ExprId, Node, VarId, VariableType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role};
 
@@ -14,12 +14,37 @@ use crate::events::{self, Aftermath, Names};
 use crate::exchange;
 use crate::machine::{Machine, Phase, Trouble};
 
+/// Functions whose values follow from more than their arguments.
+const REMEMBERED: [Builtin; 11] = [
+    Builtin::FloorEvent,
+    Builtin::CeilEvent,
+    Builtin::ModEvent,
+    Builtin::DivEvent,
+    Builtin::RemEvent,
+    Builtin::Sample,
+    Builtin::Initial,
+    Builtin::Terminal,
+    Builtin::Delay,
+    Builtin::SpatialFirst,
+    Builtin::SpatialSecond,
+];
+
 /// The values to begin with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StartPoint {
     values: Vec<(VarId, f64)>,
     /// When the other run began; `None` if the new one begins at another time than that of the values.
     begun: Option<f64>,
+    /// What delays remember, by their expressions.
+    pasts: Vec<(ExprId, Vec<(f64, f64)>)>,
+}
+
+/// The rows of a result up to the time at which another run begins.
+pub struct Past<'a> {
+    /// In terms of the new run.
+    pub times: Vec<f64>,
+    /// The value of a variable in a row.
+    pub value: &'a dyn Fn(usize, VarId) -> Option<f64>,
 }
 
 /// What a result lacks.
@@ -35,6 +60,7 @@ impl StartPoint {
         program: &Program,
         value: impl Fn(VarId) -> Option<f64>,
         begun: Option<f64>,
+        past: &Past,
     ) -> Result<(Self, Vec<Diagnostic>), Lacking> {
         let model = program.model();
         let free = determined_at_the_start(program);
@@ -58,11 +84,16 @@ impl StartPoint {
         let mut warn = |message: String, hint: &str| {
             warnings.push(Diagnostic::warning("not-in-result", message).hint(hint).decides());
         };
+        let mut pasts = Vec::new();
         for delay in &program.layout.delays {
+            if let Some(points) = past.of(program, delay.expression) {
+                pasts.push((delay.expression, points));
+                continue;
+            }
             let text = model.expression_text(delay.expression);
             warn(
                 format!("the past of `{text}` is not in the result: before the start it is taken for constant"),
-                "begin a delay before the time from which its values count",
+                "write all variables of what is delayed to the result",
             );
         }
         if !program.layout.transports.is_empty() {
@@ -94,7 +125,7 @@ impl StartPoint {
             let name = model.variable_name(text);
             warn(format!("the String `{name}` is not in the result: it begins with its start value"), "");
         }
-        Ok((Self { values, begun }, warnings))
+        Ok((Self { values, begun, pasts }, warnings))
     }
 
     /// Puts the values into memory, also as left limits.
@@ -122,7 +153,25 @@ impl StartPoint {
         self.put(machine);
         self.choose_states(machine)?;
         program.update_relations(&mut machine.memory);
+        self.remember(machine);
         Ok(())
+    }
+
+    /// Gives delays their past. Two points at one time are the limits at an event.
+    fn remember(&self, machine: &mut Machine) {
+        let Machine { program, memory, .. } = machine;
+        for (delay, history) in program.layout.delays.iter().zip(&mut memory.delays) {
+            let known = self.pasts.iter().find(|(expression, _)| *expression == delay.expression);
+            let (Some((_, points)), History::Past(buffer)) = (known, history) else { continue };
+            let mut last = f64::NAN;
+            for &(time, value) in points {
+                if time == last {
+                    buffer.pass_event(time);
+                }
+                buffer.record(time, value);
+                last = time;
+            }
+        }
     }
 
     /// Of exchangeable states those are taken that determine the rest best.
@@ -192,6 +241,38 @@ impl StartPoint {
             self.put(machine);
         }
         Ok(())
+    }
+}
+
+impl Past<'_> {
+    /// The values of a delayed expression in all rows; `None` where they do not follow from the variables of the result.
+    fn of(&self, program: &Program, delay: ExprId) -> Option<Vec<(f64, f64)>> {
+        let exprs = &program.model().exprs;
+        let Node::Builtin(_, arguments) = exprs.node(delay) else { return None };
+        let delayed = *exprs.arguments(arguments).first()?;
+        // What relations were in a row is not in the result, nor what delays inside gave.
+        let is_plain = |&id: &ExprId| match exprs.node(id) {
+            Node::Compare { event, .. } => !event,
+            Node::Builtin(op, _) => !REMEMBERED.contains(&op),
+            Node::Pre(_) | Node::Previous(_) | Node::Der(_) | Node::Call { .. } => false,
+            _ => true,
+        };
+        if !exprs.postorder(&[delayed]).iter().all(is_plain) {
+            return None;
+        }
+        let variables = exprs.dependencies(&[delayed]).variables;
+        let mut memory = program.memory();
+        let probe = Probe::new(program, &[delayed], &mut memory).ok()?;
+        let (mut points, mut found) = (Vec::with_capacity(self.times.len()), Vec::new());
+        for (row, &time) in self.times.iter().enumerate() {
+            memory.set_time(time);
+            for &variable in &variables {
+                program.set_value(&mut memory, variable, (self.value)(row, variable)?);
+            }
+            probe.run(program, &mut memory, &mut found);
+            points.push((time, found.first().copied().filter(|value| value.is_finite())?));
+        }
+        Some(points)
     }
 }
 

@@ -20,6 +20,7 @@ mod error;
 pub mod esdirk;
 mod finite_differences;
 mod fixed_step;
+mod given_steps;
 mod iteration_matrix;
 mod levenberg_marquardt;
 mod linear;

@@ -6,6 +6,7 @@ use crate::dae_mode::DaeMode;
 use crate::dop853::Dop853;
 use crate::esdirk::Esdirk;
 use crate::fixed_step::{FixedStep, Scheme};
+use crate::given_steps::GivenSteps;
 use crate::ode::{Integrator, Options};
 use crate::rosenbrock::Rosenbrock;
 use crate::tsit5::Tsit5;
@@ -42,6 +43,8 @@ pub enum Method {
     InlineTrapezoid,
     /// Backward differentiation of order 2, sorted with the equations.
     InlineBdf2,
+    /// Somebody else takes the steps; no method by name.
+    Given,
 }
 
 impl Method {
@@ -80,6 +83,7 @@ impl Method {
             Method::InlineEuler => "inline-euler",
             Method::InlineTrapezoid => "inline-trapezoid",
             Method::InlineBdf2 => "inline-bdf2",
+            Method::Given => "given",
         }
     }
 
@@ -90,8 +94,8 @@ impl Method {
 
     /// Whether the length of its steps is given, not found by the tolerance.
     pub fn is_fixed_step(self) -> bool {
-        matches!(self, Method::Euler | Method::RungeKutta4 | Method::ImplicitEuler | Method::LinearlyImplicitEuler)
-            || self.is_inline()
+        let given = matches!(self, Method::Euler | Method::RungeKutta4 | Method::Given);
+        given || matches!(self, Method::ImplicitEuler | Method::LinearlyImplicitEuler) || self.is_inline()
     }
 
     /// Whether its formula is sorted together with the equations of the model.
@@ -116,6 +120,7 @@ impl Method {
             Method::InlineEuler => Box::new(FixedStep::new(Scheme::InlineEuler, size, options)),
             Method::InlineTrapezoid => Box::new(FixedStep::new(Scheme::InlineTrapezoid, size, options)),
             Method::InlineBdf2 => Box::new(FixedStep::new(Scheme::InlineBdf2, size, options)),
+            Method::Given => Box::new(GivenSteps::new(size)),
         }
     }
 }

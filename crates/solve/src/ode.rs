@@ -177,6 +177,9 @@ pub trait Integrator: DenseOutput + DynClone + Send {
     /// Takes one accepted step, never past `t_limit`. A failed step leaves the state as it was before the call.
     fn step(&mut self, problem: &mut dyn OdeProblem, t_limit: f64) -> Result<Step, StepError>;
 
+    /// Takes note of a step that somebody else has taken from the last point to `(t, x)`, where the derivative is `slope`.
+    fn take(&mut self, _t: f64, _x: &[f64], _slope: &[f64]) {}
+
     /// Continues from `(t, x)` after an event, where `t` lies in the last accepted step, or begins anew at a later time.
     /// Step size, order and the factorised Jacobian are kept as far as the change allows.
     fn restart(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64]) -> Result<(), StepError>;

@@ -241,6 +241,11 @@ impl RootFinder {
         }
     }
 
+    /// Half the width of the interval around zero in which a function keeps the status that it had at the restart.
+    pub fn band(&self, function: usize) -> f64 {
+        self.zero.get(function).copied().unwrap_or(ZERO_INTERVAL)
+    }
+
     /// The sign of each function.
     pub fn status(&self) -> &[i8] {
         &self.status

@@ -4,7 +4,7 @@ use dae::Causality;
 use results::NullSink;
 
 use super::*;
-use crate::columns::Columns;
+use crate::columns::{Columns, root_of};
 
 /// Where `step_to` came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,7 +32,8 @@ impl Simulation {
     pub fn initialise(&mut self) -> Result<Option<String>, Box<Diagnostic>> {
         let mut sink = NullSink;
         let outcome = match self.begin(&mut Rows::new(Columns::default(), &mut sink)) {
-            Ok(None) => self.start().map(|()| None),
+            // The integrator leaves memory where it looked last.
+            Ok(None) => self.start().and_then(|()| self.evaluate_at(self.time)).map(|()| None),
             outcome => outcome,
         };
         outcome.map_err(|stop| self.failed(stop))
@@ -48,13 +49,19 @@ impl Simulation {
         let mut sink = NullSink;
         let mut rows = Rows::new(Columns::default(), &mut sink);
         if let Some(reached) = self.pass_inputs(&mut rows)?.filter(|reached| to_events || *reached != Reached::Event) {
+            if reached == Reached::Event {
+                self.evaluate_at(self.time)?;
+            }
             return Ok(reached);
         }
         while !self.has_reached(time) {
             match self.step(time, &mut rows)? {
                 Progress::Again | Progress::Smooth => {}
                 Progress::Event if !to_events => {}
-                Progress::Event => return Ok(Reached::Event),
+                Progress::Event => {
+                    self.evaluate_at(self.time)?;
+                    return Ok(Reached::Event);
+                }
                 Progress::Terminated(message) => {
                     self.pass_terminal(&mut rows)?;
                     return Ok(Reached::Terminated(message));
@@ -129,9 +136,34 @@ impl Simulation {
         Ok(Some(terminated.map_or(Reached::Event, Reached::Terminated)))
     }
 
-    /// The value of a variable at the time that the simulation has come to.
+    /// The value of a variable of the program that the simulation began with, at the time that it has come to. Not a number for
+    /// a derivative that the mode in use does not have.
     pub fn value(&self, variable: VarId) -> f64 {
-        self.runtime.machine.value(variable)
+        self.in_mode(variable).map_or(f64::NAN, |variable| self.runtime.machine.value(variable))
+    }
+
+    /// The variable of the program in use that one of the program at the beginning stands for. Modes have derivatives of their
+    /// own.
+    pub(super) fn in_mode(&self, variable: VarId) -> Option<VarId> {
+        let (own, model) = (self.program.model(), self.whole.model());
+        if base::Id::index(variable) >= model.variables.len() {
+            return None;
+        }
+        if Arc::ptr_eq(&self.program, &self.whole) {
+            return Some(variable);
+        }
+        let (root, order) = root_of(model, variable);
+        if order == 0 {
+            // Numbers are the same in all modes but for what a structure adds.
+            let mode = self.program.schedule.mode.as_ref();
+            let common = mode.map_or(own.variables.len(), |mode| mode.modes.model().variables.len());
+            return Some(variable).filter(|&variable| base::Id::index(variable) < common);
+        }
+        let derivatives = self.derivatives.get_or_init(|| {
+            let all = own.variables.iter().filter(|(_, declared)| declared.derivative_of.is_some());
+            all.map(|(variable, _)| (root_of(own, variable), variable)).collect()
+        });
+        derivatives.get(&(root, order)).copied()
     }
 
     /// The program that is run.
@@ -149,7 +181,7 @@ impl Simulation {
         self.clone_from(&snapshot.0);
     }
 
-    fn failed(&self, stop: Stop) -> Box<Diagnostic> {
+    pub(super) fn failed(&self, stop: Stop) -> Box<Diagnostic> {
         match stop {
             Stop::Trouble(trouble) => Box::new(trouble.diagnostic(self.program.model())),
             Stop::Result(error) => Box::new(Diagnostic::error("result", error.to_string())),

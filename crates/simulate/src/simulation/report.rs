@@ -57,7 +57,8 @@ impl Simulation {
         )
     }
 
-    pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
+    /// What the run decided for the user, or what looks wrong although it went on.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
         let model = self.program.model();
         let warning = |&system: &compile::SystemId| {
             let unknowns = &self.program.systems[system].unknowns;

@@ -266,6 +266,7 @@ impl Simulation {
         let program = &self.runtime.machine.program;
         if !Arc::ptr_eq(&self.program, program) {
             self.program = program.clone();
+            self.derivatives = OnceLock::new();
             self.x.resize(self.runtime.machine.size(), 0.0);
             self.slopes.resize(self.runtime.machine.size(), 0.0);
             // Each mode has constraints of its own, which its states meet by themselves.

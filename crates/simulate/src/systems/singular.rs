@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-12;
 /// How far the equations may be off.
 const CONSISTENT: f64 = 1e-9;
 
-pub(super) struct LeastNorm {
+pub struct LeastNorm {
     pub x: Vec<f64>,
     /// The matrix is regular after all.
     pub is_unique: bool,
@@ -20,7 +20,7 @@ pub(super) struct LeastNorm {
 
 /// The solution of least norm, or the column without a pivot if there is none. `b` is a residual at the point `x0`, so it has
 /// the rounding errors of the terms there.
-pub(super) fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> Result<LeastNorm, usize> {
+pub fn least_norm(pattern: &Pattern, values: &[f64], b: &[f64], x0: &[f64]) -> Result<LeastNorm, usize> {
     let size = b.len();
     let matrix = dense(pattern, values);
     let units = is_uneven(pattern, values, &mut Vec::new()).then(|| Units::new(&matrix));

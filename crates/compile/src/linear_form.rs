@@ -1,0 +1,200 @@
+//! The model with the tangents of all its variables along states, inputs and parameters.
+//!
+//! The code of a run has tangents of the right-hand side along states and inputs only, because integrators need no more.
+//! Linearisation asks for the tangents of what results show as well, and along parameters. That code is made when somebody
+//! first asks for it, as a program of its own in which everything fixed lies at the same addresses: values go from one memory
+//! to the other as they are.
+//!
+//! All blocks take part in the order of the schedule, with frozen relations, also those that are evaluated at events only: a
+//! step source is constant between events, but its height is a parameter. What a when clause assigned keeps its value: `pre`
+//! has no tangent.
+
+use std::sync::Arc;
+
+use base::Diagnostic;
+use dae::{Model, VarId, VariableType};
+use rustc_hash::FxHashMap;
+use transform::{Block, Role, Schedule};
+
+use crate::build::Builder;
+use crate::code::Address;
+use crate::commons::Shared;
+use crate::layout::TIME;
+use crate::memory::Memory;
+use crate::program::{ChunkId, Program, Section, SectionStep, Sections, SystemId};
+use crate::sparsity::Dependencies;
+use crate::whole::untear;
+
+/// Tangents of everything. Made by [`Program::linear_form`].
+pub struct LinearForm {
+    /// Its section `dynamics` is the whole model.
+    pub program: Arc<Program>,
+    /// The tangents of the section `parameters`. Code that computes a parameter that can be set comes with its address.
+    parameters: Vec<(ChunkId, Option<Address>)>,
+    /// Functions without a derivative: tangents through them are differences.
+    pub differenced: Vec<String>,
+    dependencies: Option<FxHashMap<Address, Arc<[u32]>>>,
+    knowns: Vec<VarId>,
+}
+
+impl Program {
+    /// The tangents of everything, made when they are first asked for.
+    pub fn linear_form(&self) -> Result<&LinearForm, Diagnostic> {
+        let made = self.linear_form.get_or_init(|| build(self).map(Box::new).map_err(Box::new));
+        match made {
+            Ok(form) => Ok(form),
+            Err(diagnostic) => Err((**diagnostic).clone()),
+        }
+    }
+
+    /// Whether tangents along a parameter exist: it is a number that can be set.
+    pub fn has_parameter_tangent(&self, variable: VarId) -> bool {
+        self.model().variables[variable].ty == VariableType::Real && self.is_tunable(variable)
+    }
+}
+
+/// A program with the layout of another one.
+fn build(program: &Program) -> Result<LinearForm, Diagnostic> {
+    let mut schedule = program.schedule.clone();
+    (schedule.modes, schedule.inline) = (None, None);
+    let Schedule { model, blocks, .. } = &mut schedule;
+    let Model { exprs, variables, .. } = model;
+    for block in blocks {
+        if let Block::System { system, .. } = block {
+            // A torn form may lose digits, and what is solved whole for that in a run is not torn here either.
+            untear(system, exprs, |variable| variables[variable].ty == VariableType::Real);
+        }
+    }
+    let layout = program.layout.clone();
+    let mut shared = Shared::default();
+    let mut builder = Builder::new(&schedule, &layout, &mut shared, program.pool.strings.clone());
+    builder.exact_beyond = Some(layout.delays.len() as u32);
+    let mut active = vec![false; layout.tangible as usize];
+    active[TIME as usize] = true;
+    for (variable, role) in schedule.roles.iter() {
+        let is_known = matches!(role, Role::State { .. } | Role::Input);
+        active[layout.slot(variable) as usize] |= is_known || program.has_parameter_tangent(variable);
+    }
+    let parameters = builder.parameter_tangents(&mut active, |variable| program.has_parameter_tangent(variable))?;
+    let steps = builder.frozen_blocks()?;
+    let tangent_steps = builder.tangents_along(&steps, &mut active);
+    let is_known = |variable: &VarId| matches!(schedule.roles[*variable], Role::State { .. } | Role::Input);
+    let knowns: Vec<VarId> = schedule.model.variables.ids().filter(is_known).collect();
+    let dependencies = builder.dependencies(&steps, knowns.iter().map(|&variable| layout.slot(variable)));
+    let parts = builder.finish();
+    let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
+    let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
+    let differenced = made.differenced_functions();
+    Ok(LinearForm { program: Arc::new(made), parameters, differenced, dependencies, knowns })
+}
+
+impl LinearForm {
+    /// Memory to differentiate in.
+    pub fn memory(&self) -> Memory {
+        self.program.memory()
+    }
+
+    /// Takes over values from the memory of a run, at a point that is evaluated. Texts and the past of delays are lent;
+    /// [`give_back`](Self::give_back) returns them.
+    pub fn borrow(&self, from: &mut Memory, to: &mut Memory) {
+        self.program.copy_values(from, to);
+        to.native = from.native.clone();
+        std::mem::swap(&mut from.strings, &mut to.strings);
+        std::mem::swap(&mut from.delays, &mut to.delays);
+    }
+
+    /// Gives back what was lent.
+    pub fn give_back(&self, from: &mut Memory, to: &mut Memory) {
+        std::mem::swap(&mut from.strings, &mut to.strings);
+        std::mem::swap(&mut from.delays, &mut to.delays);
+    }
+
+    /// Tangents of everything along a direction: variables that are states, inputs or parameters with the components of the
+    /// direction. `solve` replaces the right-hand side b by the solution of J·d = b, where J is the Jacobian of the system at
+    /// the point in memory. A parameter that is computed follows the others, unless it is part of the direction.
+    pub fn tangents<E>(
+        &self,
+        memory: &mut Memory,
+        direction: &[(VarId, f64)],
+        solve: &mut dyn FnMut(SystemId, &mut Memory, &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let layout = &self.program.layout;
+        let tangents = layout.tangents as usize..(layout.tangents + layout.tangible) as usize;
+        memory.values[tangents].fill(0.0);
+        let mut has_parameters = false;
+        let seeds: Vec<(Address, f64)> = (direction.iter())
+            .map(|&(variable, value)| {
+                let place = layout.place(variable);
+                let role = self.program.schedule.roles.get(variable);
+                has_parameters |= !matches!(role, Some(Role::State { .. } | Role::Input));
+                (place.slot, if place.negated { -value } else { value })
+            })
+            .collect();
+        // A variable and its alias are one direction.
+        for &(slot, value) in &seeds {
+            memory.values[(layout.tangents + slot) as usize] += value;
+        }
+        for &(chunk, own) in self.parameters.iter().filter(|_| has_parameters) {
+            self.program.execute(chunk, memory);
+            // What is set is not computed.
+            if let Some((slot, value)) = own.and_then(|own| seeds.iter().find(|(slot, _)| *slot == own)) {
+                memory.values[(layout.tangents + slot) as usize] = *value;
+            }
+        }
+        self.program.tangents(memory, solve)
+    }
+
+    /// The tangent of a variable along the direction of the last call of [`tangents`](Self::tangents).
+    pub fn tangent(&self, memory: &Memory, variable: VarId) -> f64 {
+        self.program.tangent_value(memory, variable)
+    }
+
+    /// The states and inputs that a variable depends on between events, by the equations alone: their numbers do not matter.
+    /// `None` where too much depends on too much to say.
+    pub fn dependencies(&self, variable: VarId) -> Option<Vec<VarId>> {
+        let known = self.dependencies.as_ref()?;
+        let columns = known.get(&self.program.layout.slot(variable)).map(|set| &set[..]).unwrap_or_default();
+        Some(columns.iter().map(|&column| self.knowns[column as usize]).collect())
+    }
+}
+
+impl Builder<'_> {
+    /// The tangents of the parameters that are computed. One that can be set has code of its own.
+    fn parameter_tangents(
+        &mut self,
+        active: &mut [bool],
+        can_be_set: impl Fn(VarId) -> bool,
+    ) -> Result<Vec<(ChunkId, Option<Address>)>, Diagnostic> {
+        let mut made = Vec::new();
+        let assignments = &self.schedule.parameters;
+        for group in assignments.chunk_by(|a, b| !can_be_set(a.variable) && !can_be_set(b.variable)) {
+            let steps = self.frozen_assignments(group)?;
+            let own = group.first().map(|assignment| assignment.variable).filter(|&variable| can_be_set(variable));
+            let own = own.map(|variable| self.layout.slot(variable));
+            for step in self.tangents_along(&steps, active) {
+                if let SectionStep::Code(chunk) = step {
+                    made.push((chunk, own));
+                }
+            }
+            if let Some(own) = own {
+                active[own as usize] = true;
+            }
+        }
+        Ok(made)
+    }
+
+    /// What depends on which columns; nothing where that takes too long to find out.
+    fn dependencies(
+        &self,
+        steps: &[SectionStep],
+        columns: impl Iterator<Item = Address>,
+    ) -> Option<FxHashMap<Address, Arc<[u32]>>> {
+        let mut dependencies = Dependencies::new(columns, Vec::new());
+        for &step in steps {
+            if !self.follow(&mut dependencies, step) {
+                return None;
+            }
+        }
+        Some(dependencies.shared())
+    }
+}

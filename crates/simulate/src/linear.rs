@@ -1,0 +1,284 @@
+//! Exact derivatives at a point of a run: of states' derivatives and of any other Real variable, with respect to states, inputs
+//! and parameters.
+//!
+//! The tangents come from the code of the model (`compile::LinearForm`). Through simultaneous equations they follow by the
+//! implicit function theorem, with the Jacobian of each system factorised once at the point. Relations and discrete variables
+//! stay as they are.
+
+use std::sync::Arc;
+
+use base::{Decimal, Diagnostic};
+use compile::{LinearForm, Memory, Program, SectionStep, SystemId};
+use dae::{VarId, VariableType};
+use solve::equilibrate::equilibrate;
+use solve::{LinearSolver, Pattern};
+use transform::Role;
+
+use crate::machine::{Machine, Trouble};
+use crate::system_failure::{Reason, SystemFailure};
+use crate::systems::{self, LeastNorm, least_norm};
+
+/// A matrix of derivatives.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Jacobian {
+    /// How many variables are differentiated.
+    pub rows: usize,
+    /// With respect to how many variables.
+    pub columns: usize,
+    /// The entries, row after row.
+    pub values: Vec<f64>,
+    /// The structural conditions that hold, in a model whose structure changes.
+    pub mode: Option<String>,
+    /// Functions without a derivative that the model calls: entries that depend on them are differences.
+    pub differenced: Vec<String>,
+}
+
+impl Jacobian {
+    /// The derivative of the variable `row` with respect to the variable `column`.
+    pub fn at(&self, row: usize, column: usize) -> f64 {
+        self.values[row * self.columns + column]
+    }
+
+    /// The derivatives of one variable.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.columns..(row + 1) * self.columns]
+    }
+}
+
+/// One simultaneous system at the point.
+#[derive(Clone)]
+struct Factors {
+    pattern: Pattern,
+    matrix: Vec<f64>,
+    solver: Option<LinearSolver>,
+    is_regular: bool,
+    /// Factors of rows and columns, where their sizes are orders of magnitude apart.
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+    scaled: Vec<f64>,
+}
+
+/// Differentiates one program.
+#[derive(Clone)]
+pub(crate) struct Linearizer {
+    program: Arc<Program>,
+    memory: Memory,
+    /// By the number of the system in the program of the tangents.
+    factors: Vec<Factors>,
+}
+
+impl Linearizer {
+    pub fn new(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
+        let form = program.linear_form()?;
+        let factors = form.program.systems.values().map(|system| {
+            let pattern = systems::pattern(&system.pattern);
+            let solver = LinearSolver::new(system.slots.len(), Some(&pattern)).ok();
+            let (size, entries) = (system.slots.len(), pattern.entries());
+            let [rows, columns] = [vec![1.0; size], vec![1.0; size]];
+            let [matrix, scaled] = [vec![0.0; entries], vec![0.0; entries]];
+            Factors { matrix, pattern, solver, is_regular: false, rows, columns, scaled }
+        });
+        Ok(Self { program: program.clone(), memory: form.memory(), factors: factors.collect() })
+    }
+
+    /// Whether it is made for a program.
+    pub fn is_of(&self, program: &Arc<Program>) -> bool {
+        Arc::ptr_eq(&self.program, program)
+    }
+
+    fn form(&self) -> Result<&LinearForm, Trouble> {
+        self.program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))
+    }
+
+    /// Does some work at the point that a machine has evaluated, outputs included.
+    pub fn at_point<T>(
+        &mut self,
+        machine: &mut Machine,
+        work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let program = self.program.clone();
+        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        form.borrow(&mut machine.memory, &mut self.memory);
+        let outcome = self.factor(form).and_then(|()| work(self));
+        form.give_back(&mut machine.memory, &mut self.memory);
+        outcome
+    }
+
+    /// Factorises the Jacobians of all systems.
+    fn factor(&mut self, form: &LinearForm) -> Result<(), Trouble> {
+        for step in &form.program.sections.dynamics {
+            let SectionStep::Solve(system) = *step else { continue };
+            let factors = &mut self.factors[base::Id::index(system)];
+            form.program.jacobian(system, &mut self.memory, &mut factors.matrix)?;
+            factors.factor();
+        }
+        Ok(())
+    }
+
+    /// Tangents of all variables along a direction.
+    pub fn follow(&mut self, direction: &[(VarId, f64)]) -> Result<(), Trouble> {
+        let program = self.program.clone();
+        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        let factors = &mut self.factors;
+        let mut solve = |system: SystemId, memory: &mut Memory, right: &mut [f64]| {
+            factors[base::Id::index(system)].solve(form, system, memory, right)
+        };
+        form.tangents(&mut self.memory, direction, &mut solve)
+    }
+
+    /// Tangents of all variables along one of several variables, the others of which stay as they are.
+    pub fn follow_one(&mut self, variables: &[VarId], place: usize) -> Result<(), Trouble> {
+        let component = |(k, &variable)| (variable, if k == place { 1.0 } else { 0.0 });
+        let direction: Vec<(VarId, f64)> = variables.iter().enumerate().map(component).collect();
+        self.follow(&direction)
+    }
+
+    /// The tangent of a variable along the direction followed last.
+    pub fn tangent(&self, variable: VarId) -> Result<f64, Trouble> {
+        let tangent = self.form()?.tangent(&self.memory, variable);
+        if tangent.is_finite() { Ok(tangent) } else { Err(self.undefined(variable)) }
+    }
+
+    fn undefined(&self, variable: VarId) -> Trouble {
+        let model = self.program.model();
+        let time = Decimal(self.memory.time());
+        let name = model.variable_name(variable);
+        let message = format!("`{name}` has no derivative in this direction at time {time}");
+        let hint = "it goes through a point at which an expression has no finite slope, or through a delay whose length \
+                    changes in this direction";
+        let mut diagnostic = Diagnostic::error("no-derivative", message).hint(hint);
+        if let Some(span) = model.variables[variable].span {
+            diagnostic = diagnostic.at(span, "declared here");
+        }
+        Trouble::Model(Box::new(diagnostic))
+    }
+}
+
+impl Factors {
+    /// Factorises the matrix in units that make rows and columns alike.
+    fn factor(&mut self) {
+        let Self { pattern, matrix, rows, columns, scaled, .. } = self;
+        let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
+            for column in 0..pattern.columns {
+                for place in pattern.starts[column]..pattern.starts[column + 1] {
+                    visit(pattern.indices[place] as usize, column, matrix[place]);
+                }
+            }
+        };
+        equilibrate(rows, columns, each);
+        for column in 0..pattern.columns {
+            for place in pattern.starts[column]..pattern.starts[column + 1] {
+                scaled[place] = matrix[place] * rows[pattern.indices[place] as usize] * columns[column];
+            }
+        }
+        self.is_regular = self.solver.as_mut().is_some_and(|solver| solver.factor(scaled).is_ok());
+    }
+
+    /// Replaces `right` by the solution, with a matrix that is regular.
+    fn solve_regular(&mut self, right: &mut [f64]) {
+        right.iter_mut().zip(&self.rows).for_each(|(right, row)| *right *= row);
+        if let Some(solver) = &mut self.solver {
+            solver.solve(right);
+        }
+        right.iter_mut().zip(&self.columns).for_each(|(right, column)| *right *= column);
+    }
+
+    fn solve(
+        &mut self,
+        form: &LinearForm,
+        system: SystemId,
+        memory: &mut Memory,
+        right: &mut [f64],
+    ) -> Result<(), Trouble> {
+        match self.is_regular {
+            // One with discrete unknowns alone.
+            _ if right.is_empty() => {}
+            true => {
+                // What elimination loses comes back by corrections.
+                const CORRECTIONS: usize = 2;
+                let given = right.to_vec();
+                self.solve_regular(right);
+                for _ in 0..CORRECTIONS.min(right.len() - 1) {
+                    let mut left = given.clone();
+                    subtract_product(&self.pattern, &self.matrix, right, &mut left);
+                    self.solve_regular(&mut left);
+                    right.iter_mut().zip(&left).for_each(|(x, correction)| *x += correction);
+                }
+            }
+            false => {
+                let zeros = vec![0.0; right.len()];
+                let LeastNorm { x, .. } = least_norm(&self.pattern, &self.matrix, right, &zeros).map_err(|column| {
+                    let found = &form.program.systems[system];
+                    Trouble::System(Box::new(SystemFailure {
+                        unknowns: found.unknowns.clone(),
+                        equations: found.equations.clone(),
+                        iteration: Vec::new(),
+                        reason: Reason::Singular(found.iteration[column]),
+                        time: memory.time(),
+                    }))
+                })?;
+                right.copy_from_slice(&x);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Subtracts the product of a sparse matrix with `x`.
+fn subtract_product(pattern: &Pattern, values: &[f64], x: &[f64], from: &mut [f64]) {
+    for (column, x) in x.iter().enumerate() {
+        for place in pattern.starts[column]..pattern.starts[column + 1] {
+            from[pattern.indices[place] as usize] -= values[place] * x;
+        }
+    }
+}
+
+/// The state, input or parameter that a variable stands for as a direction: of candidates for a state, the state that it is now.
+pub(crate) fn direction(machine: &Machine, variable: VarId) -> Result<VarId, Box<Diagnostic>> {
+    let program = &machine.program;
+    let role = |variable: VarId| program.schedule.roles.get(variable).copied();
+    check_real(program, variable)?;
+    let mut target = variable;
+    // A chain of aliases cannot be longer than the list of variables.
+    for _ in 0..program.model().variables.len() {
+        let Some(Role::Alias { of, .. }) = role(target) else { break };
+        target = of;
+    }
+    match role(target) {
+        Some(Role::State { .. } | Role::Input) => return Ok(variable),
+        Some(Role::Parameter) if program.has_parameter_tangent(variable) => return Ok(variable),
+        Some(Role::Parameter) if program.has_parameter_tangent(target) => return Ok(variable),
+        _ => {}
+    }
+    for set in &program.schedule.state_sets {
+        for (row, &state) in set.selection.iter().zip(&set.states) {
+            let chosen = row.iter().position(|&factor| machine.value(factor) != 0.0);
+            if chosen.is_some_and(|place| set.candidates[place] == target) {
+                return Ok(state);
+            }
+        }
+    }
+    let model = program.model();
+    let what = match role(target) {
+        Some(Role::Constant) => "it is a constant",
+        Some(Role::Parameter) => "it is a parameter that cannot be set, or no Real",
+        Some(Role::Discrete) => "it is discrete",
+        _ => "it is computed; states, top-level inputs and parameters are independent",
+    };
+    let message = format!("there is no derivative with respect to `{}`: {what}", model.variable_name(variable));
+    let mut diagnostic = Diagnostic::error("no-direction", message);
+    if let Some(span) = model.variables[variable].span {
+        diagnostic = diagnostic.at(span, "declared here");
+    }
+    Err(Box::new(diagnostic))
+}
+
+/// Only Real variables have derivatives.
+pub(crate) fn check_real(program: &Program, variable: VarId) -> Result<(), Box<Diagnostic>> {
+    let model = program.model();
+    if model.variables[variable].ty == VariableType::Real {
+        return Ok(());
+    }
+    let message = format!("`{}` has no derivatives: it is no Real", model.variable_name(variable));
+    Err(Box::new(Diagnostic::error("no-derivative", message)))
+}

@@ -1,0 +1,92 @@
+//! Derivatives at the point that a simulation has come to.
+
+use super::*;
+use crate::linear::{self, Jacobian, Linearizer};
+
+impl Simulation {
+    /// The exact derivatives of Real variables, at the point that the simulation has come to, with respect to others that are
+    /// states, top-level inputs or parameters that can be set. Derivatives of states have variables of their own. Relations and
+    /// discrete variables stay as they are; the states are those of the mode. What is listed is independent of each other: a
+    /// parameter that is computed from another one follows it, unless it is listed itself.
+    pub fn jacobian(&mut self, of: &[VarId], with_respect_to: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
+        let of: Vec<VarId> = of.iter().map(|&variable| self.differentiable(variable)).collect::<Result<_, _>>()?;
+        let direction = |&variable: &VarId| self.direction(variable);
+        let directions: Vec<VarId> = with_respect_to.iter().map(direction).collect::<Result<_, _>>()?;
+        self.settle()?;
+        self.matrix(&of, &directions)
+    }
+
+    /// The derivatives at the point in memory.
+    pub(super) fn matrix(&mut self, of: &[VarId], directions: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
+        let (rows, columns) = (of.len(), directions.len());
+        let mut values = vec![0.0; rows * columns];
+        self.linearized(|linearizer| {
+            for column in 0..columns {
+                linearizer.follow_one(directions, column)?;
+                for (row, &differentiated) in of.iter().enumerate() {
+                    values[row * columns + column] = linearizer.tangent(differentiated)?;
+                }
+            }
+            Ok(())
+        })?;
+        let differenced = self.program.linear_form()?.differenced.clone();
+        Ok(Jacobian { rows, columns, values, mode: self.mode(), differenced })
+    }
+
+    /// The variable of the program in use that is differentiated.
+    pub(super) fn differentiable(&self, variable: VarId) -> Result<VarId, Box<Diagnostic>> {
+        let variable = self.known(variable)?;
+        linear::check_real(&self.program, variable)?;
+        Ok(variable)
+    }
+
+    /// The variable of the program in use that a direction goes along.
+    pub(super) fn direction(&self, variable: VarId) -> Result<VarId, Box<Diagnostic>> {
+        linear::direction(&self.runtime.machine, self.known(variable)?)
+    }
+
+    /// A variable of the program at the beginning in the program in use.
+    fn known(&self, variable: VarId) -> Result<VarId, Box<Diagnostic>> {
+        self.in_mode(variable).ok_or_else(|| {
+            let name = self.whole.model().variable_name(variable);
+            let message = format!("the mode at time {} has no `{name}`", Decimal(self.time));
+            Box::new(Diagnostic::error("no-derivative", message))
+        })
+    }
+
+    /// The structural conditions that hold, in a model whose structure changes.
+    pub fn mode(&mut self) -> Option<String> {
+        let schedule = &self.program.schedule;
+        let text = match (&schedule.mode, &schedule.modes) {
+            (Some(mode), _) => mode.modes.describe(&mode.key),
+            (None, Some(modes)) => {
+                let conditions: Vec<_> = modes.conditions().iter().map(|condition| condition.expression).collect();
+                let truth = self.program.evaluate(&conditions, &mut self.runtime.machine.memory).ok()?;
+                modes.describe(&truth.iter().map(|&truth| truth != 0.0).collect::<Vec<_>>())
+            }
+            (None, None) => return None,
+        };
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    /// Evaluates everything at the point that was reached: integrators leave memory where they looked last.
+    pub(super) fn settle(&mut self) -> Result<(), Box<Diagnostic>> {
+        let outcome = self.evaluate_at(self.time);
+        outcome.map_err(|stop| self.failed(stop))
+    }
+
+    /// Differentiates at the point in memory.
+    pub(super) fn linearized<T>(
+        &mut self,
+        work: impl FnOnce(&mut Linearizer) -> Result<T, Trouble>,
+    ) -> Result<T, Box<Diagnostic>> {
+        let known = self.linearizer.take().filter(|linearizer| linearizer.is_of(&self.program));
+        let mut linearizer = match known {
+            Some(linearizer) => linearizer,
+            None => Box::new(Linearizer::new(&self.program)?),
+        };
+        let outcome = linearizer.at_point(&mut self.runtime.machine, work);
+        self.linearizer = Some(linearizer);
+        outcome.map_err(|trouble| self.failed(trouble.into()))
+    }
+}
