@@ -13,6 +13,9 @@ use crate::expr::Expr;
 use crate::graph::*;
 use crate::kind::Kind;
 
+/// Free choices that lead to conflicts are changed so often.
+const MOST_ATTEMPTS: usize = 10_000;
+
 /// Which switched junctions are on; those not named are.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Mode {
@@ -182,14 +185,7 @@ impl<'a> Assignment<'a> {
         self.fixed()?;
         self.lone_junctions()?;
         self.storages()?;
-        self.resistors()?;
-        for bond in self.graph.bonds.ids() {
-            if self.strokes[bond].is_none() {
-                let wanted = self.graph.bonds[bond].stroke.unwrap_or(Stroke::Head);
-                self.choose(bond, wanted, Reason::Free(self.graph.bonds[bond].tail))?;
-            }
-        }
-        Ok(())
+        self.free_choices()
     }
 
     fn fixed(&mut self) -> Result<(), Conflict> {
@@ -246,15 +242,11 @@ impl<'a> Assignment<'a> {
         Ok(())
     }
 
-    fn resistors(&mut self) -> Result<(), Conflict> {
-        for (id, element) in self.graph.elements.iter() {
-            if element.kind != Kind::Resistor {
-                continue;
-            }
+    /// What is free: resistors first, then whatever is left, each with the stroke it should have.
+    fn wishes(&self) -> Vec<(BondId, Stroke, ElementId)> {
+        let mut wishes = Vec::new();
+        for (id, element) in self.graph.elements.iter().filter(|(_, element)| element.kind == Kind::Resistor) {
             for (index, port) in element.ports.iter().enumerate() {
-                if self.strokes[port.bond].is_some() {
-                    continue;
-                }
                 // A law in the form `f = …` takes the effort.
                 let takes_effort = match &element.law {
                     Law::Equations(laws) => laws.get(index).is_some_and(|law| law.variable == Variable::Flow),
@@ -262,22 +254,52 @@ impl<'a> Assignment<'a> {
                 };
                 let at = Stroke::at(port.head);
                 let by_law = if takes_effort { at } else { at.other() };
-                let wanted = self.graph.bonds[port.bond].stroke.unwrap_or(by_law);
-                self.choose(port.bond, wanted, Reason::Free(id))?;
+                wishes.push((port.bond, self.graph.bonds[port.bond].stroke.unwrap_or(by_law), id));
             }
         }
-        Ok(())
+        for (id, bond) in self.graph.bonds.iter() {
+            wishes.push((id, bond.stroke.unwrap_or(Stroke::Head), bond.tail));
+        }
+        wishes.retain(|(bond, ..)| self.strokes[*bond].is_none());
+        wishes
     }
 
-    /// A free choice; where it leads to a conflict, the other one.
-    fn choose(&mut self, bond: BondId, wanted: Stroke, reason: Reason) -> Result<(), Conflict> {
-        let mark = self.trail.len();
-        if self.assign(bond, wanted, reason).and_then(|()| self.propagate()).is_ok() {
-            return Ok(());
+    /// Free choices in their order; where one leads to a conflict the other is taken, and where both do, the last choice
+    /// before them is changed.
+    fn free_choices(&mut self) -> Result<(), Conflict> {
+        let wishes = self.wishes();
+        // The place in the wishes, the trail before, and whether it is the second choice.
+        let mut made: Vec<(usize, usize, bool)> = Vec::new();
+        let mut attempts = 0;
+        let mut next = (0, false);
+        while let Some((bond, wanted, element)) = wishes.get(next.0).copied() {
+            let (place, second) = next;
+            if self.strokes[bond].is_some() {
+                next = (place + 1, false);
+                continue;
+            }
+            let mark = self.trail.len();
+            let stroke = if second { wanted.other() } else { wanted };
+            let tried = self.assign(bond, stroke, Reason::Free(element)).and_then(|()| self.propagate());
+            let Err(conflict) = tried else {
+                made.push((place, mark, second));
+                next = (place + 1, false);
+                continue;
+            };
+            attempts += 1;
+            if !second {
+                self.undo(mark);
+                next = (place, true);
+                continue;
+            }
+            let earlier = made.iter().rposition(|(_, _, second)| !second).filter(|_| attempts < MOST_ATTEMPTS);
+            let Some(earlier) = earlier else { return Err(conflict) };
+            let (place, mark, _) = made[earlier];
+            made.truncate(earlier);
+            self.undo(mark);
+            next = (place, true);
         }
-        self.undo(mark);
-        self.assign(bond, wanted.other(), reason)?;
-        self.propagate()
+        Ok(())
     }
 
     fn undo(&mut self, mark: usize) {

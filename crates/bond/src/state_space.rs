@@ -18,7 +18,7 @@ use crate::graph::*;
 pub type Matrix<F> = Vec<Vec<F>>;
 
 /// Products of terms, some seconds of work.
-const BUDGET: u64 = 4_000_000;
+const BUDGET: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct StateSpace<F> {

@@ -245,7 +245,8 @@ fn symbols_agree_with_numbers() {
 
 #[test]
 fn strokes_of_the_user_change_nothing() {
-    for seed in 0..cases() {
+    // Of these, strokes of resistors in rings once left no consistent choice for the rest.
+    for seed in (0..cases()).chain([4659]) {
         let junctions = 2 + (seed % 9) as usize;
         let Some((_, graph, causality)) = case(seed, junctions) else { continue };
         let mut strokes = fastrand::Rng::with_seed(seed + 1_000_000);
