@@ -33,6 +33,8 @@ pub enum Command {
     Equations(Equations),
     /// Run a model
     Simulate(Box<Simulate>),
+    /// Linearise a model: state space, poles, zeros, transfer functions and their diagrams
+    Linearize(Box<Linearize>),
     /// Write a model of another language as Modelica text
     Translate(Translate),
     /// Draw variables of a result file
@@ -41,6 +43,87 @@ pub enum Command {
     Examples(Examples),
     /// Print completions of the command line for a shell, or write the manual pages
     Completions(Completions),
+}
+
+#[derive(Args, Debug)]
+pub struct Linearize {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    /// Linearise at these times of a run, separated by commas; without it, at the start
+    #[arg(
+        long,
+        value_name = "TIMES",
+        value_delimiter = ',',
+        conflicts_with = "steady_state",
+        allow_negative_numbers = true
+    )]
+    pub at: Vec<f64>,
+
+    /// Linearise at the stationary state that is found from the initial state
+    #[arg(long)]
+    pub steady_state: bool,
+
+    /// The inputs, separated by commas; without it, those of the top level. A variable that equations determine opens the model
+    /// there
+    #[arg(long, value_name = "NAMES")]
+    pub inputs: Option<String>,
+
+    /// The outputs, separated by commas; without it, those of the top level
+    #[arg(long, value_name = "NAMES")]
+    pub outputs: Option<String>,
+
+    /// Matrices as formulas of the parameters
+    #[arg(long)]
+    pub symbolic: bool,
+
+    /// Leave out states that inputs do not reach or outputs do not show
+    #[arg(long)]
+    pub minimal: bool,
+
+    #[arg(long, value_enum, default_value_t = LinearFormat::Text)]
+    pub format: LinearFormat,
+
+    /// Draw a diagram instead
+    #[arg(long, value_enum)]
+    pub plot: Option<Diagram>,
+
+    /// The file to write: of a diagram .svg, .png or .html; without it, the terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// The time the run begins at
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub start_time: Option<f64>,
+
+    /// The accuracy of the run
+    #[arg(long)]
+    pub tolerance: Option<f64>,
+
+    /// The method of the run, as for simulate
+    #[arg(long)]
+    pub solver: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LinearFormat {
+    Text,
+    Json,
+    Latex,
+    Matlab,
+    Python,
+    Modelica,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Diagram {
+    Bode,
+    Nyquist,
+    Nichols,
+    PoleZero,
+    RootLocus,
+    Step,
+    Impulse,
 }
 
 #[derive(Args, Debug)]

@@ -36,6 +36,7 @@ fn run() -> ExitCode {
         Command::Flatten(flatten) => commands::flatten::run(flatten, style),
         Command::Equations(equations) => commands::equations::run(equations, style),
         Command::Simulate(simulate) => commands::simulate::run(simulate, style),
+        Command::Linearize(linearize) => commands::linearize::run(linearize, style),
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
         Command::Examples(examples) => commands::examples::run(examples),

@@ -42,12 +42,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Text to flat model.
-    pub fn flatten(&mut self) -> Result<dae::Model, Failed> {
-        let target = self.target()?;
-        let mut request = request(self.subject, &target);
+    /// What the call asks for.
+    pub fn request(&self) -> Result<Request, Failed> {
+        let mut request = request(self.subject, &self.target()?);
         request.transform.switching = self.switching;
         request.inputs = self.inputs.clone();
+        Ok(request)
+    }
+
+    /// Text to flat model.
+    pub fn flatten(&mut self) -> Result<dae::Model, Failed> {
+        let request = self.request()?;
         let model = self.session.flatten(&request)?;
         self.flat = Some(Flat::of(&model));
         Ok(model)

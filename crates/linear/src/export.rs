@@ -2,6 +2,7 @@
 //!
 //! Entries are numbers or texts of a symbolic state space ([`Entry`]); every format takes both.
 
+mod analysis;
 mod latex;
 mod matlab;
 mod modelica;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{Complex, Matrix, StateSpace};
 
+pub use analysis::{reach_text, transfer_text, zeros_text};
 pub use latex::latex;
 pub use matlab::matlab;
 pub use modelica::modelica;

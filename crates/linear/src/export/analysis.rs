@@ -1,0 +1,147 @@
+//! What was found out about a system, as text: zeros, transfer functions, and modes out of reach.
+
+use std::fmt::Write as _;
+
+use super::short_number;
+use crate::{Complex, Error, RANK_TOLERANCE, Reach, StateSpace, controllability, observability, transfer_function};
+
+/// Transfer functions are written for systems up to this order; of larger ones poles and zeros say more.
+const LARGEST_ORDER: usize = 8;
+
+/// More pairs of inputs and outputs are not written.
+const MOST_PAIRS: usize = 9;
+
+/// One line of transmission zeros.
+pub fn zeros_text(zeros: &[Complex]) -> String {
+    let list: Vec<String> = zeros.iter().filter(|zero| zero.im >= 0.0).map(|&zero| root(zero)).collect();
+    format!("\nzeros: {}\n", if list.is_empty() { "none".to_owned() } else { list.join(", ") })
+}
+
+fn root(root: Complex) -> String {
+    match root.im == 0.0 {
+        true => short_number(root.re),
+        false => format!("{} ± {}i", short_number(root.re), short_number(root.im.abs())),
+    }
+}
+
+/// The transfer function of each pair as a quotient of polynomials.
+pub fn transfer_text(system: &StateSpace) -> Result<String, Error> {
+    let (inputs, outputs) = (system.inputs.len(), system.outputs.len());
+    if system.order() > LARGEST_ORDER || inputs * outputs > MOST_PAIRS {
+        return Ok(String::new());
+    }
+    let mut text = "\ntransfer functions\n".to_owned();
+    for (i, output) in system.outputs.iter().enumerate() {
+        for (j, input) in system.inputs.iter().enumerate() {
+            let found = transfer_function(system, i, j, RANK_TOLERANCE)?;
+            let (above, below) = (polynomial(&found.numerator()), polynomial(&found.denominator()));
+            let quotient = match below.as_str() {
+                "1" => above,
+                _ => format!("({above}) / ({below})"),
+            };
+            let _ = writeln!(text, "{input} → {output}: {quotient}", input = input.name, output = output.name);
+        }
+    }
+    Ok(text)
+}
+
+/// `s^2 + 0.5 s - 3`.
+fn polynomial(coefficients: &[f64]) -> String {
+    let mut text = String::new();
+    let degree = coefficients.len().saturating_sub(1);
+    for (position, &coefficient) in coefficients.iter().enumerate() {
+        if coefficient == 0.0 {
+            continue;
+        }
+        text += match (text.is_empty(), coefficient < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        let power = match degree - position {
+            0 => String::new(),
+            1 => "s".to_owned(),
+            power => format!("s^{power}"),
+        };
+        let size = short_number(coefficient.abs());
+        text += &match (size.as_str(), power.is_empty()) {
+            (_, true) => size,
+            ("1", false) => power,
+            (_, false) => format!("{size} {power}"),
+        };
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}
+
+/// Whether inputs move all modes and outputs show them; those that they do not.
+pub fn reach_text(system: &StateSpace) -> Result<String, Error> {
+    let mut text = String::new();
+    if system.order() > 0 && !system.inputs.is_empty() {
+        let reach = controllability(system, RANK_TOLERANCE)?;
+        text += &reach_line(system, &reach, "controllable", "the inputs do not move");
+    }
+    if system.order() > 0 && !system.outputs.is_empty() {
+        let reach = observability(system, RANK_TOLERANCE)?;
+        text += &reach_line(system, &reach, "observable", "the outputs do not show");
+    }
+    Ok(if text.is_empty() { text } else { format!("\n{text}") })
+}
+
+fn reach_line(system: &StateSpace, reach: &Reach, property: &str, what: &str) -> String {
+    let order = system.order();
+    if reach.is_complete() {
+        return format!("{property}: all {order} states\n");
+    }
+    let hidden = reach.hidden.iter().filter(|mode| mode.pole.im >= 0.0).map(|mode| {
+        let named = mode.participations.iter().filter(|part| part.share >= 0.05).take(4);
+        let names: Vec<&str> =
+            named.filter_map(|part| system.states.get(part.state)).map(|state| state.name.as_str()).collect();
+        format!("{} ({})", root(mode.pole), names.join(", "))
+    });
+    let hidden: Vec<String> = hidden.collect();
+    format!("{property}: {} of {order} states; {what} the modes {}\n", reach.rank, hidden.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::{Matrix, StateSpace};
+
+    /// `s + 3` over `s^2 + 2 s + 5`, and a state that nothing moves.
+    fn system() -> StateSpace {
+        let a = Matrix::from([[0.0, 1.0, 0.0], [-5.0, -2.0, 0.0], [0.0, 0.0, -7.0]]);
+        let b = Matrix::from([[0.0], [1.0], [0.0]]);
+        let c = Matrix::from([[3.0, 1.0, 1.0]]);
+        StateSpace::unnamed([a, b, c, Matrix::zeros(1, 1)]).unwrap()
+    }
+
+    #[test]
+    fn a_transfer_function_as_a_person_writes_it() {
+        expect![[r#"
+
+            transfer functions
+            u1 → y1: (s + 3) / (s^2 + 2 s + 5)
+        "#]]
+        .assert_eq(&transfer_text(&system()).unwrap());
+    }
+
+    #[test]
+    fn modes_out_of_reach_are_named() {
+        expect![[r#"
+
+            controllable: 2 of 3 states; the inputs do not move the modes -7 (x3)
+            observable: all 3 states
+        "#]]
+        .assert_eq(&reach_text(&system()).unwrap());
+    }
+
+    #[test]
+    fn pairs_of_zeros() {
+        let zeros = [Complex::new(-1.0, -2.0), Complex::new(-1.0, 2.0), Complex::new(4.0, 0.0)];
+        assert_eq!(zeros_text(&zeros), "\nzeros: -1 ± 2i, 4\n");
+        assert_eq!(zeros_text(&[]), "\nzeros: none\n");
+    }
+}

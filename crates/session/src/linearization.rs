@@ -1,0 +1,243 @@
+//! Linear state spaces of a model at points of its run: exact derivatives of the generated code, with names and units.
+//!
+//! The run is that of the model as it is. Where an input is asked for that equations determine, the model is opened there
+//! (`dae::open_at`) and set to the point that the closed one came to: the loop is cut, its operating point stays.
+
+use std::sync::Arc;
+
+use base::{Decimal, Diagnostic};
+use compile::Program;
+use dae::{Causality, Model, VarId, Variability, VariableType};
+use linear::{Matrix, Signal, State, StateSpace};
+use simulate::{Reached, Simulation, StartPoint};
+
+use crate::names::{list, nearest};
+use crate::pipeline::{Failed, Request, Session};
+use crate::stage::Stage;
+
+/// What is to be linearised, and where.
+#[derive(Clone, Debug, Default)]
+pub struct LinearRequest {
+    /// `None`: the inputs of the top level.
+    pub inputs: Option<Vec<String>>,
+    /// `None`: the outputs of the top level.
+    pub outputs: Option<Vec<String>>,
+    /// Empty: the start.
+    pub times: Vec<f64>,
+}
+
+/// The model near a point.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    pub time: f64,
+    /// The structural conditions that hold, in a model whose structure changes.
+    pub mode: Option<String>,
+    pub system: StateSpace,
+}
+
+impl Session {
+    /// Linearises a model at points of its run. Given options say where the run begins and how it is computed.
+    pub fn linearize(
+        &mut self,
+        request: &Request,
+        wanted: &LinearRequest,
+        options: impl FnOnce(&dae::Experiment) -> Result<simulate::Options, String>,
+    ) -> Result<Vec<Linearization>, Failed> {
+        let model = self.flatten(request)?;
+        let options = options(&model.experiment).map_err(Failed::Call)?;
+        let signals = Signals::of(&model, wanted).map_err(Failed::Call)?;
+        let opened = self.opened(&model, &signals)?;
+        let program = self.structure(model).and_then(|schedule| self.compile(schedule))?;
+        let opened = match opened {
+            Some(model) => Some(self.structure(model).and_then(|schedule| self.compile(schedule))?),
+            None => None,
+        };
+        self.stage = Stage::Initialise;
+        let mut run = Run { options, signals, opened, program };
+        let found = run.linearize(&wanted.times, &mut self.stage);
+        match found {
+            Ok((points, warnings)) => {
+                self.diagnostics.extend(warnings);
+                self.stage = Stage::Done;
+                Ok(points)
+            }
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                Err(Failed::Model)
+            }
+        }
+    }
+
+    /// The model with inputs where equations determine what is asked for as an input.
+    fn opened(&mut self, model: &Model, signals: &Signals) -> Result<Option<Model>, Failed> {
+        if signals.cut.is_empty() {
+            return Ok(None);
+        }
+        let mut opened = model.clone();
+        for &variable in &signals.cut {
+            if let Err(diagnostic) = dae::open_at(&mut opened, variable) {
+                self.diagnostics.push(diagnostic);
+                return Err(Failed::Model);
+            }
+        }
+        Ok(Some(opened))
+    }
+}
+
+/// The inputs and outputs by their names.
+struct Signals {
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    /// Inputs that equations determine.
+    cut: Vec<VarId>,
+}
+
+impl Signals {
+    fn of(model: &Model, wanted: &LinearRequest) -> Result<Self, String> {
+        let of_top_level = |causality: Causality| -> Vec<VarId> {
+            let is_wanted = |&id: &VarId| {
+                let variable = &model.variables[id];
+                variable.causality == causality && is_signal(variable)
+            };
+            model.variables.ids().filter(is_wanted).collect()
+        };
+        let find = |names: &Option<Vec<String>>, causality: Causality| match names {
+            None => Ok(of_top_level(causality)),
+            Some(names) => names.iter().map(|name| find(model, name)).collect(),
+        };
+        let inputs = find(&wanted.inputs, Causality::Input)?;
+        let outputs = find(&wanted.outputs, Causality::Output)?;
+        let is_cut = |id: &VarId| model.variables[*id].causality != Causality::Input;
+        let names = |ids: &[VarId]| ids.iter().map(|&id| model.variable_name(id)).collect();
+        Ok(Self {
+            cut: inputs.iter().copied().filter(is_cut).collect(),
+            inputs: names(&inputs),
+            outputs: names(&outputs),
+        })
+    }
+}
+
+fn is_signal(variable: &dae::Variable) -> bool {
+    variable.ty == VariableType::Real && variable.variability == Variability::Continuous
+}
+
+fn find(model: &Model, name: &str) -> Result<VarId, String> {
+    let found = model.variables.ids().find(|&id| model.variable_name(id) == name);
+    let Some(id) = found else {
+        let known: Vec<String> = model.variables.ids().map(|id| model.variable_name(id)).collect();
+        let near = nearest(name, known.iter().map(String::as_str));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        return Err(format!("the model has no variable `{name}`{near}"));
+    };
+    match is_signal(&model.variables[id]) {
+        true => Ok(id),
+        false => {
+            Err(format!("`{name}` is no continuous Real variable, so nothing can be linearised with respect to it"))
+        }
+    }
+}
+
+struct Run {
+    options: simulate::Options,
+    signals: Signals,
+    program: Arc<Program>,
+    opened: Option<Arc<Program>>,
+}
+
+type Found<T> = Result<T, Box<Diagnostic>>;
+
+impl Run {
+    fn linearize(&mut self, times: &[f64], stage: &mut Stage) -> Found<(Vec<Linearization>, Vec<Diagnostic>)> {
+        let mut simulation = Simulation::of(&self.program, &self.options);
+        simulation.initialise()?;
+        *stage = Stage::Integrate;
+        let mut warnings = Vec::new();
+        let start = [self.options.start_time];
+        let times = if times.is_empty() { &start } else { times };
+        let mut points = Vec::new();
+        for &time in times {
+            if time > simulation.time()
+                && let Reached::Terminated(message) = simulation.step_to(time, false)?
+            {
+                let at = Decimal(simulation.time());
+                let message = format!("the model ended its run at time {at}, before time {}: {message}", Decimal(time));
+                return Err(Box::new(Diagnostic::error("terminated", message)));
+            }
+            points.push(match &self.opened {
+                None => self.point(&mut simulation)?,
+                Some(opened) => self.point(&mut self.set_to(opened, &simulation, &mut warnings)?)?,
+            });
+        }
+        Ok((points, warnings))
+    }
+
+    /// The opened model at the point that the closed one came to.
+    fn set_to(&self, opened: &Arc<Program>, closed: &Simulation, warnings: &mut Vec<Diagnostic>) -> Found<Simulation> {
+        let (model, whole) = (opened.model(), self.program.model());
+        let by_name: rustc_hash::FxHashMap<String, VarId> =
+            whole.variables.ids().map(|id| (whole.variable_name(id), id)).collect();
+        let value = |id: VarId| Some(closed.value(*by_name.get(&model.variable_name(id))?));
+        let (point, said) = StartPoint::new(opened, value, Some(self.options.start_time)).map_err(|lacking| {
+            let names: Vec<String> = lacking.variables.iter().map(|&id| model.variable_name(id)).collect();
+            let names = list(names.iter().map(String::as_str));
+            let message = format!("the opened model has states that the closed one does not have: {names}");
+            Box::new(Diagnostic::error("cannot-open", message).hint("open it elsewhere"))
+        })?;
+        for diagnostic in said {
+            if !warnings.contains(&diagnostic) {
+                warnings.push(diagnostic);
+            }
+        }
+        let options = simulate::Options {
+            start_time: closed.time(),
+            stop_time: closed.time() + (self.options.stop_time - self.options.start_time),
+            start_point: Some(Arc::new(point)),
+            steady_state: false,
+            ..self.options.clone()
+        };
+        let mut simulation = Simulation::of(opened, &options);
+        for id in model.variables.ids().filter(|&id| simulation.is_input(id)) {
+            if let Some(value) = value(id) {
+                simulation.set_input(id, value);
+            }
+        }
+        simulation.initialise()?;
+        Ok(simulation)
+    }
+
+    fn point(&self, simulation: &mut Simulation) -> Found<Linearization> {
+        let states: Vec<(VarId, VarId)> = simulation.state_variables().collect();
+        let model = simulation.program().model();
+        let named = |names: &[String]| -> Vec<VarId> {
+            names.iter().filter_map(|name| model.variables.ids().find(|&id| model.variable_name(id) == *name)).collect()
+        };
+        let (inputs, outputs) = (named(&self.signals.inputs), named(&self.signals.outputs));
+        let signal = |&id: &VarId| Signal::new(model.variable_name(id), unit(model, id));
+        let state = |&(id, _): &(VarId, VarId)| {
+            let name = model.variable_name(id);
+            let component = name.rsplit_once('.').map_or(String::new(), |(component, _)| component.to_owned());
+            State::new(name, unit(model, id), component)
+        };
+        let names = (
+            states.iter().map(state).collect::<Vec<_>>(),
+            inputs.iter().map(signal).collect::<Vec<_>>(),
+            outputs.iter().map(signal).collect::<Vec<_>>(),
+        );
+        let of: Vec<VarId> = states.iter().map(|&(_, derivative)| derivative).chain(outputs.iter().copied()).collect();
+        let by: Vec<VarId> = states.iter().map(|&(state, _)| state).chain(inputs.iter().copied()).collect();
+        let jacobian = simulation.jacobian(&of, &by)?;
+        let n = states.len();
+        let part = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
+            Matrix::from_fn(rows.len(), columns.len(), |i, j| jacobian.at(rows.start + i, columns.start + j))
+        };
+        let matrices =
+            [part(0..n, 0..n), part(0..n, n..by.len()), part(n..of.len(), 0..n), part(n..of.len(), n..by.len())];
+        let system = StateSpace::new(matrices, names.0, names.1, names.2)
+            .map_err(|error| Box::new(Diagnostic::error("no-linearisation", error.to_string())))?;
+        Ok(Linearization { time: simulation.time(), mode: jacobian.mode, system })
+    }
+}
+
+fn unit(model: &Model, variable: VarId) -> String {
+    model.variables[variable].attributes.unit.map_or(String::new(), |unit| unit.as_str().to_owned())
+}
