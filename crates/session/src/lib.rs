@@ -21,7 +21,6 @@ pub use experiment::Settings;
 pub use inputs::{inputs_of, signal, signals_of_file};
 pub use inspection::{Checked, Inspected, Verdict};
 pub use lang::{Disk, Files, FrontEnd, MemoryFiles};
-pub use lang::{Disk, Files, FrontEnd};
 pub use linearization::{LinearRequest, Linearization};
 pub use listing::{Listing, Notation};
 pub use names::nearest;

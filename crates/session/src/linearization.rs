@@ -9,7 +9,7 @@ use base::{Decimal, Diagnostic};
 use compile::Program;
 use dae::{Causality, Model, VarId, Variability, VariableType};
 use linear::{Matrix, Signal, State, StateSpace};
-use simulate::{Reached, Simulation, StartPoint};
+use simulate::{Past, Reached, Simulation, StartPoint};
 
 use crate::names::{list, nearest};
 use crate::pipeline::{Failed, Request, Session};
@@ -32,6 +32,8 @@ pub struct Linearization {
     pub time: f64,
     /// The structural conditions that hold, in a model whose structure changes.
     pub mode: Option<String>,
+    /// Functions without a derivative that the model calls: entries that depend on them are differences.
+    pub differenced: Vec<String>,
     pub system: StateSpace,
 }
 
@@ -164,8 +166,8 @@ impl Run {
                 return Err(Box::new(Diagnostic::error("terminated", message)));
             }
             points.push(match &self.opened {
-                None => self.point(&mut simulation)?,
-                Some(opened) => self.point(&mut self.set_to(opened, &simulation, &mut warnings)?)?,
+                None => self.point(&self.program, &mut simulation)?,
+                Some(opened) => self.point(opened, &mut self.set_to(opened, &simulation, &mut warnings)?)?,
             });
         }
         Ok((points, warnings))
@@ -177,12 +179,14 @@ impl Run {
         let by_name: rustc_hash::FxHashMap<String, VarId> =
             whole.variables.ids().map(|id| (whole.variable_name(id), id)).collect();
         let value = |id: VarId| Some(closed.value(*by_name.get(&model.variable_name(id))?));
-        let (point, said) = StartPoint::new(opened, value, Some(self.options.start_time)).map_err(|lacking| {
-            let names: Vec<String> = lacking.variables.iter().map(|&id| model.variable_name(id)).collect();
-            let names = list(names.iter().map(String::as_str));
-            let message = format!("the opened model has states that the closed one does not have: {names}");
-            Box::new(Diagnostic::error("cannot-open", message).hint("open it elsewhere"))
-        })?;
+        let past = Past { times: vec![closed.time()], value: &|_, id| value(id) };
+        let (point, said) =
+            StartPoint::new(opened, value, Some(self.options.start_time), &past).map_err(|lacking| {
+                let names: Vec<String> = lacking.variables.iter().map(|&id| model.variable_name(id)).collect();
+                let names = list(names.iter().map(String::as_str));
+                let message = format!("the opened model has states that the closed one does not have: {names}");
+                Box::new(Diagnostic::error("cannot-open", message).hint("open it elsewhere"))
+            })?;
         for diagnostic in said {
             if !warnings.contains(&diagnostic) {
                 warnings.push(diagnostic);
@@ -196,7 +200,8 @@ impl Run {
             ..self.options.clone()
         };
         let mut simulation = Simulation::of(opened, &options);
-        for id in model.variables.ids().filter(|&id| simulation.is_input(id)) {
+        let inputs: Vec<VarId> = model.variables.ids().filter(|&id| simulation.is_input(id)).collect();
+        for id in inputs {
             if let Some(value) = value(id) {
                 simulation.set_input(id, value);
             }
@@ -205,36 +210,32 @@ impl Run {
         Ok(simulation)
     }
 
-    fn point(&self, simulation: &mut Simulation) -> Found<Linearization> {
-        let states: Vec<(VarId, VarId)> = simulation.state_variables().collect();
-        let model = simulation.program().model();
+    fn point(&self, whole: &Program, simulation: &mut Simulation) -> Found<Linearization> {
         let named = |names: &[String]| -> Vec<VarId> {
-            names.iter().filter_map(|name| model.variables.ids().find(|&id| model.variable_name(id) == *name)).collect()
+            let find =
+                |name: &String| whole.model().variables.ids().find(|&id| whole.model().variable_name(id) == *name);
+            names.iter().filter_map(find).collect()
         };
         let (inputs, outputs) = (named(&self.signals.inputs), named(&self.signals.outputs));
-        let signal = |&id: &VarId| Signal::new(model.variable_name(id), unit(model, id));
-        let state = |&(id, _): &(VarId, VarId)| {
-            let name = model.variable_name(id);
+        let (states, jacobian) = simulation.linear_form(&inputs, &outputs)?;
+        let (n, m, p) = (states.len(), inputs.len(), outputs.len());
+        let part = |row: usize, column: usize, rows: usize, columns: usize| {
+            // Zeros have no sign.
+            Matrix::from_fn(rows, columns, |i, j| jacobian.at(row + i, column + j) + 0.0)
+        };
+        let matrices = [part(0, 0, n, n), part(0, n, n, m), part(n, 0, p, n), part(n, n, p, m)];
+        let of_mode = simulation.program().model();
+        let state = |&id: &VarId| {
+            let name = of_mode.variable_name(id);
             let component = name.rsplit_once('.').map_or(String::new(), |(component, _)| component.to_owned());
-            State::new(name, unit(model, id), component)
+            State::new(name, unit(of_mode, id), component)
         };
-        let names = (
-            states.iter().map(state).collect::<Vec<_>>(),
-            inputs.iter().map(signal).collect::<Vec<_>>(),
-            outputs.iter().map(signal).collect::<Vec<_>>(),
-        );
-        let of: Vec<VarId> = states.iter().map(|&(_, derivative)| derivative).chain(outputs.iter().copied()).collect();
-        let by: Vec<VarId> = states.iter().map(|&(state, _)| state).chain(inputs.iter().copied()).collect();
-        let jacobian = simulation.jacobian(&of, &by)?;
-        let n = states.len();
-        let part = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
-            Matrix::from_fn(rows.len(), columns.len(), |i, j| jacobian.at(rows.start + i, columns.start + j))
-        };
-        let matrices =
-            [part(0..n, 0..n), part(0..n, n..by.len()), part(n..of.len(), 0..n), part(n..of.len(), n..by.len())];
-        let system = StateSpace::new(matrices, names.0, names.1, names.2)
+        let signal = |&id: &VarId| Signal::new(whole.model().variable_name(id), unit(whole.model(), id));
+        let states = states.iter().map(state).collect();
+        let (inputs, outputs) = (inputs.iter().map(signal).collect(), outputs.iter().map(signal).collect());
+        let system = StateSpace::new(matrices, states, inputs, outputs)
             .map_err(|error| Box::new(Diagnostic::error("no-linearisation", error.to_string())))?;
-        Ok(Linearization { time: simulation.time(), mode: jacobian.mode, system })
+        Ok(Linearization { time: simulation.time(), mode: jacobian.mode, differenced: jacobian.differenced, system })
     }
 }
 

@@ -35,10 +35,8 @@ pub fn transfer_text(system: &StateSpace) -> Result<String, Error> {
         for (j, input) in system.inputs.iter().enumerate() {
             let found = transfer_function(system, i, j, RANK_TOLERANCE)?;
             let (above, below) = (polynomial(&found.numerator()), polynomial(&found.denominator()));
-            let quotient = match below.as_str() {
-                "1" => above,
-                _ => format!("({above}) / ({below})"),
-            };
+            let above = if above.contains(' ') { format!("({above})") } else { above };
+            let quotient = if below == "1" { above } else { format!("{above} / ({below})") };
             let _ = writeln!(text, "{input} → {output}: {quotient}", input = input.name, output = output.name);
         }
     }

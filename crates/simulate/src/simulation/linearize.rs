@@ -16,6 +16,28 @@ impl Simulation {
         self.matrix(&of, &directions)
     }
 
+    /// The linear form of the model at the point: how the derivatives of the states, and then the outputs, change with the
+    /// states, and then with the inputs. The states are variables of the program in use, [`Simulation::program`].
+    pub fn linear_form(
+        &mut self,
+        inputs: &[VarId],
+        outputs: &[VarId],
+    ) -> Result<(Vec<VarId>, Jacobian), Box<Diagnostic>> {
+        let states = self.program.schedule.states.clone();
+        let mut of: Vec<VarId> = states.iter().map(|state| state.derivative).collect();
+        let mut by: Vec<VarId> = states.iter().map(|state| state.variable).collect();
+        for &output in outputs {
+            of.push(self.differentiable(output)?);
+        }
+        for &input in inputs {
+            by.push(self.direction(input)?);
+        }
+        self.settle()?;
+        let jacobian = self.matrix(&of, &by)?;
+        by.truncate(states.len());
+        Ok((by, jacobian))
+    }
+
     /// The derivatives at the point in memory.
     pub(super) fn matrix(&mut self, of: &[VarId], directions: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
         let (rows, columns) = (of.len(), directions.len());
