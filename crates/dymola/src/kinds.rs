@@ -1,0 +1,378 @@
+//! What the equations say about variables: whether they are numbers or true and false, whether they are differentiated, and
+//! which of them are discrete states.
+//!
+//! The language has no types. A variable is Boolean where it is used as a condition or equal to one; this spreads over equations,
+//! submodels, inheritance and connections of the file. All others are numbers.
+
+use base::{Diagnostic, Span};
+
+use crate::ast::*;
+use crate::classes::{ClassId, Classes, VariableId};
+use crate::connections::{Joined, Point};
+use crate::functions;
+use crate::language;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Real,
+    Boolean,
+    /// A discrete state that has whole numbers as values.
+    Integer,
+}
+
+#[derive(Clone, Copy, Default)]
+pub struct Facts {
+    pub differentiated: bool,
+    /// `new` of it stands outside of `when`.
+    new_outside: Option<Span>,
+    new_in_when: bool,
+    /// It is determined in `when` without `new`.
+    pub set_in_when: bool,
+    not_whole: bool,
+}
+
+impl Facts {
+    /// A variable without derivative that has a value after the event: by itself it stands for the value before.
+    pub fn is_state(self) -> bool {
+        !self.differentiated && (self.new_outside.is_some() || self.new_in_when)
+    }
+
+    /// It changes at events only, by equations in `when`.
+    pub fn is_discrete(self) -> bool {
+        !self.differentiated && (self.new_in_when || self.set_in_when)
+    }
+}
+
+pub struct Kinds {
+    /// For every variable.
+    pub facts: Vec<Facts>,
+    pub kinds: Vec<Kind>,
+}
+
+/// What is known about an expression.
+#[derive(Clone, Copy)]
+enum Sort {
+    Known(Kind, Span),
+    OfVariable(VariableId, Span),
+    Unknown,
+}
+
+pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnostic>) -> Kinds {
+    let count = classes.variables.len();
+    let mut inference = Inference {
+        classes,
+        class: 0,
+        parents: (0..count).collect(),
+        known: vec![None; count],
+        facts: vec![Facts::default(); count],
+        diagnostics,
+    };
+    for class in 0..classes.classes.len() {
+        inference.class = class;
+        for item in &classes.classes[class].model.items {
+            inference.item(item);
+        }
+        inference.connections(&joined[class]);
+    }
+    inference.finish()
+}
+
+struct Inference<'a, 'd> {
+    classes: &'d Classes<'a>,
+    class: ClassId,
+    /// Variables of one kind form trees.
+    parents: Vec<VariableId>,
+    known: Vec<Option<(Kind, Span)>>,
+    facts: Vec<Facts>,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl Inference<'_, '_> {
+    fn root(&mut self, mut variable: VariableId) -> VariableId {
+        while self.parents[variable] != variable {
+            self.parents[variable] = self.parents[self.parents[variable]];
+            variable = self.parents[variable];
+        }
+        variable
+    }
+
+    fn knowledge(&mut self, sort: Sort) -> Option<(Kind, Span)> {
+        match sort {
+            Sort::Known(kind, span) => Some((kind, span)),
+            Sort::OfVariable(variable, _) => {
+                let root = self.root(variable);
+                self.known[root]
+            }
+            Sort::Unknown => None,
+        }
+    }
+
+    /// Both are of one kind.
+    fn unify(&mut self, one: Sort, other: Sort) -> Sort {
+        if let (Some((kind, place)), Some((other_kind, other_place))) = (self.knowledge(one), self.knowledge(other)) {
+            if kind != other_kind {
+                let place_of = |sort: Sort, place: Span| match sort {
+                    Sort::OfVariable(_, span) => span,
+                    _ => place,
+                };
+                let place = (place_of(one, place), place);
+                let other_place = (place_of(other, other_place), other_place);
+                self.mismatch((kind, place), (other_kind, other_place));
+            }
+            return one;
+        }
+        match (one, other) {
+            (Sort::Unknown, sort) | (sort, Sort::Unknown) => sort,
+            (Sort::OfVariable(one_variable, _), Sort::OfVariable(other_variable, _)) => {
+                let (one_root, other_root) = (self.root(one_variable), self.root(other_variable));
+                let known = self.known[one_root].or(self.known[other_root]);
+                self.parents[other_root] = one_root;
+                self.known[one_root] = known;
+                one
+            }
+            (Sort::OfVariable(variable, _), Sort::Known(kind, span))
+            | (Sort::Known(kind, span), Sort::OfVariable(variable, _)) => {
+                let root = self.root(variable);
+                self.known[root] = Some((kind, span));
+                one
+            }
+            (Sort::Known(..), Sort::Known(..)) => one,
+        }
+    }
+
+    /// Each side: where it stands, and why it is of its kind.
+    fn mismatch(&mut self, one: (Kind, (Span, Span)), other: (Kind, (Span, Span))) {
+        let name = |kind: Kind| if kind == Kind::Boolean { "true or false" } else { "a number" };
+        let ((kind, (span, reason)), (other_kind, (other_span, other_reason))) = (one, other);
+        let mut diagnostic = Diagnostic::error("number-or-truth", "a number is used where true or false is needed, or the other way round")
+            .at(span, format!("{} here", name(kind)))
+            .at(other_span, format!("{} here", name(other_kind)));
+        for (kind, place, reason) in [(kind, span, reason), (other_kind, other_span, other_reason)] {
+            if reason != place {
+                diagnostic = diagnostic.at(reason, format!("this makes it {}", name(kind)));
+            }
+        }
+        let hint = "turn a condition into a number by `if condition then 1 else 0`, a number into a condition by `x > 0.5`";
+        self.diagnostics.push(diagnostic.hint(hint).note(language::see("Variables")));
+    }
+
+    fn item(&mut self, item: &Item) {
+        match &item.kind {
+            ItemKind::Variables { variables, .. } => {
+                for variable in variables {
+                    let Some(value) = &variable.value else { continue };
+                    let sort = self.expression(value);
+                    if let Some(&id) = self.classes.classes[self.class].variables.get(&variable.name.name) {
+                        self.unify(Sort::OfVariable(id, variable.name.span), sort);
+                    }
+                }
+            }
+            ItemKind::Submodels { submodels, .. } => submodels.iter().for_each(|submodel| self.submodel(submodel)),
+            ItemKind::Equation(equation) => self.equation(equation, false),
+            ItemKind::When(when) => {
+                let condition = self.expression(&when.condition);
+                self.unify(condition, Sort::Known(Kind::Boolean, when.condition.span));
+                when.equations.iter().for_each(|equation| self.equation(equation, true));
+            }
+            ItemKind::Cuts { .. } | ItemKind::Paths { .. } | ItemKind::Nodes(_) | ItemKind::Connect(_) => {}
+        }
+    }
+
+    fn submodel(&mut self, submodel: &Submodel) {
+        for (name, value) in &submodel.values {
+            let sort = self.expression(value);
+            let parts = vec![submodel.name, *name];
+            let reference = Reference { parts, span: name.span };
+            if let Some(variable) = self.resolve(&reference) {
+                self.unify(Sort::OfVariable(variable, name.span), sort);
+            }
+        }
+    }
+
+    fn equation(&mut self, equation: &Equation, in_when: bool) {
+        let (left, right) = (self.expression(&equation.left), self.expression(&equation.right));
+        self.unify(left, right);
+        for (side, other) in [(&equation.left, &equation.right), (&equation.right, &equation.left)] {
+            let is_whole = whole_number(other);
+            side.walk(&mut |part| {
+                if let ExprKind::New(reference) = &part.kind
+                    && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
+                {
+                    let facts = &mut self.facts[variable];
+                    facts.new_in_when |= in_when;
+                    if !in_when {
+                        facts.new_outside.get_or_insert(part.span);
+                        facts.not_whole |= !(is_whole && std::ptr::eq(part, side));
+                    }
+                }
+            });
+        }
+        if in_when
+            && let ExprKind::Reference(reference) = &equation.left.kind
+            && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
+        {
+            self.facts[variable].set_in_when = true;
+        }
+    }
+
+    fn connections(&mut self, joined: &Joined) {
+        for join in joined.statements.iter().flatten() {
+            let cut = |point: &Point| match point {
+                Point::Cut { cut, .. } => Some(*cut),
+                Point::Node { node, part } => joined.nodes.get(node)?.get(*part).copied(),
+                Point::Foreign(_) => None,
+            };
+            let (Some(left), Some(right)) = (cut(&join.left), cut(&join.right)) else { continue };
+            let (left, right) = (self.classes.slots(left), self.classes.slots(right));
+            let pairs = left.across.iter().zip(&right.across).chain(left.through.iter().zip(&right.through));
+            for (left, right) in pairs {
+                let of = |variable| Sort::OfVariable(variable, join.span);
+                self.unify(of(left.variable), of(right.variable));
+            }
+        }
+    }
+
+    fn resolve(&mut self, reference: &Reference) -> Option<VariableId> {
+        match self.classes.resolve(self.class, reference) {
+            Ok(variable) => variable,
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    fn needs(&mut self, expression: &Expr, kind: Kind) {
+        let sort = self.expression(expression);
+        self.unify(sort, Sort::Known(kind, expression.span));
+    }
+
+    fn expression(&mut self, expression: &Expr) -> Sort {
+        let span = expression.span;
+        match &expression.kind {
+            ExprKind::Number(_) | ExprKind::Time => Sort::Known(Kind::Real, span),
+            ExprKind::Truth(_) => Sort::Known(Kind::Boolean, span),
+            ExprKind::Missing => Sort::Unknown,
+            ExprKind::Reference(reference) | ExprKind::New(reference) => match self.resolve(reference) {
+                Some(variable) => Sort::OfVariable(variable, span),
+                None => Sort::Unknown,
+            },
+            ExprKind::Derivative(inner, order) => {
+                self.needs(inner, Kind::Real);
+                self.derivative(inner, *order, span);
+                Sort::Known(Kind::Real, span)
+            }
+            ExprKind::Call(name, arguments) => {
+                self.call(*name, arguments, span);
+                arguments.iter().for_each(|argument| self.needs(argument, Kind::Real));
+                Sort::Known(Kind::Real, span)
+            }
+            ExprKind::Parentheses(inner) => self.expression(inner),
+            ExprKind::Negative(inner) => {
+                self.needs(inner, Kind::Real);
+                Sort::Known(Kind::Real, span)
+            }
+            ExprKind::Not(inner) => {
+                self.needs(inner, Kind::Boolean);
+                Sort::Known(Kind::Boolean, span)
+            }
+            ExprKind::Operators(first, rest) => self.operators(first, rest, span),
+            ExprKind::If(branches, last) => {
+                let mut sort = self.expression(last);
+                for (condition, value) in branches {
+                    self.needs(condition, Kind::Boolean);
+                    let value = self.expression(value);
+                    sort = self.unify(value, sort);
+                }
+                sort
+            }
+        }
+    }
+
+    fn operators(&mut self, first: &Expr, rest: &[(Operator, Span, Expr)], span: Span) -> Sort {
+        let (operands, result) = match rest.first().map(|(operator, ..)| *operator) {
+            Some(Operator::And | Operator::Or) => (Kind::Boolean, Kind::Boolean),
+            Some(Operator::Relation) => (Kind::Real, Kind::Boolean),
+            _ => (Kind::Real, Kind::Real),
+        };
+        self.needs(first, operands);
+        rest.iter().for_each(|(_, _, operand)| self.needs(operand, operands));
+        Sort::Known(result, span)
+    }
+
+    fn derivative(&mut self, inner: &Expr, order: u32, span: Span) {
+        let ExprKind::Reference(reference) = &inner.kind else {
+            let message = "only variables have derivatives";
+            let hint = "declare a variable for it: `local x`, `x = …`, `der(x)`";
+            self.diagnostics.push(language::error("no-derivative", message, inner.span, "", hint, "Equations"));
+            return;
+        };
+        if order > 2 {
+            let message = "derivatives of higher order than two need further variables";
+            let hint = "declare one: `local v`, `v = der(x)`";
+            self.diagnostics.push(language::error("no-derivative", message, span, "", hint, "Equations"));
+        }
+        if let Ok(Some(variable)) = self.classes.resolve(self.class, reference) {
+            self.facts[variable].differentiated = true;
+        }
+    }
+
+    fn call(&mut self, name: Ident, arguments: &[Expr], span: Span) {
+        let Some(function) = functions::find(name.name.as_str()) else {
+            let known = functions::FUNCTIONS.iter().map(|function| function.name);
+            let hint = match language::near(name.name.as_str(), known.chain(["der", "new"])) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.classes.variable(self.class, name.name).is_some() => {
+                    format!("`{}` is a variable; a product needs `*`", name.name)
+                }
+                None => "the language has no functions of its own".to_owned(),
+            };
+            let message = format!("there is no function `{}`", name.name);
+            self.diagnostics.push(language::error("unknown-function", message, name.span, "", hint, "Functions"));
+            return;
+        };
+        if arguments.len() != function.arguments {
+            let (found, needed) = (arguments.len(), function.arguments);
+            let message = format!("`{}` has {found} arguments, but needs {needed}", name.name);
+            self.diagnostics.push(language::error("arguments", message, span, "", "", "Functions"));
+        }
+    }
+
+    fn finish(mut self) -> Kinds {
+        let count = self.parents.len();
+        let mut kinds: Vec<Kind> = (0..count)
+            .map(|variable| {
+                let root = self.root(variable);
+                self.known[root].map_or(Kind::Real, |(kind, _)| kind)
+            })
+            .collect();
+        for (variable, facts) in self.facts.iter().enumerate() {
+            let Some(span) = facts.new_outside else { continue };
+            let name = self.classes.variables[variable].name;
+            if facts.differentiated {
+                let message = format!("`{}` has a derivative, so it gets new values only in `when`", name.name);
+                let hint = "write `when condition then new(x) = … endwhen`";
+                let section = "Instantaneous equations";
+                self.diagnostics.push(language::error("new-outside-when", message, span, "", hint, section));
+            } else if kinds[variable] == Kind::Real && !facts.not_whole {
+                kinds[variable] = Kind::Integer;
+            } else if kinds[variable] == Kind::Real {
+                let message = format!("`{}` is a number: outside of `when` it would change without end", name.name);
+                let hint = "write `when condition then new(x) = … endwhen`, or use true and false";
+                let section = "Instantaneous equations";
+                self.diagnostics.push(language::error("new-outside-when", message, span, "", hint, section));
+            }
+        }
+        Kinds { facts: self.facts, kinds }
+    }
+}
+
+/// Whether an expression has whole numbers as values, as `if … then 1 else 0` has.
+fn whole_number(expression: &Expr) -> bool {
+    match &expression.kind {
+        ExprKind::Number(whole) => *whole,
+        ExprKind::Parentheses(inner) | ExprKind::Negative(inner) => whole_number(inner),
+        ExprKind::If(branches, last) => whole_number(last) && branches.iter().all(|(_, value)| whole_number(value)),
+        _ => false,
+    }
+}

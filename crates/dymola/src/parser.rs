@@ -1,0 +1,572 @@
+//! Tokens to models. Parsing never fails: it returns what could be understood, and diagnostics.
+//!
+//! ```text
+//! file        = { model } .
+//! model       = "model" [ "class" | "type" ] [ "(" class { "," class } ")" ] NAME { item } "end" .
+//! class       = NAME { "." NAME } .
+//! item        = submodels | variables | cuts | paths | nodes | connect | equation | when .
+//! submodels   = "submodel" [ "(" class ")" ] submodel { "," submodel } .
+//! submodel    = NAME [ "(" [ NAME "=" expression { "," NAME "=" expression } ] ")" ] .
+//! variables   = ( "parameter" | "constant" | "local" | "terminal" | "input" | "output" ) variable { "," variable } .
+//! variable    = NAME [ "=" expression ] .
+//! cuts        = [ "main" ] "cut" cut { "," cut } .
+//! cut         = NAME ( "(" { slot [ "," ] } [ "/" { slot [ "," ] } ] ")" | "[" { NAME [ "," ] } "]" ) .
+//! slot        = [ "-" ] NAME .
+//! paths       = [ "main" ] "path" path { "," path } .
+//! path        = NAME "<" NAME "-" NAME ">" .
+//! nodes       = "node" NAME { "," NAME } .
+//! connect     = "connect" connection { "," connection } .
+//! connection  = chain [ ( "at" | "=" ) chain | "from" object "to" object ] .
+//! chain       = parallel { "-" parallel } .
+//! parallel    = object { "//" object } .
+//! object      = NAME { "." NAME } | "(" chain ")" | "loop" "(" chain ")" .
+//! when        = "when" expression "then" { equation } "endwhen" .
+//! equation    = expression "=" expression .
+//! expression  = "if" expression "then" expression "else" expression | disjunction .
+//! disjunction = conjunction { "or" conjunction } .
+//! conjunction = negation { "and" negation } .
+//! negation    = [ "not" ] relation .
+//! relation    = sum [ ( "<" | "<=" | ">" | ">=" ) sum ] .
+//! sum         = [ "+" | "-" ] product { ( "+" | "-" ) product } .
+//! product     = power { ( "*" | "/" ) power } .
+//! power       = primary [ ( "^" | "**" ) primary ] .
+//! primary     = NUMBER | "True" | "False" | "Time" | "(" expression ")" | "der" "(" expression ")" | "new" "(" reference ")"
+//!             | NAME "(" [ expression { "," expression } ] ")" | reference { "'" } .
+//! reference   = NAME { "." NAME } .
+//! ```
+//!
+//! Nothing separates equations. A line that begins with `+`, `-` or `(` and has an `=` of its own begins an equation; any other
+//! line that begins with an operator goes on with the line before.
+
+use base::{Diagnostic, FileId, Name};
+
+use crate::ast::*;
+use crate::language;
+use crate::lexer::{Comment, Lexed, Token, TokenKind, lex};
+
+mod connections;
+mod expressions;
+
+/// How deep brackets may be nested.
+const DEPTH: usize = 120;
+
+/// A file as it was understood.
+pub struct Parsed<'a> {
+    pub models: Vec<Model>,
+    pub comments: Vec<Comment<'a>>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+pub fn parse(file: FileId, text: &str) -> Parsed<'_> {
+    let mut diagnostics = Vec::new();
+    let Lexed { tokens, comments } = lex(file, text, &mut diagnostics);
+    let mut parser = Parser { tokens, at: 0, depth: 0, diagnostics };
+    let models = parser.file();
+    let mut diagnostics = parser.diagnostics;
+    diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
+    Parsed { models, comments, diagnostics }
+}
+
+/// Something is wrong and has been reported; the rest of the item is not understood.
+struct Reported;
+
+type Result<T> = std::result::Result<T, Reported>;
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    depth: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Words that begin an item.
+const ITEMS: [&str; 14] = [
+    "submodel", "parameter", "constant", "local", "terminal", "input", "output", "cut", "main", "path", "node", "connect",
+    "when", "endwhen",
+];
+
+/// Words with which people who know Modelica begin what the language writes in another way.
+const MODELICA: [(&str, &str); 10] = [
+    ("equation", "equations stand among the declarations, without a headline"),
+    ("algorithm", "the language has equations only"),
+    ("extends", "the class that is extended stands before the name: `model class (Super) Name`"),
+    ("Real", "variables are declared by `local`, `terminal`, `parameter`, `input` or `output`, without a type"),
+    ("Boolean", "variables are declared by `local`, `terminal`, `parameter`, `input` or `output`, without a type"),
+    ("Integer", "variables are declared by `local`, `terminal`, `parameter`, `input` or `output`, without a type"),
+    ("connector", "variables of a connection are declared by `cut A (v / i)`"),
+    ("partial", "every `model class` may be extended"),
+    ("initial", "an initial value stands at the declaration: `local x = 1`"),
+    ("reinit", "a state gets a new value by `new(x) = …` in `when`"),
+];
+
+impl<'a> Parser<'a> {
+    fn token(&self) -> Token<'a> {
+        self.tokens[self.at]
+    }
+
+    fn ahead(&self, count: usize) -> Token<'a> {
+        self.tokens[(self.at + count).min(self.tokens.len() - 1)]
+    }
+
+    fn previous(&self) -> Token<'a> {
+        self.tokens[self.at.saturating_sub(1)]
+    }
+
+    fn is_end(&self) -> bool {
+        self.token().kind == TokenKind::End
+    }
+
+    /// Whether the token is this word or mark.
+    fn is(&self, text: &str) -> bool {
+        self.ahead_is(0, text)
+    }
+
+    fn ahead_is(&self, count: usize, text: &str) -> bool {
+        let token = self.ahead(count);
+        token.text == text && token.kind != TokenKind::End
+    }
+
+    fn bump(&mut self) -> Token<'a> {
+        let token = self.token();
+        if !self.is_end() {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn accept(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        // One mistake is reported once, even where several rules stumble over it.
+        let place = |diagnostic: &Diagnostic| diagnostic.labels.first().map(|label| label.span);
+        if !self.diagnostics.iter().any(|said| place(said) == place(&diagnostic)) {
+            self.diagnostics.push(diagnostic);
+        }
+        Reported
+    }
+
+    /// What was expected is not there.
+    fn expected(&mut self, what: &str, hint: &str, section: &str) -> Reported {
+        let token = self.token();
+        let found = match token.kind {
+            TokenKind::End => "the end of the file".to_owned(),
+            _ => format!("`{}`", token.text),
+        };
+        // An unknown character is reported already.
+        if token.kind == TokenKind::Unknown {
+            return Reported;
+        }
+        let span = match token.kind {
+            TokenKind::End => self.previous().span,
+            _ => token.span,
+        };
+        let message = format!("{what} is missing before {found}");
+        self.report(language::error("expected", message, span, "", hint, section))
+    }
+
+    fn expect(&mut self, text: &str, hint: &str, section: &str) -> Result<Token<'a>> {
+        match self.is(text) {
+            true => Ok(self.bump()),
+            false => Err(self.expected(&format!("`{text}`"), hint, section)),
+        }
+    }
+
+    fn ident(&mut self, what: &str, hint: &str, section: &str) -> Result<Ident> {
+        let token = self.token();
+        if token.kind == TokenKind::Name {
+            self.bump();
+            return Ok(Ident { name: Name::new(token.text), span: token.span });
+        }
+        if token.kind == TokenKind::Word {
+            let message = format!("`{}` is a word of the language and cannot be the name of {what}", token.text);
+            return Err(self.report(language::error("reserved-word", message, token.span, "", hint, section)));
+        }
+        Err(self.expected(&format!("the name of {what}"), hint, section))
+    }
+
+    fn reference(&mut self, what: &str, hint: &str, section: &str) -> Result<Reference> {
+        let first = self.ident(what, hint, section)?;
+        let mut parts = vec![first];
+        while self.is(".") && self.ahead(1).kind == TokenKind::Name {
+            self.bump();
+            parts.push(self.ident(what, hint, section)?);
+        }
+        let span = first.span.to(self.previous().span);
+        Ok(Reference { parts, span })
+    }
+
+    /// One or more, separated by commas.
+    fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Result<T>) -> (Vec<T>, bool) {
+        let mut found = Vec::new();
+        loop {
+            match element(self) {
+                Ok(one) => found.push(one),
+                Err(Reported) => return (found, false),
+            }
+            if !self.accept(",") {
+                return (found, true);
+            }
+        }
+    }
+
+    /// A line that begins with `+`, `-` or `(` and has its own `=` is an equation.
+    fn begins_equation(&self) -> bool {
+        let first = self.token();
+        if !first.begins_line || !matches!(first.text, "+" | "-" | "(") {
+            return false;
+        }
+        let mut depth = 0;
+        let line = self.tokens[self.at..].iter().enumerate();
+        for (_, token) in line.take_while(|(index, token)| *index == 0 || !token.begins_line) {
+            match token.text {
+                "(" | "[" => depth += 1,
+                ")" | "]" => depth -= 1,
+                "=" if depth <= 0 => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn file(&mut self) -> Vec<Model> {
+        let mut models = Vec::new();
+        while !self.is_end() {
+            if self.is("model") {
+                models.extend(self.model());
+                continue;
+            }
+            let token = self.token();
+            let hint = "a file is a sequence of `model … end` and `model class … end`";
+            let message = format!("`{}` stands outside of a model", token.text);
+            if token.kind != TokenKind::Unknown {
+                self.report(language::error("outside-model", message, token.span, "", hint, "Models"));
+            }
+            while !self.is_end() && !self.is("model") {
+                self.bump();
+            }
+        }
+        models
+    }
+
+    fn model(&mut self) -> Option<Model> {
+        let begin = self.bump();
+        let (is_class, supers, name) = match self.model_head() {
+            Ok(head) => head,
+            Err(Reported) => {
+                self.skip_line();
+                let nowhere = Ident { name: Name::new(""), span: begin.span };
+                (true, Vec::new(), nowhere)
+            }
+        };
+        let mut items = Vec::new();
+        loop {
+            if self.is("end") {
+                self.model_end(name);
+                break;
+            }
+            if self.is_end() || self.is("model") {
+                let message = match name.name.as_str() {
+                    "" => "this model has no `end`".to_owned(),
+                    name => format!("the model `{name}` has no `end`"),
+                };
+                let hint = match self.is_end() {
+                    true => "write `end` after its last equation",
+                    false => "write `end` before the next `model`",
+                };
+                self.report(language::error("missing-end", message, name.span, "begins here", hint, "Models"));
+                break;
+            }
+            items.extend(self.item());
+        }
+        let span = begin.span.to(self.previous().span);
+        (!name.name.as_str().is_empty()).then_some(Model { is_class, supers, name, items, span })
+    }
+
+    fn model_head(&mut self) -> Result<(bool, Vec<Reference>, Ident)> {
+        const FORM: &str = "a model begins with `model Name` or `model class (Super) Name`";
+        let is_class = (self.is("class") || self.is("type")) && {
+            self.bump();
+            true
+        };
+        let mut supers = Vec::new();
+        if self.accept("(") {
+            let (list, whole) = self.list(|parser| parser.reference("a class", FORM, "Models"));
+            supers = list;
+            if !whole {
+                return Err(Reported);
+            }
+            self.expect(")", FORM, "Models")?;
+        }
+        let name = self.ident("a model", FORM, "Models")?;
+        Ok((is_class, supers, name))
+    }
+
+    fn model_end(&mut self, model: Ident) {
+        self.bump();
+        let token = self.token();
+        if token.kind == TokenKind::Name && !token.begins_line {
+            let message = format!("`end` takes no name, but `{}` follows", token.text);
+            let hint = match model.name == token.text {
+                true => "write `end` alone".to_owned(),
+                false => format!("write `end` alone; it closes `{}`", model.name),
+            };
+            self.report(language::error("named-end", message, token.span, "", hint, "Models"));
+            self.bump();
+        }
+        while self.is(";") {
+            self.semicolon();
+        }
+    }
+
+    fn semicolon(&mut self) {
+        let token = self.bump();
+        let message = "the Dymola language has no semicolons";
+        let first = !self.diagnostics.iter().any(|said| said.code == "semicolon");
+        // Who writes one writes many.
+        if first {
+            let hint = "remove it: an equation ends where the next one begins";
+            self.report(language::error("semicolon", message, token.span, "", hint, "Equations"));
+        }
+    }
+
+    /// To the next line, or to the end of the model.
+    fn skip_line(&mut self) {
+        while !self.is_end() && !self.token().begins_line && !self.is("end") && !self.is("model") {
+            self.bump();
+        }
+    }
+
+    fn item(&mut self) -> Option<Item> {
+        let (begin, at) = (self.token(), self.at);
+        if begin.text == ";" {
+            self.semicolon();
+            return None;
+        }
+        let (kind, whole) = self.item_kind();
+        if !whole {
+            if self.at == at {
+                self.bump();
+            }
+            self.skip_line();
+        }
+        let last = if self.at > at { self.previous() } else { begin };
+        kind.map(|kind| Item { kind, span: begin.span.to(last.span) })
+    }
+
+    /// What the item says, and whether all of it was understood.
+    fn item_kind(&mut self) -> (Option<ItemKind>, bool) {
+        let token = self.token();
+        let role = match token.text {
+            "submodel" => return self.submodels(),
+            "cut" | "main" | "path" => return self.cuts_or_paths(),
+            "node" => {
+                self.bump();
+                let hint = "nodes are declared by `node n0, n1`";
+                let (nodes, whole) = self.list(|parser| parser.ident("a node", hint, "Nodes"));
+                return (Some(ItemKind::Nodes(nodes)), whole);
+            }
+            "connect" => return self.connect(),
+            "when" => return self.when(),
+            "parameter" => Role::Parameter,
+            "constant" => Role::Constant,
+            "local" => Role::Local,
+            "terminal" => Role::Terminal,
+            "input" => Role::Input,
+            "output" => Role::Output,
+            _ => {
+                if let Some((_, hint)) = MODELICA.iter().find(|(word, _)| *word == token.text)
+                    && (self.ahead(1).kind == TokenKind::Name || self.ahead(1).begins_line)
+                {
+                    let message = format!("`{}` is a word of Modelica, not of the Dymola language", token.text);
+                    let diagnostic = language::error("modelica-word", message, token.span, "", *hint, "Coming from Modelica");
+                    self.report(diagnostic);
+                    self.bump();
+                    return (None, token.text == "equation");
+                }
+                return match self.equation() {
+                    Ok(equation) => (Some(ItemKind::Equation(equation)), true),
+                    Err(Reported) => (None, false),
+                };
+            }
+        };
+        self.bump();
+        let (variables, whole) = self.list(Self::declared);
+        (Some(ItemKind::Variables { role, variables }), whole)
+    }
+
+    fn declared(&mut self) -> Result<Declared> {
+        let name = self.ident("a variable", "variables are declared by a list of names: `local u, i`", "Variables")?;
+        let value = match self.accept("=") {
+            true => Some(self.expression()?),
+            false => None,
+        };
+        Ok(Declared { name, value })
+    }
+
+    fn submodels(&mut self) -> (Option<ItemKind>, bool) {
+        const FORM: &str = "submodels are declared by `submodel (Class) a, b(R = 10)`";
+        self.bump();
+        let class = match self.accept("(") {
+            false => None,
+            true => {
+                let class = self.reference("a class", FORM, "Submodels");
+                match class.and_then(|class| self.expect(")", FORM, "Submodels").map(|_| class)) {
+                    Ok(class) => Some(class),
+                    Err(Reported) => return (None, false),
+                }
+            }
+        };
+        let (submodels, whole) = self.list(|parser| {
+            let name = parser.ident("a submodel", FORM, "Submodels")?;
+            let mut values = Vec::new();
+            if parser.is("(") && !parser.token().begins_line {
+                parser.bump();
+                if !parser.is(")") {
+                    let (list, whole) = parser.list(|parser| {
+                        let name = parser.ident("a parameter", FORM, "Submodels")?;
+                        parser.expect("=", "a value is given by name: `R1(R = 10)`", "Submodels")?;
+                        Ok((name, parser.expression()?))
+                    });
+                    values = list;
+                    if !whole {
+                        return Err(Reported);
+                    }
+                }
+                parser.expect(")", FORM, "Submodels")?;
+            }
+            Ok(Submodel { name, values })
+        });
+        (Some(ItemKind::Submodels { class, submodels }), whole)
+    }
+
+    fn cuts_or_paths(&mut self) -> (Option<ItemKind>, bool) {
+        let main = self.accept("main");
+        if self.accept("cut") {
+            let (cuts, whole) = self.list(Self::cut);
+            return (Some(ItemKind::Cuts { main, cuts }), whole);
+        }
+        if self.accept("path") {
+            let (paths, whole) = self.list(Self::path);
+            return (Some(ItemKind::Paths { main, paths }), whole);
+        }
+        self.expected("`cut` or `path`", "`main` goes with `cut` or `path`", "Cuts");
+        (None, false)
+    }
+
+    fn cut(&mut self) -> Result<Cut> {
+        const FORM: &str = "a cut is declared by `cut A (v / i)`, one of several cuts by `cut C [A B]`";
+        let name = self.ident("a cut", FORM, "Cuts")?;
+        if self.accept("[") {
+            let mut cuts = Vec::new();
+            while !self.is("]") {
+                cuts.push(self.ident("a cut", FORM, "Cuts")?);
+                self.accept(",");
+            }
+            self.bump();
+            return Ok(Cut { name, content: CutContent::Cuts(cuts) });
+        }
+        self.expect("(", FORM, "Cuts")?;
+        let across = self.slots()?;
+        let through = match self.accept("/") {
+            true => self.slots()?,
+            false => Vec::new(),
+        };
+        self.expect(")", FORM, "Cuts")?;
+        Ok(Cut { name, content: CutContent::Variables { across, through } })
+    }
+
+    fn slots(&mut self) -> Result<Vec<Slot>> {
+        let mut slots = Vec::new();
+        while !self.is("/") && !self.is(")") {
+            let negative = self.accept("-");
+            let hint = "a cut lists variables, each perhaps with a minus: `(v / -i)`";
+            slots.push(Slot { negative, name: self.ident("a variable of a cut", hint, "Cuts")? });
+            self.accept(",");
+        }
+        Ok(slots)
+    }
+
+    fn path(&mut self) -> Result<Path> {
+        const FORM: &str = "a path is declared by `path P < A - B >`";
+        let name = self.ident("a path", FORM, "Paths")?;
+        self.expect("<", FORM, "Paths")?;
+        let from = self.ident("a cut", FORM, "Paths")?;
+        self.expect("-", FORM, "Paths")?;
+        let to = self.ident("a cut", FORM, "Paths")?;
+        self.expect(">", FORM, "Paths")?;
+        Ok(Path { name, from, to })
+    }
+
+    fn when(&mut self) -> (Option<ItemKind>, bool) {
+        const FORM: &str = "instantaneous equations are written `when condition then … endwhen`";
+        let begin = self.bump();
+        let condition = match self.expression() {
+            Ok(condition) => condition,
+            Err(Reported) => Expr { kind: ExprKind::Missing, span: begin.span },
+        };
+        if self.expect("then", FORM, "Instantaneous equations").is_err() {
+            self.skip_line();
+        }
+        let mut equations = Vec::new();
+        loop {
+            if self.accept("endwhen") {
+                break;
+            }
+            if self.is(";") {
+                self.semicolon();
+                continue;
+            }
+            if self.is("end") && self.ahead_is(1, "when") {
+                let span = self.token().span.to(self.ahead(1).span);
+                let message = "`end when` is Modelica";
+                self.report(language::error("modelica-word", message, span, "", "write `endwhen`", "Coming from Modelica"));
+                self.bump();
+                self.bump();
+                break;
+            }
+            let is_item = ITEMS.contains(&self.token().text) && self.token().kind == TokenKind::Word;
+            if self.is_end() || self.is("end") || self.is("model") || is_item {
+                let message = "this `when` has no `endwhen`";
+                let hint = "write `endwhen` after its last equation";
+                let section = "Instantaneous equations";
+                self.report(language::error("missing-end", message, begin.span, "begins here", hint, section));
+                break;
+            }
+            let at = self.at;
+            match self.equation() {
+                Ok(equation) => equations.push(equation),
+                Err(Reported) => {
+                    if self.at == at {
+                        self.bump();
+                    }
+                    while !self.token().begins_line && !self.is("endwhen") && !self.is("end") && !self.is_end() {
+                        self.bump();
+                    }
+                }
+            }
+        }
+        (Some(ItemKind::When(When { condition, equations })), true)
+    }
+
+    fn equation(&mut self) -> Result<Equation> {
+        let left = self.expression()?;
+        if !self.is("=") {
+            let hint = match self.token().text {
+                ":" => "equations are written with `=`; they are no assignments",
+                "==" => "equations are written with `=`",
+                _ => "an equation is `expression = expression`",
+            };
+            return Err(self.expected("`=`", hint, "Equations"));
+        }
+        let equals = self.bump().span;
+        let right = self.expression()?;
+        let span = left.span.to(right.span);
+        Ok(Equation { left, right, equals, span })
+    }
+}
