@@ -35,10 +35,22 @@ pub struct Item {
 #[derive(Debug)]
 pub enum ItemKind {
     /// Without a class it is that of the same name.
-    Submodels { class: Option<Reference>, submodels: Vec<Submodel> },
-    Variables { role: Role, variables: Vec<Declared> },
-    Cuts { main: bool, cuts: Vec<Cut> },
-    Paths { main: bool, paths: Vec<Path> },
+    Submodels {
+        class: Option<Reference>,
+        submodels: Vec<Submodel>,
+    },
+    Variables {
+        role: Role,
+        variables: Vec<Declared>,
+    },
+    Cuts {
+        main: bool,
+        cuts: Vec<Cut>,
+    },
+    Paths {
+        main: bool,
+        paths: Vec<Path>,
+    },
     Nodes(Vec<Ident>),
     Connect(Vec<Connection>),
     Equation(Equation),
@@ -109,7 +121,11 @@ pub enum ConnectionKind {
     /// Series and parallel only.
     Chain(Chain),
     At(Chain, Chain),
-    FromTo { object: Chain, from: Option<Chain>, to: Option<Chain> },
+    FromTo {
+        object: Chain,
+        from: Option<Chain>,
+        to: Option<Chain>,
+    },
 }
 
 /// Objects in series, in parallel, or one of them.

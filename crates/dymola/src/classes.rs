@@ -19,7 +19,7 @@ pub type CutId = usize;
 #[derive(Default)]
 pub struct Classes<'a> {
     pub classes: Vec<Class<'a>>,
-    pub variables: Vec<Variable<'a>>,
+    pub variables: Vec<Variable>,
     pub cuts: Vec<CutOf>,
     by_name: FxHashMap<Name, ClassId>,
 }
@@ -41,10 +41,9 @@ pub struct Class<'a> {
     places: FxHashMap<Name, Span>,
 }
 
-pub struct Variable<'a> {
+pub struct Variable {
     pub name: Ident,
     pub role: Role,
-    pub value: Option<&'a Expr>,
 }
 
 pub struct CutOf {
@@ -124,7 +123,14 @@ impl<'a> Classes<'a> {
                     Some(found) if self.extends(found, class) => {
                         let message = format!("`{}` extends itself", self.classes[class].model.name.name);
                         let hint = "a class may not be below itself";
-                        diagnostics.push(language::error("extends-itself", message, reference.span, "", hint, "Models"));
+                        diagnostics.push(language::error(
+                            "extends-itself",
+                            message,
+                            reference.span,
+                            "",
+                            hint,
+                            "Models",
+                        ));
                     }
                     Some(found) => self.classes[class].supers.push(found),
                     None => self.classes[class].is_open = true,
@@ -256,7 +262,7 @@ impl<'a> Classes<'a> {
             ItemKind::Variables { role, variables } => {
                 for variable in variables {
                     if self.place(class, variable.name, diagnostics) {
-                        self.add_variable(class, variable.name, *role, variable.value.as_ref());
+                        self.add_variable(class, variable.name, *role);
                     }
                 }
             }
@@ -308,9 +314,9 @@ impl<'a> Classes<'a> {
         }
     }
 
-    fn add_variable(&mut self, class: ClassId, name: Ident, role: Role, value: Option<&'a Expr>) -> VariableId {
+    fn add_variable(&mut self, class: ClassId, name: Ident, role: Role) -> VariableId {
         let id = self.variables.len();
-        self.variables.push(Variable { name, role, value });
+        self.variables.push(Variable { name, role });
         self.classes[class].variables.insert(name.name, id);
         id
     }
@@ -374,7 +380,7 @@ impl<'a> Classes<'a> {
         if !self.place(class, slot.name, diagnostics) {
             return None;
         }
-        let variable = self.add_variable(class, slot.name, Role::Cut, None);
+        let variable = self.add_variable(class, slot.name, Role::Cut);
         Some(SlotOf { negative, variable, declares: true, span })
     }
 
@@ -388,8 +394,10 @@ impl<'a> Classes<'a> {
 
     pub fn unknown_cut(&self, class: ClassId, name: Ident) -> Diagnostic {
         let lineage = self.lineage(class).into_iter();
-        let known: Vec<&str> =
-            lineage.flat_map(|above| self.classes[above].cuts.keys().chain(self.classes[above].paths.keys())).map(|name| name.as_str()).collect();
+        let known: Vec<&str> = lineage
+            .flat_map(|above| self.classes[above].cuts.keys().chain(self.classes[above].paths.keys()))
+            .map(|name| name.as_str())
+            .collect();
         let hint = match language::near(name.name.as_str(), known.into_iter()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "a cut is declared by `cut A (v / i)` before it is used".to_owned(),
@@ -432,14 +440,16 @@ impl<'a> Classes<'a> {
         let report = |message: String, hint: String| {
             language::error("unknown-name", message, name.span, "not found", hint, "Variables")
         };
+        let no_variable =
+            |message: String, hint: String| language::error("no-variable", message, name.span, "", hint, "Variables");
         if self.submodel(class, name.name).is_some() {
-            return report(
+            return no_variable(
                 format!("`{text}` is a submodel, not a variable"),
                 format!("name one of its variables: `{text}.u`"),
             );
         }
         if self.cut(class, name.name).is_some() || self.has_node(class, name.name) {
-            return report(
+            return no_variable(
                 format!("`{text}` is for connections, it has no value"),
                 "the variables of a cut are known by their own names".to_owned(),
             );

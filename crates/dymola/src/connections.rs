@@ -14,8 +14,14 @@ use crate::language;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Point {
     /// Of a submodel, or of the model itself.
-    Cut { owner: Option<Name>, cut: CutId },
-    Node { node: Name, part: usize },
+    Cut {
+        owner: Option<Name>,
+        cut: CutId,
+    },
+    Node {
+        node: Name,
+        part: usize,
+    },
     /// A connector of a class that is not in this file.
     Foreign(Reference),
 }
@@ -191,7 +197,12 @@ impl Joiner<'_, '_> {
     fn single(&mut self, chain: &Chain) -> Option<End> {
         let ChainKind::Object(object) = &chain.kind else {
             let message = "`at`, `from` and `to` need one object";
-            self.report("no-object", message.to_owned(), chain.span, "name a node, or an object with a main cut".to_owned());
+            self.report(
+                "no-object",
+                message.to_owned(),
+                chain.span,
+                "name a node, or an object with a main cut".to_owned(),
+            );
             return None;
         };
         let (single, path) = self.object(object)?;
@@ -262,7 +273,12 @@ impl Joiner<'_, '_> {
         None
     }
 
-    fn part_of_submodel(&mut self, owner: Ident, name: Ident, object: &Reference) -> Option<(Option<End>, Option<(End, End)>)> {
+    fn part_of_submodel(
+        &mut self,
+        owner: Ident,
+        name: Ident,
+        object: &Reference,
+    ) -> Option<(Option<End>, Option<(End, End)>)> {
         let foreign = || Some((Some(End::Points(vec![Point::Foreign(object.clone())])), None));
         let classes = self.classes;
         let of = match classes.submodel(self.class, owner.name) {

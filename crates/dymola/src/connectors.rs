@@ -84,8 +84,12 @@ impl Connectors {
         }
         let mut names = stems(classes, cut);
         let through_names = names.split_off(slots.across.len());
-        let across: Vec<(String, Kind)> =
-            names.into_iter().zip(&slots.across).take(pairs).map(|(name, slot)| (name, kinds.kinds[slot.variable])).collect();
+        let across: Vec<(String, Kind)> = names
+            .into_iter()
+            .zip(&slots.across)
+            .take(pairs)
+            .map(|(name, slot)| (name, kinds.kinds[slot.variable]))
+            .collect();
         let through: Vec<String> = through_names.into_iter().take(pairs).collect();
         let same = |other: &Connector| other.across == across && other.through == through;
         if let Some(known) = self.connectors.iter().position(same) {
@@ -131,11 +135,15 @@ fn stems(classes: &Classes, cut: CutId) -> Vec<String> {
     let distinct: FxHashSet<&String> = stems.iter().collect();
     match distinct.len() == stems.len() {
         true => stems,
-        false => full.iter().enumerate().map(|(index, name)| match full[..index].contains(name) {
-            // One variable twice in a cut.
-            true => format!("{name}_{}", index + 1),
-            false => (*name).to_owned(),
-        }).collect(),
+        false => full
+            .iter()
+            .enumerate()
+            .map(|(index, name)| match full[..index].contains(name) {
+                // One variable twice in a cut.
+                true => format!("{name}_{}", index + 1),
+                false => (*name).to_owned(),
+            })
+            .collect(),
     }
 }
 

@@ -17,7 +17,12 @@ pub struct Instant<'e> {
 }
 
 /// The equations of a `when`, each with what it determines.
-pub fn solve<'e>(classes: &Classes, class: ClassId, when: &'e When, diagnostics: &mut Vec<Diagnostic>) -> Vec<Instant<'e>> {
+pub fn solve<'e>(
+    classes: &Classes,
+    class: ClassId,
+    when: &'e When,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Instant<'e>> {
     let resolve = |reference: &Reference| classes.resolve(class, reference).ok().flatten();
     let mut determined: Vec<VariableId> = Vec::new();
     let mut solved: Vec<Option<Instant>> = Vec::new();

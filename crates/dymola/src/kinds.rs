@@ -57,6 +57,32 @@ enum Sort {
     Unknown,
 }
 
+impl Sort {
+    fn place(self) -> Option<Span> {
+        match self {
+            Sort::Known(_, span) | Sort::OfVariable(_, span) => Some(span),
+            Sort::Unknown => None,
+        }
+    }
+}
+
+const CONVERT: &str =
+    "a condition becomes a number by `if condition then 1 else 0`, a number becomes a condition by `x > 0.5`";
+
+fn name_of(kind: Kind) -> &'static str {
+    if kind == Kind::Boolean { "true or false" } else { "a number" }
+}
+
+/// Why a variable is of its kind.
+fn because(diagnostic: Diagnostic, sort: Sort, kind: Kind, reason: Span) -> Diagnostic {
+    match sort {
+        Sort::OfVariable(_, place) if place != reason => {
+            diagnostic.at(reason, format!("this makes it {}", name_of(kind)))
+        }
+        _ => diagnostic,
+    }
+}
+
 pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnostic>) -> Kinds {
     let count = classes.variables.len();
     let mut inference = Inference {
@@ -109,15 +135,9 @@ impl Inference<'_, '_> {
 
     /// Both are of one kind.
     fn unify(&mut self, one: Sort, other: Sort) -> Sort {
-        if let (Some((kind, place)), Some((other_kind, other_place))) = (self.knowledge(one), self.knowledge(other)) {
-            if kind != other_kind {
-                let place_of = |sort: Sort, place: Span| match sort {
-                    Sort::OfVariable(_, span) => span,
-                    _ => place,
-                };
-                let place = (place_of(one, place), place);
-                let other_place = (place_of(other, other_place), other_place);
-                self.mismatch((kind, place), (other_kind, other_place));
+        if let (Some(known), Some(other_known)) = (self.knowledge(one), self.knowledge(other)) {
+            if known.0 != other_known.0 {
+                self.mismatch(one, known, other, other_known);
             }
             return one;
         }
@@ -140,20 +160,31 @@ impl Inference<'_, '_> {
         }
     }
 
-    /// Each side: where it stands, and why it is of its kind.
-    fn mismatch(&mut self, one: (Kind, (Span, Span)), other: (Kind, (Span, Span))) {
-        let name = |kind: Kind| if kind == Kind::Boolean { "true or false" } else { "a number" };
-        let ((kind, (span, reason)), (other_kind, (other_span, other_reason))) = (one, other);
-        let mut diagnostic = Diagnostic::error("number-or-truth", "a number is used where true or false is needed, or the other way round")
-            .at(span, format!("{} here", name(kind)))
-            .at(other_span, format!("{} here", name(other_kind)));
-        for (kind, place, reason) in [(kind, span, reason), (other_kind, other_span, other_reason)] {
-            if reason != place {
-                diagnostic = diagnostic.at(reason, format!("this makes it {}", name(kind)));
-            }
+    /// Two sides of an equation, two values of a choice, or two connected variables differ.
+    fn mismatch(&mut self, one: Sort, known: (Kind, Span), other: Sort, other_known: (Kind, Span)) {
+        let mut diagnostic = Diagnostic::error("number-or-truth", "a number cannot be equal to true or false");
+        let sides = [(one, known), (other, other_known)];
+        for (sort, (kind, reason)) in sides {
+            let place = sort.place().unwrap_or(reason);
+            diagnostic = diagnostic.at(place, format!("this is {}", name_of(kind)));
         }
-        let hint = "turn a condition into a number by `if condition then 1 else 0`, a number into a condition by `x > 0.5`";
-        self.diagnostics.push(diagnostic.hint(hint).note(language::see("Variables")));
+        for (sort, (kind, reason)) in sides {
+            diagnostic = because(diagnostic, sort, kind, reason);
+        }
+        self.diagnostics.push(diagnostic.hint(CONVERT).note(language::see("Variables")));
+    }
+
+    /// The expression is of this kind, by its place.
+    fn needs(&mut self, expression: &Expr, kind: Kind) {
+        let sort = self.expression(expression);
+        let Some((found, reason)) = self.knowledge(sort).filter(|(found, _)| *found != kind) else {
+            self.unify(sort, Sort::Known(kind, expression.span));
+            return;
+        };
+        let message = format!("{} is needed here, but this is {}", name_of(kind), name_of(found));
+        let diagnostic = Diagnostic::error("number-or-truth", message).at(expression.span, "");
+        let diagnostic = because(diagnostic, sort, found, reason);
+        self.diagnostics.push(diagnostic.hint(CONVERT).note(language::see("Variables")));
     }
 
     fn item(&mut self, item: &Item) {
@@ -170,8 +201,7 @@ impl Inference<'_, '_> {
             ItemKind::Submodels { submodels, .. } => submodels.iter().for_each(|submodel| self.submodel(submodel)),
             ItemKind::Equation(equation) => self.equation(equation, false),
             ItemKind::When(when) => {
-                let condition = self.expression(&when.condition);
-                self.unify(condition, Sort::Known(Kind::Boolean, when.condition.span));
+                self.needs(&when.condition, Kind::Boolean);
                 when.equations.iter().for_each(|equation| self.equation(equation, true));
             }
             ItemKind::Cuts { .. } | ItemKind::Paths { .. } | ItemKind::Nodes(_) | ItemKind::Connect(_) => {}
@@ -240,11 +270,6 @@ impl Inference<'_, '_> {
                 None
             }
         }
-    }
-
-    fn needs(&mut self, expression: &Expr, kind: Kind) {
-        let sort = self.expression(expression);
-        self.unify(sort, Sort::Known(kind, expression.span));
     }
 
     fn expression(&mut self, expression: &Expr) -> Sort {
@@ -334,7 +359,14 @@ impl Inference<'_, '_> {
         if arguments.len() != function.arguments {
             let (found, needed) = (arguments.len(), function.arguments);
             let message = format!("`{}` has {found} arguments, but needs {needed}", name.name);
-            self.diagnostics.push(language::error("arguments", message, span, "", "", "Functions"));
+            self.diagnostics.push(language::error(
+                "arguments",
+                message,
+                span,
+                "",
+                "arguments are separated by commas",
+                "Functions",
+            ));
         }
     }
 

@@ -21,12 +21,21 @@ pub fn see(section: &str) -> String {
 
 /// The known name that is spelled most like this one, if any is near.
 pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let length = name.chars().count();
+    let limit = (length / 3).clamp(1, 3);
+    // Every letter is like every other one.
+    let known = known.filter(|other| length > 1 || name.eq_ignore_ascii_case(other));
     let distance = |other: &str| {
         let exact = strsim::damerau_levenshtein(name, other);
         exact.min(strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()) + 1)
     };
-    known.map(|other| (distance(other), other)).filter(|&(far, _)| far <= limit).min().map(|(_, other)| other)
+    // Of names that are equally far, the one that begins alike.
+    let differs = |other: &str| {
+        let alike = name.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+        length - alike
+    };
+    let ranked = known.map(|other| (distance(other), differs(other), other));
+    ranked.filter(|&(far, ..)| far <= limit).min().map(|(.., other)| other)
 }
 
 pub fn span(file: FileId, start: usize, end: usize) -> Span {

@@ -42,9 +42,37 @@ pub struct Lexed<'a> {
 }
 
 const WORDS: [&str; 31] = [
-    "model", "submodel", "parameter", "constant", "local", "terminal", "input", "output", "cut", "main", "path", "node",
-    "connect", "from", "to", "at", "when", "then", "endwhen", "if", "else", "and", "or", "not", "end", "new", "der",
-    "True", "False", "true", "false",
+    "model",
+    "submodel",
+    "parameter",
+    "constant",
+    "local",
+    "terminal",
+    "input",
+    "output",
+    "cut",
+    "main",
+    "path",
+    "node",
+    "connect",
+    "from",
+    "to",
+    "at",
+    "when",
+    "then",
+    "endwhen",
+    "if",
+    "else",
+    "and",
+    "or",
+    "not",
+    "end",
+    "new",
+    "der",
+    "True",
+    "False",
+    "true",
+    "false",
 ];
 
 /// Longer ones first.
@@ -136,9 +164,8 @@ impl<'a> Lexer<'a, '_> {
 
     /// One message for a run of such characters.
     fn unknown(&mut self, first: char) {
-        let goes_on = self.tokens.last().is_some_and(|last| {
-            last.kind == TokenKind::Unknown && last.span.end as usize == self.at
-        });
+        let goes_on =
+            self.tokens.last().is_some_and(|last| last.kind == TokenKind::Unknown && last.span.end as usize == self.at);
         let end = self.at + first.len_utf8();
         if !goes_on {
             let hint = match first {

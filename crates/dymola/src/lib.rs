@@ -49,6 +49,10 @@ impl Dymola {
         let made = write::write(&source, &meaning, &mut diagnostics);
         diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
         diagnostics.dedup();
+        // What is not connected may be so because of a mistake.
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            diagnostics.retain(Diagnostic::is_error);
+        }
         (made, diagnostics)
     }
 }

@@ -81,8 +81,20 @@ struct Parser<'a> {
 
 /// Words that begin an item.
 const ITEMS: [&str; 14] = [
-    "submodel", "parameter", "constant", "local", "terminal", "input", "output", "cut", "main", "path", "node", "connect",
-    "when", "endwhen",
+    "submodel",
+    "parameter",
+    "constant",
+    "local",
+    "terminal",
+    "input",
+    "output",
+    "cut",
+    "main",
+    "path",
+    "node",
+    "connect",
+    "when",
+    "endwhen",
 ];
 
 /// Words with which people who know Modelica begin what the language writes in another way.
@@ -185,7 +197,13 @@ impl<'a> Parser<'a> {
         }
         if token.kind == TokenKind::Word {
             let message = format!("`{}` is a word of the language and cannot be the name of {what}", token.text);
-            return Err(self.report(language::error("reserved-word", message, token.span, "", hint, section)));
+            let reported = self.report(language::error("reserved-word", message, token.span, "", hint, section));
+            // The rest of a list is understood nevertheless.
+            if !self.ahead_is(1, ",") && !self.ahead_is(1, "=") {
+                return Err(reported);
+            }
+            self.bump();
+            return Ok(Ident { name: Name::new(token.text), span: token.span });
         }
         Err(self.expected(&format!("the name of {what}"), hint, section))
     }
@@ -384,7 +402,8 @@ impl<'a> Parser<'a> {
                     && (self.ahead(1).kind == TokenKind::Name || self.ahead(1).begins_line)
                 {
                     let message = format!("`{}` is a word of Modelica, not of the Dymola language", token.text);
-                    let diagnostic = language::error("modelica-word", message, token.span, "", *hint, "Coming from Modelica");
+                    let diagnostic =
+                        language::error("modelica-word", message, token.span, "", *hint, "Coming from Modelica");
                     self.report(diagnostic);
                     self.bump();
                     return (None, token.text == "equation");
@@ -525,7 +544,14 @@ impl<'a> Parser<'a> {
             if self.is("end") && self.ahead_is(1, "when") {
                 let span = self.token().span.to(self.ahead(1).span);
                 let message = "`end when` is Modelica";
-                self.report(language::error("modelica-word", message, span, "", "write `endwhen`", "Coming from Modelica"));
+                self.report(language::error(
+                    "modelica-word",
+                    message,
+                    span,
+                    "",
+                    "write `endwhen`",
+                    "Coming from Modelica",
+                ));
                 self.bump();
                 self.bump();
                 break;

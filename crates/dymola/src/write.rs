@@ -48,18 +48,22 @@ pub fn write(source: &Source, meaning: &Meaning, diagnostics: &mut Vec<Diagnosti
         class: 0,
         reads_before: true,
         restarted: Vec::new(),
+        in_when: false,
         last: None,
         indent: 1,
         headline: None,
         trailing: Vec::new(),
         diagnostics,
     };
+    writer.indent = 0;
+    writer.headline_comments();
     writer.connector_classes();
     for class in order(meaning.classes) {
         writer.model(class);
     }
-    let end = source.models.iter().map(|model| model.span.end).max().unwrap_or(0);
     writer.indent = 0;
+    let end = source.models.iter().map(|model| model.span.end).max();
+    let end = end.map_or(source.whole.start, |end| writer.after_line_comments(end, source.whole.end));
     writer.comments_between(end, source.whole.end);
     writer.made
 }
@@ -89,6 +93,7 @@ struct Writer<'a, 'd> {
     reads_before: bool,
     /// Continuous states that the present `when` gives new values.
     restarted: Vec<VariableId>,
+    in_when: bool,
     /// Where the text ends that was written last, if what follows may stand as the user wrote it.
     last: Option<u32>,
     indent: usize,
@@ -108,7 +113,10 @@ struct Declaration<'e> {
 
 #[derive(Clone, Copy)]
 enum Start<'e> {
-    Value { value: &'e Expr, fixed: bool },
+    Value {
+        value: &'e Expr,
+        fixed: bool,
+    },
     /// Zero or false.
     Default,
 }
@@ -169,10 +177,36 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
+    /// A class begins after an empty line.
+    fn begin_class(&mut self) {
+        if !self.made.text().is_empty() {
+            self.write("\n");
+        }
+    }
+
+    /// Where the comments end that speak about the whole file: an empty line follows them.
+    fn end_of_headline(&self) -> u32 {
+        let Some(first) = self.source.models.first() else { return self.source.whole.start };
+        let before = self.source.comments.iter().filter(|comment| comment.span.end <= first.span.start);
+        let ends: Vec<u32> = before.map(|comment| comment.span.end).collect();
+        let is_apart = |end: u32| {
+            let text = self.source.text.get(end as usize..).unwrap_or("");
+            let space = &text[..text.len() - text.trim_start().len()];
+            space.matches('\n').count() > 1
+        };
+        ends.into_iter().rev().find(|&end| is_apart(end)).unwrap_or(self.source.whole.start)
+    }
+
+    fn headline_comments(&mut self) {
+        let end = self.end_of_headline();
+        self.comments_between(self.source.whole.start, end);
+    }
+
     fn connector_classes(&mut self) {
         let connectors = self.connectors;
         for connector in &connectors.connectors {
             let cut = &self.classes.cuts[connector.cut];
+            self.begin_class();
             self.write_for(cut.name.span, &format!("connector {}\n", modelica_name(&connector.name)));
             let slots = self.classes.slots(connector.cut);
             for ((name, kind), slot) in connector.across.iter().zip(&slots.across) {
@@ -181,7 +215,7 @@ impl<'a> Writer<'a, '_> {
             for (name, slot) in connector.through.iter().zip(&slots.through) {
                 self.write_for(slot.span, &format!("  flow Real {};\n", modelica_name(name)));
             }
-            self.write_for(cut.name.span, &format!("end {};\n\n", modelica_name(&connector.name)));
+            self.write_for(cut.name.span, &format!("end {};\n", modelica_name(&connector.name)));
         }
     }
 
@@ -189,8 +223,13 @@ impl<'a> Writer<'a, '_> {
         self.class = class;
         let model = self.classes.classes[class].model;
         let before = self.source.models.iter().map(|other| other.span.end).filter(|&end| end <= model.span.start);
+        let before = match before.max() {
+            Some(end) => self.after_line_comments(end, model.span.start),
+            None => self.end_of_headline(),
+        };
+        self.begin_class();
         self.indent = 0;
-        self.comments_between(before.max().unwrap_or(0), model.span.start);
+        self.comments_between(before, model.span.start);
         self.indent = 1;
         let keyword = if self.is_partial(class) { "partial model " } else { "model " };
         self.write_for(model.name.span, keyword);
@@ -221,10 +260,12 @@ impl<'a> Writer<'a, '_> {
         let last = model.items.last().map_or(model.name.span.end, |item| item.span.end);
         let last = self.after_line_comments(last, model.span.end);
         self.comments_between(last, model.span.end);
+        let behind = self.after_line_comments(model.span.end, self.source.whole.end);
+        self.comments_between(model.span.end, behind);
         self.headline = None;
         self.write_for(model.name.span, "end ");
         self.ident(model.name);
-        self.write(";\n\n");
+        self.write(";\n");
     }
 
     /// Comments before an item and inside of it stand before its line; those behind it in its line stay there.
@@ -246,7 +287,9 @@ impl<'a> Writer<'a, '_> {
     /// Where the comments end that follow in the same line.
     fn after_line_comments(&self, start: u32, end: u32) -> u32 {
         let mut at = start;
-        for comment in self.source.comments.iter().filter(|comment| start <= comment.span.start && comment.span.end <= end) {
+        for comment in
+            self.source.comments.iter().filter(|comment| start <= comment.span.start && comment.span.end <= end)
+        {
             let between = self.source.text.get(at as usize..comment.span.start as usize).unwrap_or("\n");
             if between.contains('\n') {
                 break;
@@ -350,7 +393,7 @@ impl<'a> Writer<'a, '_> {
             let form = form(&declaration);
             let name = self.classes.variables[declaration.variable].name;
             if before == Some(form) {
-                self.write(", ");
+                self.separator();
             } else {
                 if before.is_some() {
                     self.end_line();
@@ -375,6 +418,19 @@ impl<'a> Writer<'a, '_> {
         }
         if before.is_some() {
             self.end_line();
+        }
+    }
+
+    /// Between elements of a list: long lists are broken.
+    fn separator(&mut self) {
+        let text = self.made.text();
+        let line = text.len() - text.rfind('\n').map_or(0, |at| at + 1);
+        match line > 88 {
+            true => {
+                let indent = "  ".repeat(self.indent + 2);
+                self.write(&format!(",\n{indent}"));
+            }
+            false => self.write(", "),
         }
     }
 
@@ -404,7 +460,7 @@ impl<'a> Writer<'a, '_> {
             self.ident(submodel.name);
             self.values(submodel);
             match class.is_some() && index + 1 < submodels.len() {
-                true => self.write(", "),
+                true => self.separator(),
                 false => self.end_line(),
             }
         }
@@ -468,7 +524,13 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// Components of one connector share a line.
-    fn component<'c>(&mut self, before: &mut Option<&'c Connector>, connector: &'c Connector, origin: Span, name: &str) {
+    fn component<'c>(
+        &mut self,
+        before: &mut Option<&'c Connector>,
+        connector: &'c Connector,
+        origin: Span,
+        name: &str,
+    ) {
         if before.is_some_and(|before| before.name == connector.name) {
             self.write(", ");
         } else {
@@ -538,17 +600,18 @@ impl<'a> Writer<'a, '_> {
             }
         };
         for item in &model.items {
-            match &item.kind {
-                ItemKind::Equation(equation) => [&equation.left, &equation.right].map(|side| side.walk(&mut visit)),
+            let equations = match &item.kind {
+                ItemKind::Equation(equation) => std::slice::from_ref(equation),
                 ItemKind::When(when) => {
                     when.condition.walk(&mut visit);
-                    for equation in &when.equations {
-                        [&equation.left, &equation.right].map(|side| side.walk(&mut visit));
-                    }
-                    continue;
+                    &when.equations[..]
                 }
-                _ => continue,
+                _ => &[],
             };
+            for equation in equations {
+                equation.left.walk(&mut visit);
+                equation.right.walk(&mut visit);
+            }
         }
         let mut seen = FxHashSet::default();
         for reference in found {
@@ -624,6 +687,7 @@ impl<'a> Writer<'a, '_> {
         let is_continuous = |writer: &Self, variable| writer.facts(variable).differentiated;
         let restarted = instants.iter().filter(|instant| instant.is_new && is_continuous(self, instant.variable));
         self.restarted = restarted.map(|instant| instant.variable).collect();
+        self.in_when = true;
         for instant in &instants {
             self.begin_line();
             let differentiated = is_continuous(self, instant.variable);
@@ -651,6 +715,7 @@ impl<'a> Writer<'a, '_> {
             self.end_line();
         }
         self.restarted.clear();
+        self.in_when = false;
         self.indent -= 1;
         self.begin_line();
         self.write_for(span, "end when");

@@ -49,12 +49,18 @@ impl Sets {
     }
 
     /// One cut of each of both sets, if they were not connected.
-    fn unite(&mut self, left: &Point, right: &Point) -> Option<(Place, Place)> {
-        let (left, right) = (self.root(left)?, self.root(right)?);
+    fn unite(&mut self, left_point: &Point, right_point: &Point) -> Option<(Place, Place)> {
+        let (left, right) = (self.root(left_point)?, self.root(right_point)?);
         if left == right {
             return None;
         }
-        let pair = self.places[left].last().copied().zip(self.places[right].first().copied());
+        let place = |point: &Point, known: Option<&Place>| match point {
+            Point::Cut { owner, cut } => Some((*owner, *cut)),
+            _ => known.copied(),
+        };
+        let left_place = place(left_point, self.places[left].last());
+        let right_place = place(right_point, self.places[right].first());
+        let pair = left_place.zip(right_place);
         let moved = std::mem::take(&mut self.places[right]);
         self.places[left].extend(moved);
         self.parents[right] = left;
@@ -165,8 +171,13 @@ impl<'a> Writer<'a, '_> {
             let ItemKind::Submodels { submodels, .. } = &item.kind else { continue };
             for submodel in submodels {
                 let Some(Some(of)) = class.submodels.get(&submodel.name.name).copied() else { continue };
-                let mut cuts: Vec<CutId> =
-                    self.classes.lineage(of).iter().flat_map(|&above| self.classes.classes[above].cuts.values()).copied().collect();
+                let mut cuts: Vec<CutId> = self
+                    .classes
+                    .lineage(of)
+                    .iter()
+                    .flat_map(|&above| self.classes.classes[above].cuts.values())
+                    .copied()
+                    .collect();
                 cuts.sort_unstable();
                 let places = cuts.into_iter().map(|cut| (Some(submodel.name.name), cut));
                 all.extend(places.filter(|place| !sets.has(*place)).map(|place| vec![place]));

@@ -19,9 +19,10 @@ impl Writer<'_, '_> {
 
     /// White space as in the source, if nothing else was between.
     fn gap(&mut self, start: u32) {
-        let between = self.last.filter(|&last| last <= start).and_then(|last| {
-            self.source.text.get(last as usize..start as usize)
-        });
+        let between = self
+            .last
+            .filter(|&last| last <= start)
+            .and_then(|last| self.source.text.get(last as usize..start as usize));
         match between {
             Some(between) if between.contains('\n') => self.continue_line(),
             Some(between) if !between.is_empty() => self.write(" "),
@@ -127,7 +128,7 @@ impl Writer<'_, '_> {
     fn new_value(&mut self, reference: &Reference, span: Span) {
         self.gap(span.start);
         let variable = self.classes.resolve(self.class, reference).ok().flatten();
-        if variable.is_some_and(|variable| self.facts(variable).differentiated) {
+        if self.in_when && variable.is_some_and(|variable| self.facts(variable).differentiated) {
             let message = "the new value of a variable with derivative can only be given, not used";
             let hint = "use its expression instead";
             let section = "Instantaneous equations";
