@@ -185,10 +185,16 @@ impl Diagnostic {
         if let Some(hint) = &self.hint {
             let _ = writeln!(out, "   = help: {hint}");
         }
-        if let Some(section) = self.specification {
+        if let Some(section) = self.specification.filter(|_| self.concerns_modelica(sources)) {
             let _ = writeln!(out, "   = see: Modelica specification, section {section}");
         }
         out
+    }
+
+    /// Whether the text is Modelica that the user wrote: other languages have definitions of their own.
+    pub fn concerns_modelica(&self, sources: &SourceMap) -> bool {
+        let ending = self.labels.first().and_then(|label| sources.file(label.span.file).path.extension());
+        ending.is_none_or(|ending| ending == "mo")
     }
 
     /// A label on the line of the one before is a further mark below that line.

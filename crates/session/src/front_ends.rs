@@ -4,10 +4,24 @@ use std::path::Path;
 
 use base::{Diagnostic, FileId, Span, Translated};
 use bond::{Causality, Graph, Mode};
+use dymola::Dymola;
 use lang::FrontEnd;
 
 pub(crate) fn all() -> Vec<Box<dyn FrontEnd>> {
-    vec![Box::new(BondGraphs)]
+    vec![Box::new(BondGraphs), Box::new(DymolaModels)]
+}
+
+/// The Dymola language of 1993 (`.dym`).
+struct DymolaModels;
+
+impl FrontEnd for DymolaModels {
+    fn ending(&self) -> &'static str {
+        Dymola::ENDING
+    }
+
+    fn translate(&self, file: FileId, path: &Path, text: &str) -> (Translated, Vec<Diagnostic>) {
+        Dymola.translate(file, path, text)
+    }
 }
 
 /// Bond graphs (`.bond`).

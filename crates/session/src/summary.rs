@@ -89,7 +89,7 @@ impl DiagnosticEntry {
             place: diagnostic.labels.first().map(|label| SourceRange::of(label.span, sources)),
             component: diagnostic.component.clone(),
             hint: diagnostic.hint.clone(),
-            specification: diagnostic.specification,
+            specification: diagnostic.specification.filter(|_| diagnostic.concerns_modelica(sources)),
         }
     }
 }
