@@ -16,7 +16,7 @@
 //! path        = NAME "<" NAME "-" NAME ">" .
 //! nodes       = "node" NAME { "," NAME } .
 //! connect     = "connect" connection { "," connection } .
-//! connection  = chain [ ( "at" | "=" ) chain | "from" object "to" object ] .
+//! connection  = chain [ ( "at" | "=" ) chain | [ "from" object ] [ "to" object ] ] .
 //! chain       = parallel { "-" parallel } .
 //! parallel    = object { "//" object } .
 //! object      = NAME { "." NAME } | "(" chain ")" | "loop" "(" chain ")" .
@@ -240,8 +240,8 @@ impl<'a> Parser<'a> {
             return false;
         }
         let mut depth = 0;
-        let line = self.tokens[self.at..].iter().enumerate();
-        for (_, token) in line.take_while(|(index, token)| *index == 0 || !token.begins_line) {
+        let rest = self.tokens[self.at + 1..].iter().take_while(|token| !token.begins_line);
+        for token in std::iter::once(&first).chain(rest) {
             match token.text {
                 "(" | "[" => depth += 1,
                 ")" | "]" => depth -= 1,
