@@ -6,9 +6,10 @@ use base::SourceMap;
 use dymola::Dymola;
 use proptest::prelude::*;
 
-const LISTINGS: [&str; 11] = [
+const LISTINGS: [&str; 12] = [
     include_str!("../../../examples/dymola-1993/boolean_switch.dym"),
     include_str!("../../../examples/dymola-1993/bouncing_ball.dym"),
+    include_str!("../../../examples/dymola-1993/diode_as_equation.dym"),
     include_str!("../../../examples/dymola-1993/elements.dym"),
     include_str!("../../../examples/dymola-1993/hysteresis.dym"),
     include_str!("../../../examples/dymola-1993/limiter.dym"),
@@ -170,8 +171,13 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
+/// A longer search: `CASES=1000000 cargo test -p gyrator-dymola --test robustness`.
+fn cases() -> u32 {
+    std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_words(text in words()) {

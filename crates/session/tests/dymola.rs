@@ -117,6 +117,11 @@ fn switch_circuits() {
     }
 }
 
+#[test]
+fn diode_as_equation() {
+    agrees("diode_as_equation", 0.1, &[], &[("C.u", "v", -1.0), ("U0.i", "i", 1.0)]);
+}
+
 /// The times are those of the exact solution; the log of the listing's authors shows the first one as 8.708E-03.
 #[test]
 fn rectifier_with_its_event_log() {
