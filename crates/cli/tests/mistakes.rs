@@ -348,10 +348,10 @@ fn a_file_that_is_not_there() {
 #[test]
 fn what_is_no_model() {
     let folder = Folder::new("no-model");
-    folder.write("circuit.dym", "");
-    let run = gyrator(&folder, &["check", "circuit.dym"]);
+    folder.write("circuit.txt", "");
+    let run = gyrator(&folder, &["check", "circuit.txt"]);
     expect![[r#"
-        error: `circuit.dym` is neither a file that ends in `.mo` or `.bond` nor a folder with `package.mo`
+        error: `circuit.txt` is neither a file that ends in `.mo` or `.dym` nor a folder with `package.mo`
     "#]]
     .assert_eq(&run.stderr);
     assert_eq!(run.status, 2);
