@@ -1,4 +1,5 @@
-//! Whatever the text is: no panic, an end, and a translation whose pieces lie inside of the file.
+//! Whatever the text is: no panic, an end, and a translation that Modelica's parser understands, whose pieces lie inside of the
+//! file.
 
 use std::path::Path;
 
@@ -107,6 +108,10 @@ fn survives(text: &str) {
         let origin = made.origin(at, at + 1);
         assert!(origin.end as usize <= text.len() && origin.start <= origin.end);
     }
+    let modelica = made.text().to_owned();
+    let parse = syntax::parse_translated(file, made);
+    let said: String = parse.diagnostics.iter().map(|diagnostic| diagnostic.render(&sources)).collect();
+    assert!(parse.diagnostics.is_empty(), "{said}\n{modelica}");
 }
 
 fn words() -> impl Strategy<Value = String> {
