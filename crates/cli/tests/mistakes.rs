@@ -351,7 +351,7 @@ fn what_is_no_model() {
     folder.write("circuit.txt", "");
     let run = gyrator(&folder, &["check", "circuit.txt"]);
     expect![[r#"
-        error: `circuit.txt` is neither a file that ends in `.mo` or `.dym` nor a folder with `package.mo`
+        error: `circuit.txt` is neither a file that ends in `.mo` or `.bond` or `.dym` nor a folder with `package.mo`
     "#]]
     .assert_eq(&run.stderr);
     assert_eq!(run.status, 2);

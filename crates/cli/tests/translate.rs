@@ -70,7 +70,7 @@ fn only_other_languages_are_translated() {
     let run = gyrator(&folder, &["translate", "ball.mo"]);
     assert_eq!(
         (run.status, run.stderr.as_str()),
-        (2, "error: `ball.mo` is not in another language: such files end in `.dym`\n")
+        (2, "error: `ball.mo` is in no other language; files to translate end in `.bond`, `.dym`\n")
     );
     let run = gyrator(&folder, &["translate", "nowhere.dym"]);
     assert_eq!((run.status, run.stderr.as_str()), (2, "error: there is no file `nowhere.dym`\n"));
