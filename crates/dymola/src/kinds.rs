@@ -29,6 +29,8 @@ pub struct Facts {
     /// It is determined in `when` without `new`.
     pub set_in_when: bool,
     not_whole: bool,
+    /// Where it changes first: by a derivative, a new value, or in `when`.
+    changes: Option<Span>,
 }
 
 impl Facts {
@@ -230,6 +232,7 @@ impl Inference<'_, '_> {
                 {
                     let facts = &mut self.facts[variable];
                     facts.new_in_when |= in_when;
+                    facts.changes.get_or_insert(part.span);
                     if !in_when {
                         facts.new_outside.get_or_insert(part.span);
                         facts.not_whole |= !(is_whole && std::ptr::eq(part, side));
@@ -242,6 +245,7 @@ impl Inference<'_, '_> {
             && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
         {
             self.facts[variable].set_in_when = true;
+            self.facts[variable].changes.get_or_insert(equation.left.span);
         }
     }
 
@@ -339,6 +343,7 @@ impl Inference<'_, '_> {
         }
         if let Ok(Some(variable)) = self.classes.resolve(self.class, reference) {
             self.facts[variable].differentiated = true;
+            self.facts[variable].changes.get_or_insert(span);
         }
     }
 
@@ -379,8 +384,19 @@ impl Inference<'_, '_> {
             })
             .collect();
         for (variable, facts) in self.facts.iter().enumerate() {
+            let (name, role) = (self.classes.variables[variable].name, self.classes.variables[variable].role);
+            if matches!(role, Role::Parameter | Role::Constant)
+                && let Some(span) = facts.changes
+            {
+                let message = format!("`{}` is a parameter and does not change", name.name);
+                let hint = "declare it by `local`";
+                self.diagnostics.push(
+                    language::error("parameter-changes", message, span, "", hint, "Variables")
+                        .at(name.span, "declared here"),
+                );
+                continue;
+            }
             let Some(span) = facts.new_outside else { continue };
-            let name = self.classes.variables[variable].name;
             if facts.differentiated {
                 let message = format!("`{}` has a derivative, so it gets new values only in `when`", name.name);
                 let hint = "write `when condition then new(x) = … endwhen`";

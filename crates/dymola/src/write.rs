@@ -385,6 +385,7 @@ impl<'a> Writer<'a, '_> {
             let kind = kinds.kinds[declaration.variable];
             let discrete = kinds.facts[declaration.variable].is_discrete()
                 && kind == Kind::Real
+                && matches!(prefix, "" | "output ")
                 && !matches!(declaration.binding, Some(Binding::Text(..)));
             (kind, discrete)
         };

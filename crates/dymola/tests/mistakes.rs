@@ -377,6 +377,44 @@ end
 }
 
 #[test]
+fn a_parameter_that_changes() {
+    check(
+        "model One
+  parameter x = 1, k = 2
+  der(x) = -k * x
+  when Time > 1 then
+    k = 3
+  endwhen
+end
+",
+        expect![[r#"
+            error[parameter-changes]: `x` is a parameter and does not change
+              --> model.dym:3:3
+               |
+             3 |   der(x) = -k * x
+               |   ^^^^^^
+              ::: model.dym:2:13
+               |
+             2 |   parameter x = 1, k = 2
+               |             - declared here
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: declare it by `local`
+            error[parameter-changes]: `k` is a parameter and does not change
+              --> model.dym:5:5
+               |
+             5 |     k = 3
+               |     ^
+              ::: model.dym:2:20
+               |
+             2 |   parameter x = 1, k = 2
+               |                    - declared here
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: declare it by `local`
+        "#]],
+    );
+}
+
+#[test]
 fn words_that_are_reserved() {
     check(
         "model One

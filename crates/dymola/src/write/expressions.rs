@@ -103,6 +103,10 @@ impl Writer<'_, '_> {
             Operator::Over => (written == "/", "/"),
             Operator::Power => (written == "^" || written == "**", "^"),
         };
+        // A word behind a number needs a space: `0.and`.
+        if matches!(operator, Operator::And | Operator::Or) && self.last == Some(place.start) {
+            self.write(" ");
+        }
         match is_written {
             true => self.leaf(place, text),
             false => self.write(&format!(" {text} ")),
@@ -157,8 +161,12 @@ impl Writer<'_, '_> {
     }
 
     fn call(&mut self, name: Ident, arguments: &[Expr], span: Span) {
-        let function = functions::find(name.name.as_str()).map_or(name.name.as_str(), |function| function.modelica);
-        self.leaf(name.span, function);
+        let function = match functions::find(name.name.as_str()) {
+            Some(function) => function.modelica.to_owned(),
+            // Reported already.
+            None => modelica_name(name.name.as_str()),
+        };
+        self.leaf(name.span, &function);
         self.write("(");
         for (index, argument) in arguments.iter().enumerate() {
             if index > 0 {
