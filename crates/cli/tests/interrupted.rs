@@ -42,11 +42,11 @@ fn start(folder: &Folder, output: &str) -> Child {
         .unwrap()
 }
 
-/// Waits until the file is so long, at most half a minute.
+/// Waits until the file is so long, at most two minutes.
 fn wait_for(folder: &Folder, output: &str, bytes: u64) {
     let begin = Instant::now();
     let length = || std::fs::metadata(folder.path(output)).map_or(0, |file| file.len());
-    while length() < bytes && begin.elapsed() < Duration::from_secs(30) {
+    while length() < bytes && begin.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(10));
     }
     assert!(length() >= bytes, "{output} grows too slowly");

@@ -3,7 +3,7 @@
 //! - Steps of sections, systems and crossing functions name code, systems and relations that exist.
 //! - Every address that code reads or writes lies in memory; code writes no constant. Calls, functions and delays exist.
 //! - Control flow is nested: an `If` has its `Else` and its `EndIf`, a `Loop` its `EndLoop`, and all jumps lead there.
-//! - Code writes a temporary before it reads it, whichever branches it takes.
+//! - Code without loops writes a temporary before it reads it, whichever branches it takes.
 //! - A section reads no variable that a later step of it computes. What a system is solved for is a guess before. The argument
 //!   of a delay may be read before it is computed, as what is recorded there is computed again.
 //! - A system has one address and one equation for each iteration variable, and its Jacobian has their number of rows and
@@ -161,7 +161,9 @@ impl<'a> Verifier<'a> {
                 self.operands(id, &code.ops);
                 self.outputs(id, code);
                 self.control_flow(id, &code.ops);
-                if self.found.len() == before {
+                // What a function leaves behind a loop that it may end early is read under the condition that it was written.
+                let has_loops = code.ops.iter().any(|op| matches!(op, Op::Loop));
+                if self.found.len() == before && !has_loops {
                     let mut flow = Flow::new(code, self);
                     let unwritten = flow.unwritten();
                     for (position, address) in unwritten {
@@ -421,18 +423,13 @@ struct Flow<'a> {
     /// What was written, in order, so that a branch can be undone.
     log: Vec<Address>,
     open: Vec<Branch>,
-    /// The operation cannot be reached: a loop was left before it.
-    is_dead: bool,
     found: Vec<(usize, Address)>,
 }
 
-/// A branch or a loop: where its own part of the log begins, and what the ways that have ended so far have all written; `None`
-/// where there is no such way.
+/// A branch: where its own part of the log begins, and what the first way through it has written once that has ended.
 struct Branch {
     start: usize,
     others: Option<Vec<Address>>,
-    is_loop: bool,
-    was_dead: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -443,7 +440,6 @@ impl<'a> Flow<'a> {
             written: vec![false; code.private.len()],
             log: Vec::new(),
             open: Vec::new(),
-            is_dead: false,
             found: Vec::new(),
         }
     }
@@ -465,7 +461,7 @@ impl<'a> Flow<'a> {
     }
 
     fn read(&mut self, position: usize, address: Address) {
-        if !self.is_dead && self.index(address).is_some_and(|index| !self.written[index]) {
+        if self.index(address).is_some_and(|index| !self.written[index]) {
             self.found.push((position, address));
         }
     }
@@ -480,33 +476,19 @@ impl<'a> Flow<'a> {
 
     fn branch(&mut self, op: &Op) {
         match *op {
-            Op::If { .. } | Op::Loop => {
-                let is_loop = matches!(op, Op::Loop);
-                let (start, was_dead) = (self.log.len(), self.is_dead);
-                self.open.push(Branch { start, others: None, is_loop, was_dead });
-            }
+            Op::If { .. } => self.open.push(Branch { start: self.log.len(), others: None }),
             Op::Else { .. } => {
-                let innermost = self.open.len().saturating_sub(1);
-                self.end_way(innermost);
-                self.undo(innermost);
-                self.is_dead = self.open.last().is_some_and(|branch| branch.was_dead);
+                self.end_way();
+                self.undo();
             }
-            Op::EndIf => self.join(true),
-            Op::Exit { levels, .. } => {
-                let loops = (0..self.open.len()).rev().filter(|&k| self.open[k].is_loop);
-                if let Some(outer) = loops.take(levels as usize).last() {
-                    self.end_way(outer);
-                }
-                self.is_dead = true;
-            }
-            Op::EndLoop { repeat, .. } => self.join(!repeat),
+            Op::EndIf => self.join(),
             _ => {}
         }
     }
 
-    /// A way through a branch or a loop ends here, unless nothing comes here.
-    fn end_way(&mut self, branch: usize) {
-        let Some(open) = self.open.get_mut(branch).filter(|_| !self.is_dead) else { return };
+    /// A way through the innermost branch ends here.
+    fn end_way(&mut self) {
+        let Some(open) = self.open.last_mut() else { return };
         let own: FxHashSet<Address> = self.log[open.start..].iter().copied().collect();
         open.others = Some(match open.others.take() {
             Some(others) => others.into_iter().filter(|address| own.contains(address)).collect(),
@@ -514,8 +496,8 @@ impl<'a> Flow<'a> {
         });
     }
 
-    fn undo(&mut self, branch: usize) {
-        let Some(start) = self.open.get(branch).map(|open| open.start) else { return };
+    fn undo(&mut self) {
+        let Some(start) = self.open.last().map(|open| open.start) else { return };
         for address in self.log.split_off(start) {
             if let Some(index) = self.index(address) {
                 self.written[index] = false;
@@ -523,15 +505,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Behind a branch or a loop: what all ways have written.
-    fn join(&mut self, continues: bool) {
-        let innermost = self.open.len().saturating_sub(1);
-        if continues {
-            self.end_way(innermost);
-        }
-        self.undo(innermost);
+    /// Behind a branch: what both ways have written.
+    fn join(&mut self) {
+        self.end_way();
+        self.undo();
         let Some(branch) = self.open.pop() else { return };
-        self.is_dead = branch.was_dead || branch.others.is_none();
         branch.others.into_iter().flatten().for_each(|address| self.write(address));
     }
 }

@@ -257,7 +257,7 @@ end
 ";
     let mut session = session_of(&[("tanks.dym", tanks), ("valve.mo", modelica)]);
     let text = flat(&mut session, "tanks.dym", &["valve.mo"]);
-    assert!(text.contains("'v.k' = 4") && text.contains("'one.h'(start = 1, fixed = true)"), "{text}");
+    assert!(text.contains("'v.k' = 4") && text.contains("'one.h'(start = 1.0, fixed = true)"), "{text}");
 }
 
 #[test]

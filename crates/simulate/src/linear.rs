@@ -158,17 +158,20 @@ impl Factors {
     /// Factorises the matrix in units that make rows and columns alike.
     fn factor(&mut self) {
         let Self { pattern, matrix, rows, columns, scaled, .. } = self;
+        let column_of = |column: usize| pattern.starts[column]..pattern.starts[column + 1];
         let each = |visit: &mut dyn FnMut(usize, usize, f64)| {
             for column in 0..pattern.columns {
-                for place in pattern.starts[column]..pattern.starts[column + 1] {
-                    visit(pattern.indices[place] as usize, column, matrix[place]);
+                for (&row, &entry) in pattern.indices[column_of(column)].iter().zip(&matrix[column_of(column)]) {
+                    visit(row as usize, column, entry);
                 }
             }
         };
         equilibrate(rows, columns, each);
-        for column in 0..pattern.columns {
-            for place in pattern.starts[column]..pattern.starts[column + 1] {
-                scaled[place] = matrix[place] * rows[pattern.indices[place] as usize] * columns[column];
+        for (column, &scale) in columns.iter().enumerate().take(pattern.columns) {
+            let part = column_of(column);
+            let entries = pattern.indices[part.clone()].iter().zip(&matrix[part.clone()]);
+            for (scaled, (&row, &entry)) in scaled[part].iter_mut().zip(entries) {
+                *scaled = entry * rows[row as usize] * scale;
             }
         }
         self.is_regular = self.solver.as_mut().is_some_and(|solver| solver.factor(scaled).is_ok());
