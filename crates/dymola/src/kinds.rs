@@ -95,12 +95,12 @@ pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnos
         facts: vec![Facts::default(); count],
         diagnostics,
     };
-    for class in 0..classes.classes.len() {
+    for (class, (described, joined)) in classes.classes.iter().zip(joined).enumerate() {
         inference.class = class;
-        for item in &classes.classes[class].model.items {
+        for item in &described.model.items {
             inference.item(item);
         }
-        inference.connections(&joined[class]);
+        inference.connections(joined);
     }
     inference.finish()
 }
