@@ -213,3 +213,28 @@ fn the_derivative_of_a_delay_begins_at_zero() {
         }
     }
 }
+
+/// What is delayed has to be differentiated with the equation that holds it, also where nothing else asks for its derivative.
+#[test]
+fn the_derivative_of_a_delayed_algebraic_variable() {
+    let root = |right: f64| (0..50).fold(1.0, |u: f64, _| u - (u + u * u * u - right) / (1.0 + 3.0 * u * u));
+    let cases = [
+        ("Real u = time^3; Real y = delay(u, 0.5);", 1.5f64.powi(3)),
+        ("Real u = time^3; Real w = delay(u, 0.5); Real y = delay(w, 0.25);", 1.25f64.powi(3)),
+        ("Real u; Real y = delay(u, 0.5); equation u + u^3 = time;", root(1.5)),
+        ("Real u = sin(v); Real v = time^2; Real y = delay(u + v, 0.5);", 1.5f64.powi(2).sin() + 1.5f64.powi(2)),
+    ];
+    for (text, expected) in cases {
+        let text = text.strip_suffix(';').unwrap();
+        let text = if text.contains("equation") { text.to_owned() } else { format!("{text}; equation") };
+        let text = text.replace("time", "s") + "; der(z) = der(y);";
+        let (declared, equations) = text.split_once("equation").unwrap();
+        let equations = equations.trim_start_matches(';');
+        let model =
+            format!("model M Real s = time; Real z(start = 0, fixed = true); {declared} equation {equations} end M;");
+        for solver in SOLVERS {
+            let run = complete(&model, solver, 2.0);
+            assert_near(run.at("z", 2.0), expected, 2e-4);
+        }
+    }
+}

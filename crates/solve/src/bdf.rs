@@ -1,8 +1,8 @@
 //! Backward differentiation formulas of variable order (1 to 5) and variable step: the method for stiff problems that
 //! are smooth for long.
 //!
-//! Fixed leading coefficient on modified divided differences (see [`crate::multistep`]), order and step by
-//! [`crate::order_control`]. The corrector is a simplified Newton iteration. As in CVODE (Cohen and Hindmarsh 1996) the
+//! Fixed leading coefficient on modified divided differences (see `multistep`), order and step by
+//! `order_control`. The corrector is a simplified Newton iteration. As in CVODE (Cohen and Hindmarsh 1996) the
 //! Jacobian is kept until convergence suffers, the factorisation until the leading coefficient has drifted by 20 %, and
 //! the convergence rate is carried from step to step so that one iteration can suffice. A restart at which neither
 //! state nor slope jumped keeps the whole history.

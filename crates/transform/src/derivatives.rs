@@ -5,6 +5,7 @@
 
 use base::Diagnostic;
 use dae::{EqId, Equation, EquationRole, ExprId, Memo, Origin, OriginKind, StateSelect, VarId, VariableType};
+use rustc_hash::FxHashMap;
 
 use crate::cancellation;
 use crate::modes::redundancy;
@@ -123,6 +124,7 @@ fn find_offsets(
     wish: Option<StateSelect>,
 ) -> Result<(System, Vec<Vec<EqId>>, Offsets), Vec<Diagnostic>> {
     let mut attempts = 0;
+    let mut delayed = FxHashMap::default();
     loop {
         let mut sides = Vec::with_capacity(work.active.len());
         for index in 0..work.active.len() {
@@ -136,6 +138,7 @@ fn find_offsets(
             if is_asked && work.model.variables[column].ty == VariableType::Real && !work.is_discrete(column) {
                 *order = 1.max(*order);
             }
+            *order = delayed.get(&column).copied().unwrap_or(0).max(*order);
         }
         let signature = Signature { incidence: system.matchable.clone(), orders: system.orders.clone(), lowest };
         let wanted = system.partners(work);
@@ -159,11 +162,44 @@ fn find_offsets(
             }
         };
         attempts += 1;
+        if attempts <= ATTEMPTS && wants_delayed(work, &system, &chains.equations, &offsets, &mut delayed) {
+            continue;
+        }
         system.remember(work, &offsets.matching);
         if attempts > ATTEMPTS || !cancellation::reveal(work, &system, &offsets, &chains.equations) {
             return Ok((system, chains.equations, offsets));
         }
     }
+}
+
+/// Collects derivatives that only delayed expressions of differentiated equations hold. Such an occurrence matches nothing, but
+/// what is delayed has to be there. Whether there are new ones.
+fn wants_delayed(
+    work: &mut Work,
+    system: &System,
+    equations: &[Vec<EqId>],
+    offsets: &Offsets,
+    delayed: &mut FxHashMap<VarId, u32>,
+) -> bool {
+    let mut scanner = work.scanner();
+    let mut is_new = false;
+    for (chain, &times) in equations.iter().zip(&offsets.equations) {
+        for &eq in chain.iter().take(times as usize + 1).skip(1) {
+            let sides = work.inlined(work.dynamic[eq]);
+            scanner.scan_sides(&work.model.exprs, sides, |leaf, occurrence| {
+                let (Leaf::Variable(variable), Occurrence::History) = (leaf, occurrence) else { return };
+                let (base, order) = root_of(work, variable);
+                let column = system.column_of[base];
+                if column != NONE && order > offsets.variables[column as usize] {
+                    let known = delayed.entry(base).or_insert(0);
+                    is_new |= order > *known;
+                    *known = order.max(*known);
+                }
+            });
+        }
+    }
+    work.give_back(scanner);
+    is_new
 }
 
 /// The offsets of equations that leave unknowns open, with their derivatives; none where they cannot be differentiated.
