@@ -616,7 +616,7 @@ impl<'a> Writer<'a, '_> {
         }
         let mut seen = FxHashSet::default();
         for reference in found {
-            let name = expressions::derivative_name(reference);
+            let name = self.derivative_name(reference);
             if seen.insert(name.clone()) {
                 self.begin_line();
                 self.write_for(reference.span, &format!("Real {name} = der("));

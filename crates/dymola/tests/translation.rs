@@ -352,8 +352,9 @@ end
 model Top
   submodel Real
   submodel (Real) block(flow = 3)
-  local x
+  local x, der_x
   x'' = -ln(Time)
+  der_x = 1
   Real.flow = if True then x'
               else if x > 3 then 1 else 2
   -x = block.time
@@ -369,10 +370,11 @@ end
             model Top
               .'Real' 'Real';
               .'Real' 'block'('flow'(start = 3));
-              Real x;
-              Real der_x = der(x);
+              Real x, der_x;
+              Real der_x_ = der(x);
             equation
-              der(der_x) = -log(time);
+              der(der_x_) = -log(time);
+              der_x = 1;
               'Real'.'flow' = if true then der(x)
                   elseif x > 3 then 1 else 2;
               -x = 'block'.'time';

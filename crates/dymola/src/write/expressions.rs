@@ -3,13 +3,17 @@
 use super::*;
 use crate::functions;
 
-/// The variable that holds a first derivative.
-pub fn derivative_name(reference: &Reference) -> String {
-    let parts: Vec<&str> = reference.parts.iter().map(|part| part.name.as_str()).collect();
-    modelica_name(&format!("der_{}", parts.join("_")))
-}
-
 impl Writer<'_, '_> {
+    /// The variable that holds a first derivative; its name is free.
+    pub(super) fn derivative_name(&self, reference: &Reference) -> String {
+        let parts: Vec<&str> = reference.parts.iter().map(|part| part.name.as_str()).collect();
+        let mut name = format!("der_{}", parts.join("_"));
+        while self.classes.is_component(self.class, Name::new(&name)) {
+            name.push('_');
+        }
+        modelica_name(&name)
+    }
+
     /// A value that is known before time begins.
     pub(super) fn constant_expression(&mut self, expression: &Expr) {
         self.reads_before = false;
@@ -146,7 +150,7 @@ impl Writer<'_, '_> {
         self.gap(span.start);
         match &inner.kind {
             ExprKind::Reference(reference) if order == 2 => {
-                let name = derivative_name(reference);
+                let name = self.derivative_name(reference);
                 self.write_for(span, &format!("der({name})"));
             }
             ExprKind::Reference(reference) => {
