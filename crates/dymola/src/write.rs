@@ -668,7 +668,15 @@ impl<'a> Writer<'a, '_> {
             }
             ItemKind::Equation(equation) => {
                 self.begin_line();
+                // An equation that begins with `if` is another thing in Modelica.
+                let begins_with_if = matches!(equation.left.kind, ExprKind::If(..));
+                if begins_with_if {
+                    self.write_for(equation.left.span, "(");
+                }
                 self.expression(&equation.left);
+                if begins_with_if {
+                    self.write(")");
+                }
                 self.write_for(equation.equals, " = ");
                 self.expression(&equation.right);
                 self.end_line();

@@ -358,6 +358,7 @@ model Top
   Real.flow = if True then x'
               else if x > 3 then 1 else 2
   -x = block.time
+  if x > 1 then x else 2 = block.flow
 end
 ",
         expect![[r#"
@@ -378,6 +379,7 @@ end
               'Real'.'flow' = if true then der(x)
                   elseif x > 3 then 1 else 2;
               -x = 'block'.'time';
+              (if x > 1 then x else 2) = 'block'.'flow';
             end Top;
         "#]],
     );
