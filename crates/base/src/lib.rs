@@ -5,6 +5,7 @@ mod decimal;
 mod diagnostic;
 mod ids;
 mod name;
+mod reserved;
 mod source;
 mod translated;
 
@@ -13,5 +14,6 @@ pub use decimal::Decimal;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use ids::{Id, IdVec};
 pub use name::Name;
+pub use reserved::is_reserved;
 pub use source::{FileId, Position, SourceFile, SourceMap, Span};
 pub use translated::Translated;

@@ -820,77 +820,10 @@ fn described(description: &str) -> String {
     if description.is_empty() { String::new() } else { format!(" \"{}\"", description.replace('\\', "\\\\")) }
 }
 
-const KEYWORDS: &[&str] = &[
-    "algorithm",
-    "and",
-    "annotation",
-    "block",
-    "break",
-    "class",
-    "connect",
-    "connector",
-    "constant",
-    "constrainedby",
-    "der",
-    "discrete",
-    "each",
-    "else",
-    "elseif",
-    "elsewhen",
-    "encapsulated",
-    "end",
-    "enumeration",
-    "equation",
-    "expandable",
-    "extends",
-    "external",
-    "false",
-    "final",
-    "flow",
-    "for",
-    "function",
-    "if",
-    "import",
-    "impure",
-    "in",
-    "initial",
-    "inner",
-    "input",
-    "loop",
-    "model",
-    "not",
-    "operator",
-    "or",
-    "outer",
-    "output",
-    "package",
-    "parameter",
-    "partial",
-    "protected",
-    "public",
-    "pure",
-    "record",
-    "redeclare",
-    "replaceable",
-    "return",
-    "stream",
-    "then",
-    "time",
-    "true",
-    "type",
-    "when",
-    "while",
-    "within",
-    "Real",
-    "Integer",
-    "Boolean",
-    "String",
-];
-
 /// A dotted name in Modelica: keywords and letters beyond ASCII are quoted.
 fn quoted(path: &str) -> String {
     let quote = |name: &str| {
-        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !KEYWORDS.contains(&name);
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !base::is_reserved(name);
         if plain { name.to_owned() } else { format!("'{name}'") }
     };
     path.split('.').map(quote).collect::<Vec<_>>().join(".")

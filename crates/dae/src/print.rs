@@ -90,80 +90,10 @@ impl Model {
     }
 }
 
-/// Names that the language keeps for itself (2.3.3), and the predefined types.
-const KEYWORDS: [&str; 66] = [
-    "algorithm",
-    "and",
-    "annotation",
-    "block",
-    "break",
-    "class",
-    "connect",
-    "connector",
-    "constant",
-    "constrainedby",
-    "der",
-    "discrete",
-    "each",
-    "else",
-    "elseif",
-    "elsewhen",
-    "encapsulated",
-    "end",
-    "enumeration",
-    "equation",
-    "expandable",
-    "extends",
-    "external",
-    "false",
-    "final",
-    "flow",
-    "for",
-    "function",
-    "if",
-    "import",
-    "impure",
-    "in",
-    "initial",
-    "inner",
-    "input",
-    "loop",
-    "model",
-    "not",
-    "operator",
-    "or",
-    "outer",
-    "output",
-    "package",
-    "parameter",
-    "partial",
-    "protected",
-    "public",
-    "pure",
-    "record",
-    "redeclare",
-    "replaceable",
-    "return",
-    "stream",
-    "then",
-    "true",
-    "type",
-    "when",
-    "while",
-    "within",
-    "Real",
-    "Integer",
-    "Boolean",
-    "String",
-    "Clock",
-    "ExternalObject",
-    "time",
-];
-
 /// A name as one identifier, quoted where it has dots or brackets.
 pub fn identifier(name: &str) -> String {
     let mut characters = name.chars();
-    let plain = !KEYWORDS.contains(&name)
+    let plain = !base::is_reserved(name)
         && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|character| character.is_ascii_alphanumeric() || character == '_');
     if plain || is_quoted(name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }

@@ -16,6 +16,10 @@ use crate::style::{Style, print};
 use crate::subject::Call;
 
 pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
+    if arguments.symbolic {
+        let message = "`--symbolic` is not available yet; without it the matrices are numbers at the operating point";
+        return Err(Failure::call(message.to_owned()));
+    }
     let mut call = Call::new(&arguments.subject, style);
     let points = match linearized(arguments, &mut call) {
         Ok(points) => points,
