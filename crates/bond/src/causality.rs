@@ -19,6 +19,7 @@ const MOST_ATTEMPTS: usize = 10_000;
 /// Which switched junctions are on; those not named are.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Mode {
+    /// The junctions that are off.
     pub off: Vec<ElementId>,
 }
 
@@ -31,21 +32,25 @@ impl Mode {
         mode
     }
 
-    pub fn is_off(&self, element: ElementId) -> bool {
+    pub(crate) fn is_off(&self, element: ElementId) -> bool {
         self.off.contains(&element)
     }
 }
 
+/// The causality of a graph in one mode.
 #[derive(Clone, Debug)]
 pub struct Causality {
+    /// The stroke of each bond.
     pub strokes: IdVec<BondId, Stroke>,
     /// Ports of storages with integral causality: the states, in the order of declaration.
     pub states: Vec<(ElementId, u32)>,
     /// Ports of storages with derivative causality, whose stored quantities follow from the states and inputs.
     pub dependent: Vec<(ElementId, u32)>,
+    /// Algebraic loops that are left.
     pub loops: Vec<AlgebraicLoop>,
     /// Bonds whose stroke the user had set otherwise.
     pub corrected: Vec<BondId>,
+    /// The mode for which it holds.
     pub mode: Mode,
 }
 

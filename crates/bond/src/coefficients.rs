@@ -63,6 +63,7 @@ impl Numbers {
         Ok(Self { values })
     }
 
+    /// The value of a parameter.
     pub fn value(&self, parameter: ParameterId) -> f64 {
         self.values[parameter.index()]
     }

@@ -3,16 +3,24 @@
 
 use std::fmt;
 
+/// An expression over leaves `L`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expr<L> {
     /// The value and the text that the user wrote, which is exact.
     Number(f64, String),
+    /// A truth value.
     Boolean(bool),
+    /// A name.
     Leaf(L),
+    /// `-x`.
     Negate(Box<Expr<L>>),
+    /// `not x`.
     Not(Box<Expr<L>>),
+    /// Two operands.
     Binary(Operator, Box<Expr<L>>, Box<Expr<L>>),
+    /// An elementary function with its arguments.
     Call(Function, Vec<Expr<L>>),
+    /// Condition, value where it holds, value elsewhere.
     If(Box<Expr<L>>, Box<Expr<L>>, Box<Expr<L>>),
 }
 
@@ -95,15 +103,15 @@ functions! {
 }
 
 impl<L> Expr<L> {
-    pub fn number(value: f64) -> Self {
+    pub(crate) fn number(value: f64) -> Self {
         Expr::Number(value, base::Decimal(value).to_string())
     }
 
-    pub fn binary(operator: Operator, left: Self, right: Self) -> Self {
+    pub(crate) fn binary(operator: Operator, left: Self, right: Self) -> Self {
         Expr::Binary(operator, Box::new(left), Box::new(right))
     }
 
-    pub fn is_number(&self, value: f64) -> bool {
+    pub(crate) fn is_number(&self, value: f64) -> bool {
         matches!(self, Expr::Number(number, _) if *number == value)
     }
 
@@ -126,7 +134,7 @@ impl<L> Expr<L> {
         });
     }
 
-    pub fn any_leaf(&self, is: impl Fn(&L) -> bool) -> bool {
+    pub(crate) fn any_leaf(&self, is: impl Fn(&L) -> bool) -> bool {
         let mut found = false;
         self.leaves(&mut |leaf| found |= is(leaf));
         found

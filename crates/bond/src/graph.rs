@@ -10,22 +10,43 @@ use base::{IdVec, Span};
 use crate::expr::Expr;
 use crate::kind::Kind;
 
-base::id_type!(pub ElementId, "element");
-base::id_type!(pub BondId, "bond");
-base::id_type!(pub ParameterId, "parameter");
-base::id_type!(pub InputId, "input");
-base::id_type!(pub SignalId, "signal");
+base::id_type!(
+    /// An element of a graph.
+    pub ElementId, "element"
+);
+base::id_type!(
+    /// A bond of a graph.
+    pub BondId, "bond"
+);
+base::id_type!(
+    /// A parameter of a graph.
+    pub ParameterId, "parameter"
+);
+base::id_type!(
+    /// An input of a graph.
+    pub InputId, "input"
+);
+base::id_type!(
+    /// A signal of a graph.
+    pub SignalId, "signal"
+);
 
 /// What a name in an expression means.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Leaf {
+    /// A parameter.
     Parameter(ParameterId),
+    /// The effort of a bond.
     Effort(BondId),
+    /// The flow of a bond.
     Flow(BondId),
     /// The stored quantity (`q` or `p`) at a port of a storage, from 0.
     State(ElementId, u32),
+    /// An input.
     Input(InputId),
+    /// A signal.
     Signal(SignalId),
+    /// The independent variable.
     Time,
     /// The derivative of a dependent stored quantity, while equations are derived.
     Rate(ElementId, u32),
@@ -40,40 +61,62 @@ impl Leaf {
     }
 }
 
+/// An expression with all names resolved.
 pub type Expression = Expr<Leaf>;
 
+/// A flat bond graph.
 #[derive(Clone, Debug)]
 pub struct Graph {
+    /// The name of the graph.
     pub name: String,
+    /// What the text says about the graph.
     pub description: String,
+    /// Elements, in the order of their declaration.
     pub elements: IdVec<ElementId, Element>,
+    /// Bonds, in the order of their declaration.
     pub bonds: IdVec<BondId, Bond>,
+    /// Declared parameters, and those of elements.
     pub parameters: IdVec<ParameterId, Parameter>,
+    /// Inputs of the system.
     pub inputs: IdVec<InputId, Input>,
+    /// Named expressions.
     pub signals: IdVec<SignalId, Signal>,
+    /// What the user wants to see.
     pub outputs: Vec<Output>,
+    /// Names and values of the statement `experiment`.
     pub experiment: Vec<(String, f64)>,
     /// Instances of subgraphs: hierarchical name and the subgraph's name, outer ones first.
     pub instances: Vec<(String, String)>,
 }
 
+/// An element: a junction, source, sensor, resistor, storage, transformer or gyrator.
 #[derive(Clone, Debug)]
 pub struct Element {
+    /// The hierarchical name.
     pub name: String,
+    /// What it is.
     pub kind: Kind,
+    /// Signals modulate it.
     pub modulated: bool,
+    /// What holds between its efforts, flows and stored quantities.
     pub law: Law,
     /// Of a source that is an input of the system.
     pub input: Option<InputId>,
     /// Of a switched junction: while it does not hold, flows (of a 1-junction) or efforts (of a 0-junction) are zero.
     pub condition: Option<Expression>,
+    /// Initial values.
     pub starts: Vec<Start>,
+    /// Its ports, in order.
     pub ports: Vec<Port>,
+    /// The unit of its parameter.
     pub unit: Option<String>,
+    /// What the text says about the element.
     pub description: String,
+    /// Where the text declares it.
     pub span: Span,
 }
 
+/// The law of an element.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// Of junctions and sensors.
@@ -86,33 +129,49 @@ pub enum Law {
     Equations(Vec<LawEquation>),
 }
 
+/// One equation of a law, with one variable of a port on its left.
 #[derive(Clone, Debug)]
 pub struct LawEquation {
+    /// The left-hand side.
     pub left: Expression,
     /// Whether `left` is the effort, the flow or the state.
     pub variable: Variable,
+    /// The port of that variable, from 0.
     pub port: u32,
+    /// The right-hand side.
     pub right: Expression,
+    /// Where the text has it.
     pub span: Span,
 }
 
+/// The variables at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variable {
+    /// The effort.
     Effort,
+    /// The flow.
     Flow,
+    /// The stored quantity.
     State,
 }
 
+/// An initial value.
 #[derive(Clone, Debug)]
 pub struct Start {
+    /// The port, from 0.
     pub port: u32,
+    /// Which variable of the port has it.
     pub variable: Variable,
+    /// The value.
     pub value: Expression,
+    /// Where the text has it.
     pub span: Span,
 }
 
+/// An end of a bond at an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Port {
+    /// The bond.
     pub bond: BondId,
     /// The arrow of the bond points to this element.
     pub head: bool,
@@ -121,12 +180,14 @@ pub struct Port {
 /// Which end of a bond has the causal stroke: the end that receives the effort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stroke {
+    /// Where the arrow begins.
     Tail,
+    /// Where the arrow points to.
     Head,
 }
 
 impl Stroke {
-    pub fn other(self) -> Stroke {
+    pub(crate) fn other(self) -> Stroke {
         match self {
             Stroke::Tail => Stroke::Head,
             Stroke::Head => Stroke::Tail,
@@ -139,54 +200,78 @@ impl Stroke {
     }
 }
 
+/// A bond, or a signal between elements.
 #[derive(Clone, Debug)]
 pub struct Bond {
     /// As the user named it.
     pub name: Option<String>,
+    /// The element at which the arrow begins.
     pub tail: ElementId,
+    /// The element to which the arrow points.
     pub head: ElementId,
+    /// Carries a signal and no power.
     pub active: bool,
     /// As the user set it.
     pub stroke: Option<Stroke>,
     /// Units of effort and flow, as far as units of elements tell them.
     pub units: [Option<String>; 2],
+    /// Where the text has it.
     pub span: Span,
 }
 
+/// A parameter.
 #[derive(Clone, Debug)]
 pub struct Parameter {
+    /// The hierarchical name.
     pub name: String,
+    /// Its value, unless the text leaves it open.
     pub value: Option<Expression>,
+    /// Its unit.
     pub unit: Option<String>,
+    /// What the text says about it.
     pub description: String,
     /// The element it is the parameter of.
     pub element: Option<ElementId>,
+    /// Where the text declares it.
     pub span: Span,
 }
 
+/// An input of the system.
 #[derive(Clone, Debug)]
 pub struct Input {
+    /// The hierarchical name.
     pub name: String,
     /// The source it is the value of; none for declared inputs.
     pub source: Option<ElementId>,
     /// What a simulation takes unless told otherwise.
     pub value: Option<Expression>,
+    /// Its unit.
     pub unit: Option<String>,
+    /// Where the text declares it.
     pub span: Span,
 }
 
+/// A named expression.
 #[derive(Clone, Debug)]
 pub struct Signal {
+    /// The hierarchical name.
     pub name: String,
+    /// What it is equal to.
     pub value: Expression,
+    /// Its unit.
     pub unit: Option<String>,
+    /// Where the text declares it.
     pub span: Span,
 }
 
+/// An output of the system.
 #[derive(Clone, Debug)]
 pub struct Output {
+    /// Its name.
     pub name: String,
+    /// What it is equal to.
     pub value: Expression,
+    /// Where the text has it.
     pub span: Span,
 }
 
@@ -241,7 +326,7 @@ impl Graph {
         }
     }
 
-    pub fn state_name(&self, element: ElementId, port: u32) -> String {
+    pub(crate) fn state_name(&self, element: ElementId, port: u32) -> String {
         let element = &self.elements[element];
         let state = element.kind.state();
         if element.ports.len() == 1 {
@@ -289,10 +374,11 @@ impl Graph {
             .flat_map(|(id, element)| (0..element.ports.len() as u32).map(move |port| (id, port)))
     }
 
-    pub fn switched(&self) -> impl Iterator<Item = ElementId> + '_ {
+    pub(crate) fn switched(&self) -> impl Iterator<Item = ElementId> + '_ {
         self.elements.iter().filter(|(_, element)| element.condition.is_some()).map(|(id, _)| id)
     }
 
+    /// The element of a hierarchical name.
     pub fn element_named(&self, name: &str) -> Option<ElementId> {
         self.elements.iter().find(|(_, element)| element.name == name).map(|(id, _)| id)
     }

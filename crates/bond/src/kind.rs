@@ -7,14 +7,23 @@ pub enum Kind {
     Zero,
     /// A 1-junction: one flow, efforts add up.
     One,
+    /// `Se`: sets the effort.
     EffortSource,
+    /// `Sf`: sets the flow.
     FlowSource,
+    /// `R`: relates effort and flow.
     Resistor,
+    /// `C`: stores the integral of the flow.
     Capacitor,
+    /// `I`: stores the integral of the effort.
     Inertia,
+    /// `TF`: efforts and flows of two ports have one ratio.
     Transformer,
+    /// `GY`: the effort of one port follows from the flow of the other.
     Gyrator,
+    /// `De`: shows the effort.
     EffortSensor,
+    /// `Df`: shows the flow.
     FlowSensor,
 }
 
@@ -40,11 +49,11 @@ const NAMES: [(&str, Kind); 18] = [
 ];
 
 impl Kind {
-    pub fn named(name: &str) -> Option<Kind> {
+    pub(crate) fn named(name: &str) -> Option<Kind> {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }
 
@@ -53,15 +62,15 @@ impl Kind {
         NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    pub fn is_junction(self) -> bool {
+    pub(crate) fn is_junction(self) -> bool {
         matches!(self, Kind::Zero | Kind::One)
     }
 
-    pub fn is_source(self) -> bool {
+    pub(crate) fn is_source(self) -> bool {
         matches!(self, Kind::EffortSource | Kind::FlowSource)
     }
 
-    pub fn is_storage(self) -> bool {
+    pub(crate) fn is_storage(self) -> bool {
         matches!(self, Kind::Capacitor | Kind::Inertia)
     }
 
@@ -75,7 +84,7 @@ impl Kind {
         matches!(self, Kind::Transformer | Kind::Gyrator)
     }
 
-    pub fn is_sensor(self) -> bool {
+    pub(crate) fn is_sensor(self) -> bool {
         matches!(self, Kind::EffortSensor | Kind::FlowSensor)
     }
 

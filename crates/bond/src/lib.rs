@@ -8,13 +8,13 @@
 //!                                           │ └── svg ──▶ a drawing
 //! ```
 
-pub mod algebra;
+mod algebra;
 mod calculus;
 mod causality;
 mod coefficients;
 mod domains;
 mod equations;
-pub mod expr;
+mod expr;
 mod flatten;
 mod graph;
 mod kind;
@@ -26,11 +26,12 @@ mod nonlinear;
 mod simplify;
 mod state_space;
 mod svg;
-pub mod syntax;
+mod syntax;
 
 pub use algebra::rational::Rational;
 pub use causality::{AlgebraicLoop, Causality, Mode};
 pub use coefficients::Numbers;
+pub use expr::Expr;
 pub use graph::*;
 pub use kind::Kind;
 pub use modelica::{Modelica, to_modelica};

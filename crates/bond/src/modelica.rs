@@ -17,10 +17,12 @@ use crate::expr::{Expr, negated};
 use crate::graph::*;
 use crate::kind::Kind;
 
+/// A graph as a Modelica model.
 #[derive(Clone, Debug)]
 pub struct Modelica {
     /// The name of the model.
     pub name: String,
+    /// The text of the model.
     pub text: String,
     /// The origin of each line.
     pub origins: Vec<Option<Span>>,

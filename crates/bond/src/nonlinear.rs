@@ -20,10 +20,12 @@ use crate::state_space::{Matrix, StateSpace};
 /// Larger expressions help nobody.
 const LARGEST: usize = 200_000;
 
+/// Explicit state equations of a graph, also of one that is not linear.
 #[derive(Clone, Debug)]
 pub struct Equations {
     /// State, its name and the expression of its derivative.
     pub derivatives: Vec<(Leaf, Expression)>,
+    /// Outputs by name.
     pub outputs: Vec<(String, Expression)>,
     /// Dependent stored quantities.
     pub dependent: Vec<(Leaf, Expression)>,
@@ -34,12 +36,16 @@ pub struct Equations {
 /// A linearisation: the matrices, and the derivatives and outputs at the point itself.
 #[derive(Clone, Debug)]
 pub struct Linearisation {
+    /// The matrices.
     pub space: StateSpace<f64>,
+    /// Derivatives of the states at the point.
     pub derivatives: Vec<f64>,
+    /// Outputs at the point.
     pub outputs: Vec<f64>,
 }
 
 impl Equations {
+    /// Derives the equations; an error names what cannot be solved for.
     pub fn new(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
         Derivation::new(graph, causality).run()
     }

@@ -13,13 +13,16 @@ use crate::expr::{Expr, Operator, negated};
 use crate::graph::*;
 use crate::kind::Kind;
 
+/// The simplification of a graph, step by step.
 #[derive(Clone, Debug)]
 pub struct Simplification {
+    /// What was done, in order.
     pub steps: Vec<Step>,
     /// The graph after the last step.
     pub graph: Graph,
 }
 
+/// One rule, applied once.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// What was done, in words.
@@ -29,6 +32,7 @@ pub struct Step {
 }
 
 impl Simplification {
+    /// Applies the rules as long as one applies.
     pub fn new(graph: &Graph) -> Self {
         let mut current = graph.clone();
         let mut steps = Vec::new();

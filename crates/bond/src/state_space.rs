@@ -15,25 +15,36 @@ use crate::coefficients::{Coefficients, Numbers, Symbols};
 use crate::equations::{Columns, Equation, NotLinear, equations, linear, rate};
 use crate::graph::*;
 
+/// Rows of entries.
 pub type Matrix<F> = Vec<Vec<F>>;
 
 /// Products of terms, some seconds of work.
 const BUDGET: u64 = 1_000_000;
 
+/// `ẋ = A·x + B·u`, `y = C·x + D·u` with numbers or rational functions as entries.
 #[derive(Clone, Debug)]
 pub struct StateSpace<F> {
+    /// Names of the states.
     pub states: Vec<String>,
+    /// Names of the inputs.
     pub inputs: Vec<String>,
+    /// Names of the outputs.
     pub outputs: Vec<String>,
+    /// States in `ẋ`.
     pub a: Matrix<F>,
+    /// Inputs in `ẋ`.
     pub b: Matrix<F>,
+    /// States in `y`.
     pub c: Matrix<F>,
+    /// Inputs in `y`.
     pub d: Matrix<F>,
-    /// Coefficients of the inputs' derivatives in `ẋ` and `y`; all zero unless an input sets what is stored somewhere.
+    /// Derivatives of the inputs in `ẋ`; all zero unless an input sets what is stored somewhere.
     pub b_rate: Matrix<F>,
+    /// The same in `y`.
     pub d_rate: Matrix<F>,
-    /// What is left of `ẋ` and `y` where states and inputs are zero; zero unless a law has an offset.
+    /// What is left of `ẋ` where states and inputs are zero; zero unless a law has an offset.
     pub state_offset: Vec<F>,
+    /// The same of `y`.
     pub output_offset: Vec<F>,
     /// Dependent stored quantities: name, coefficients of the states, of the inputs.
     pub dependent: Vec<Dependent<F>>,
@@ -43,14 +54,19 @@ pub struct StateSpace<F> {
     pub definitions: Vec<Expression>,
 }
 
+/// A stored quantity that follows from states and inputs.
 #[derive(Clone, Debug)]
 pub struct Dependent<F> {
+    /// Its name.
     pub name: String,
+    /// Coefficients of the states.
     pub of_states: Vec<F>,
+    /// Coefficients of the inputs.
     pub of_inputs: Vec<F>,
 }
 
 impl StateSpace<Rational> {
+    /// With the parameters as symbols.
     pub fn symbolic(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
         let mut symbols = Symbols::new(graph);
         let made = crate::algebra::budget::within(BUDGET, || build(graph, causality, &mut symbols));
@@ -75,12 +91,14 @@ impl StateSpace<Rational> {
         self.map(|entry| entry.evaluate(values))
     }
 
+    /// An entry as text, in the names of the user.
     pub fn entry_text(&self, entry: &Rational) -> String {
         entry.print(&|variable| self.symbols[variable as usize].clone())
     }
 }
 
 impl StateSpace<f64> {
+    /// With the values of the parameters.
     pub fn numeric(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
         let mut numbers = Numbers::new(graph, &[])?;
         build(graph, causality, &mut numbers)
@@ -93,7 +111,7 @@ impl StateSpace<f64> {
 }
 
 impl<F: Field> StateSpace<F> {
-    pub fn map<G>(&self, entry: impl Fn(&F) -> G) -> StateSpace<G> {
+    pub(crate) fn map<G>(&self, entry: impl Fn(&F) -> G) -> StateSpace<G> {
         let vector = |values: &Vec<F>| values.iter().map(&entry).collect::<Vec<G>>();
         let matrix = |rows: &Matrix<F>| rows.iter().map(&vector).collect::<Vec<_>>();
         StateSpace {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use bond::{Causality, Graph, Kind, Law, Leaf, Mode, Numbers, Simplification, StateSpace, expr::Expr};
+use bond::{Causality, Expr, Graph, Kind, Law, Leaf, Mode, Numbers, Simplification, StateSpace};
 use common::{analysed, random_graph};
 
 type Complex = (f64, f64);

@@ -52,6 +52,7 @@ impl Follower {
         }
     }
 
+    /// The variable changes at events only.
     pub fn changes_at_events(&self, variable: VarId) -> bool {
         self.discrete.contains(&variable)
     }

@@ -31,8 +31,6 @@ pub struct Comment<'a> {
     /// Without its brackets.
     pub text: &'a str,
     pub span: Span,
-    /// Only white space is before it in its line.
-    pub begins_line: bool,
 }
 
 pub struct Lexed<'a> {
@@ -139,7 +137,7 @@ impl<'a> Lexer<'a, '_> {
 
     fn comment(&mut self, length: usize, inner: &'a str) {
         let span = self.span(self.at, self.at + length);
-        self.comments.push(Comment { text: inner.trim(), span, begins_line: self.begins_line });
+        self.comments.push(Comment { text: inner.trim(), span });
         // What follows a comment of several lines begins a line.
         self.begins_line |= inner.contains('\n');
         self.at += length;

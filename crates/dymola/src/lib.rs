@@ -11,7 +11,7 @@ use std::path::Path;
 
 use base::{Diagnostic, FileId, Translated};
 
-pub mod ast;
+mod ast;
 mod classes;
 mod connections;
 mod connectors;
@@ -20,7 +20,7 @@ mod instants;
 mod kinds;
 mod language;
 mod lexer;
-pub mod parser;
+mod parser;
 mod write;
 
 use classes::Classes;

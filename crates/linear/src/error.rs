@@ -4,22 +4,52 @@ use std::fmt;
 
 use crate::Complex;
 
+/// Why there is no result.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Error {
     /// A matrix does not fit the number of states, inputs and outputs.
-    Shape { matrix: &'static str, expected: (usize, usize), found: (usize, usize) },
+    Shape {
+        /// Its name: A, B, C or D.
+        matrix: &'static str,
+        /// Rows and columns that fit.
+        expected: (usize, usize),
+        /// Rows and columns that it has.
+        found: (usize, usize),
+    },
     /// An entry is infinite or no number.
-    NotFinite { matrix: &'static str, row: String, column: String },
+    NotFinite {
+        /// The name of the matrix.
+        matrix: &'static str,
+        /// What the row belongs to.
+        row: String,
+        /// What the column belongs to.
+        column: String,
+    },
     /// The iteration for eigenvalues did not converge, or its result fails the check against the matrix.
     NoConvergence,
     /// A gramian exists for stable systems only.
-    Unstable { pole: Complex },
+    Unstable {
+        /// One that is not in the left half plane.
+        pole: Complex,
+    },
     /// An input or output that does not exist.
-    NoSuchSignal { kind: &'static str, index: usize, count: usize },
+    NoSuchSignal {
+        /// `input` or `output`.
+        kind: &'static str,
+        /// From 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
     /// The loop through a direct feedthrough of exactly -1 has no solution.
     AlgebraicLoop,
     /// A result fails the check against the equation that it solves.
-    Inaccurate { what: &'static str, residual: f64 },
+    Inaccurate {
+        /// The result.
+        what: &'static str,
+        /// How far it is off, relatively.
+        residual: f64,
+    },
 }
 
 impl fmt::Display for Error {

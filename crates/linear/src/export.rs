@@ -23,19 +23,24 @@ pub use text::{modes_text, text};
 /// An entry of a symbolic state space.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entry {
+    /// A number.
     Number(f64),
     /// An expression: as plain text and as LaTeX.
     Text {
+        /// Plain.
         text: String,
+        /// In LaTeX.
         latex: String,
     },
 }
 
 /// What can stand in an exported matrix.
 pub trait Cell {
+    /// The value, unless it is an expression.
     fn number(&self) -> Option<f64>;
     /// An expression that reads back to the same value.
     fn exact(&self) -> String;
+    /// In LaTeX.
     fn latex(&self) -> String;
 
     /// Rounded, for people.
@@ -43,6 +48,7 @@ pub trait Cell {
         self.number().map_or_else(|| self.exact(), short_number)
     }
 
+    /// A number, or the text of an expression.
     fn json(&self) -> Value {
         match self.number().and_then(serde_json::Number::from_f64) {
             Some(number) => Value::Number(number),

@@ -28,6 +28,7 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
+    /// Brings the system into Hessenberg form.
     pub fn new(system: &StateSpace) -> Result<Self, Error> {
         system.check()?;
         let (mut a, mut b, mut c) = (system.a.dense(), system.b.dense(), system.c.dense());
@@ -89,6 +90,7 @@ fn eliminate(work: &mut [Complex], right: &mut [Complex], n: usize, m: usize) ->
     true
 }
 
+/// The response of all outputs to all inputs over frequency.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrequencyResponse {
     /// In rad/s, ascending.
@@ -98,6 +100,7 @@ pub struct FrequencyResponse {
 }
 
 impl FrequencyResponse {
+    /// One output over one input.
     pub fn curve(&self, output: usize, input: usize) -> Vec<Complex> {
         self.values.iter().map(|matrix| matrix[(output, input)]).collect()
     }
@@ -127,10 +130,11 @@ impl FrequencyResponse {
     }
 }
 
-pub fn decibel(magnitude: f64) -> f64 {
+pub(crate) fn decibel(magnitude: f64) -> f64 {
     20.0 * magnitude.log10()
 }
 
+/// At the given frequencies in rad/s.
 pub fn frequency_response_at(system: &StateSpace, frequencies: &[f64]) -> Result<FrequencyResponse, Error> {
     let mut evaluator = Evaluator::new(system)?;
     let values = frequencies.iter().map(|&frequency| evaluator.at(Complex::new(0.0, frequency))).collect();

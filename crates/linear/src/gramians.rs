@@ -10,6 +10,7 @@ use crate::modes::poles;
 use crate::staircase::dual;
 use crate::{Complex, Error, Matrix, StateSpace};
 
+/// P of A P + P Aᵀ + B Bᵀ = 0; the system has to be stable.
 pub fn controllability_gramian(system: &StateSpace) -> Result<Matrix, Error> {
     system.check()?;
     if let Some(&pole) = poles(system)?.iter().find(|pole| pole.re >= 0.0) {
@@ -20,6 +21,7 @@ pub fn controllability_gramian(system: &StateSpace) -> Result<Matrix, Error> {
     Ok(Matrix::from_dense(gramian.as_ref()))
 }
 
+/// Q of Aᵀ Q + Q A + Cᵀ C = 0; the system has to be stable.
 pub fn observability_gramian(system: &StateSpace) -> Result<Matrix, Error> {
     controllability_gramian(&dual(system))
 }

@@ -29,7 +29,7 @@ pub use gramians::{controllability_gramian, hankel_singular_values, observabilit
 pub use locus::{LocusPoint, RootLocus, root_locus};
 pub use margins::{GainMargin, Margins, PhaseMargin, margins};
 pub use matrix::Matrix;
-pub use modes::{Mode, Participation, damping, modes, natural_frequency, poles, time_constant};
+pub use modes::{Mode, Participation, modes, poles};
 pub use response::{Excitation, TimeResponse, time_response};
 pub use staircase::{HiddenMode, RANK_TOLERANCE, Reach, controllability, dual, minimal, observability, pbh};
 pub use state_space::{Signal, State, StateSpace};

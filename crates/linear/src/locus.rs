@@ -1,7 +1,7 @@
 //! Root locus: the poles of the loop closed by a gain k, for k from 0 upwards.
 //!
 //! Gains are chosen so that no pole moves by more than a small part of the picture between neighbours; branches are followed
-//! by extrapolation. LocusPoint points solve d/ds L(s) = 0 with 1 + k L(s) = 0 for a real positive k: roots of the
+//! by extrapolation. Breakaway points solve d/ds L(s) = 0 with 1 + k L(s) = 0 for a real positive k: roots of the
 //! derivative's numerator, improved by Newton's method on the form with poles and zeros.
 
 use crate::eigen::eigenvalues;
@@ -9,14 +9,18 @@ use crate::margins::closed_loop;
 use crate::transfer::{polynomial, product, transfer_function};
 use crate::{Complex, Error, Matrix, RANK_TOLERANCE, StateSpace, TransferFunction, minimal};
 
+/// The poles of the closed loop over its gain.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RootLocus {
     /// Ascending, from zero.
     pub gains: Vec<f64>,
     /// For each branch its pole at each gain.
     pub branches: Vec<Vec<Complex>>,
+    /// The poles of the open loop, where branches begin.
     pub poles: Vec<Complex>,
+    /// The zeros of the open loop, where branches end.
     pub zeros: Vec<Complex>,
+    /// Where branches meet.
     pub breakaways: Vec<LocusPoint>,
     /// Where branches cross the imaginary axis, with positive or zero imaginary part.
     pub crossings: Vec<LocusPoint>,
@@ -25,7 +29,9 @@ pub struct RootLocus {
 /// A point of the locus and its gain.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LocusPoint {
+    /// A pole of the closed loop.
     pub point: Complex,
+    /// The gain that it belongs to.
     pub gain: f64,
 }
 

@@ -6,6 +6,7 @@ use crate::eigen::eigenvalues;
 use crate::frequency::{Evaluator, FrequencyResponse, automatic_range, frequency_response, roots};
 use crate::{Complex, Error, Matrix, StateSpace};
 
+/// All margins of a loop.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Margins {
     /// Where L is real and negative, in order of frequency (0 and infinity included).
@@ -16,6 +17,7 @@ pub struct Margins {
     pub stable: bool,
 }
 
+/// How far the gain is from the limit of stability.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GainMargin {
     /// In rad/s.
@@ -24,8 +26,10 @@ pub struct GainMargin {
     pub factor: f64,
 }
 
+/// How far the phase is from the limit of stability.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PhaseMargin {
+    /// In rad/s.
     pub frequency: f64,
     /// By how much the phase is above -180°, between -180 and 180.
     pub degrees: f64,
@@ -45,11 +49,13 @@ impl Margins {
         self.gain.iter().copied().min_by(|x, y| x.factor.ln().abs().total_cmp(&y.factor.ln().abs()))
     }
 
+    /// The phase margin nearest to zero.
     pub fn smallest_phase(&self) -> Option<PhaseMargin> {
         self.phase.iter().copied().min_by(|x, y| x.degrees.abs().total_cmp(&y.degrees.abs()))
     }
 }
 
+/// The margins of the loop from an input to an output.
 pub fn margins(system: &StateSpace, output: usize, input: usize) -> Result<Margins, Error> {
     let pair = system.pair(output, input)?;
     let closed = eigenvalues(closed_loop(&pair, 1.0)?.dense().as_ref())?;

@@ -13,6 +13,7 @@ pub struct Matrix<T = f64> {
 }
 
 impl<T> Matrix<T> {
+    /// With an entry for each row and column.
     pub fn from_fn(rows: usize, columns: usize, mut entry: impl FnMut(usize, usize) -> T) -> Self {
         let entries = (0..rows * columns).map(|at| entry(at / columns, at % columns)).collect();
         Self { rows, columns, entries }
@@ -23,28 +24,34 @@ impl<T> Matrix<T> {
         (entries.len() == rows * columns).then_some(Self { rows, columns, entries })
     }
 
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
+    /// The number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
+    /// One row.
     pub fn row(&self, row: usize) -> &[T] {
         &self.entries[row * self.columns..(row + 1) * self.columns]
     }
 
+    /// All entries, row by row.
     pub fn entries(&self) -> &[T] {
         &self.entries
     }
 
+    /// The same with other entries.
     pub fn map<U>(&self, f: impl FnMut(&T) -> U) -> Matrix<U> {
         Matrix { rows: self.rows, columns: self.columns, entries: self.entries.iter().map(f).collect() }
     }
 }
 
 impl Matrix {
+    /// All entries are zero.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         Self { rows, columns, entries: vec![0.0; rows * columns] }
     }

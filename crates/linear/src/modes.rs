@@ -23,10 +23,12 @@ pub struct Mode {
     pub participations: Vec<Participation>,
 }
 
+/// The part that a state takes in a mode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Participation {
     /// The index of the state.
     pub state: usize,
+    /// Between 0 and 1.
     pub share: f64,
 }
 
@@ -46,6 +48,7 @@ impl Mode {
         time_constant(self.pole)
     }
 
+    /// The poles are a conjugate pair.
     pub fn oscillates(&self) -> bool {
         self.pole.im != 0.0
     }
@@ -65,15 +68,15 @@ impl Mode {
     }
 }
 
-pub fn natural_frequency(pole: Complex) -> f64 {
+pub(crate) fn natural_frequency(pole: Complex) -> f64 {
     pole.norm()
 }
 
-pub fn damping(pole: Complex) -> Option<f64> {
+pub(crate) fn damping(pole: Complex) -> Option<f64> {
     (pole != Complex::ZERO).then(|| (-pole.re / pole.norm()).clamp(-1.0, 1.0))
 }
 
-pub fn time_constant(pole: Complex) -> Option<f64> {
+pub(crate) fn time_constant(pole: Complex) -> Option<f64> {
     (pole.re != 0.0).then(|| -1.0 / pole.re)
 }
 

@@ -152,6 +152,7 @@ fn push_axes(panel: &mut Panel, reach: f64) {
     panel.curves.push(Curve::new("", nothing.into(), line).style(Style::Guide));
 }
 
+/// The branches of a root locus, with poles and zeros.
 pub fn locus(system: &StateSpace, locus: &RootLocus) -> Figure {
     let mut panel = Panel { y: Axis::new("imaginary part", "rad/s"), ..Panel::default() };
     for branch in &locus.branches {

@@ -9,6 +9,7 @@ use faer::linalg::solvers::Solve;
 use crate::balance::balance;
 use crate::{Complex, Error, Matrix, RANK_TOLERANCE, StateSpace, minimal, poles};
 
+/// What an input does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excitation {
     /// The input jumps from 0 to 1 at time 0.
@@ -17,14 +18,17 @@ pub enum Excitation {
     Impulse,
 }
 
+/// The response of all outputs to each input over time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TimeResponse {
+    /// The instants, in s.
     pub time: Vec<f64>,
     /// For each input the outputs over time: one row for each instant, one column for each output.
     pub outputs: Vec<Matrix>,
 }
 
 impl TimeResponse {
+    /// One output, excited by one input.
     pub fn curve(&self, output: usize, input: usize) -> Vec<f64> {
         let matrix = &self.outputs[input];
         (0..matrix.rows()).map(|row| matrix[(row, output)]).collect()

@@ -26,8 +26,10 @@ pub struct Reach {
     pub hidden: Vec<HiddenMode>,
 }
 
+/// A mode that inputs do not move, or that outputs do not show.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HiddenMode {
+    /// Its pole.
     pub pole: Complex,
     /// The distance of the pencil [A - λI, B] (or [A - λI; C]), balanced, from losing rank there, relative to its norm: about
     /// zero, by the test of Popov, Belevitch and Hautus.
@@ -37,6 +39,7 @@ pub struct HiddenMode {
 }
 
 impl Reach {
+    /// No mode is hidden.
     pub fn is_complete(&self) -> bool {
         self.hidden.is_empty()
     }
@@ -95,11 +98,13 @@ pub(crate) fn staircase(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -
     Staircase { a, b, c, q, steps }
 }
 
+/// What the inputs can move.
 pub fn controllability(system: &StateSpace, tolerance: f64) -> Result<Reach, Error> {
     system.check()?;
     reach(system.a.dense(), system.b.dense(), tolerance)
 }
 
+/// What the outputs show.
 pub fn observability(system: &StateSpace, tolerance: f64) -> Result<Reach, Error> {
     system.check()?;
     let (a, c) = (system.a.dense(), system.c.dense());

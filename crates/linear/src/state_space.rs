@@ -5,26 +5,32 @@ use crate::{Error, Matrix};
 /// An input or an output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signal {
+    /// The name of the variable.
     pub name: String,
     /// Empty where it has none.
     pub unit: String,
 }
 
 impl Signal {
+    /// A signal with its unit.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { name: name.into(), unit: unit.into() }
     }
 }
 
+/// A state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
+    /// The name of the variable.
     pub name: String,
+    /// Empty where it has none.
     pub unit: String,
     /// The component that the state belongs to; empty for the model itself.
     pub component: String,
 }
 
 impl State {
+    /// A state with its unit and component.
     pub fn new(name: impl Into<String>, unit: impl Into<String>, component: impl Into<String>) -> Self {
         Self { name: name.into(), unit: unit.into(), component: component.into() }
     }
@@ -33,12 +39,19 @@ impl State {
 /// Entries are numbers for every analysis; exports also take texts ([`crate::Entry`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StateSpace<T = f64> {
+    /// States in ẋ.
     pub a: Matrix<T>,
+    /// Inputs in ẋ.
     pub b: Matrix<T>,
+    /// States in y.
     pub c: Matrix<T>,
+    /// Inputs in y.
     pub d: Matrix<T>,
+    /// The states, in the order of the rows of A.
     pub states: Vec<State>,
+    /// The inputs, in the order of the columns of B.
     pub inputs: Vec<Signal>,
+    /// The outputs, in the order of the rows of C.
     pub outputs: Vec<Signal>,
 }
 
@@ -60,6 +73,7 @@ impl<T> StateSpace<T> {
         Ok(Self { a, b, c, d, states, inputs, outputs })
     }
 
+    /// The number of states.
     pub fn order(&self) -> usize {
         self.a.rows()
     }

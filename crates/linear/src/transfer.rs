@@ -11,8 +11,11 @@ use crate::{Complex, Error, StateSpace, minimal, poles};
 /// gain · Π (s - zero) / Π (s - pole).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TransferFunction {
+    /// Roots of the numerator.
     pub zeros: Vec<Complex>,
+    /// Roots of the denominator.
     pub poles: Vec<Complex>,
+    /// The factor before the products.
     pub gain: f64,
 }
 
@@ -27,6 +30,7 @@ impl TransferFunction {
         polynomial(&self.poles)
     }
 
+    /// The value at a point of the complex plane.
     pub fn evaluate(&self, s: Complex) -> Complex {
         ratio(&self.zeros, &self.poles, s) * self.gain
     }
@@ -42,6 +46,7 @@ impl TransferFunction {
     }
 }
 
+/// From one input to one output, without hidden modes.
 pub fn transfer_function(
     system: &StateSpace,
     output: usize,

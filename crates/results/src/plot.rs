@@ -33,32 +33,39 @@ pub(crate) const COLOURS: [[u8; 3]; 7] =
 /// The colour of curves that are there for orientation.
 pub(crate) const FAINT: [u8; 3] = [150; 3];
 
+/// Panels above each other with one horizontal axis.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
+    /// What stands above it.
     pub title: String,
     /// The horizontal axis of all panels.
     pub x: Axis,
+    /// From top to bottom.
     pub panels: Vec<Panel>,
     /// One unit is equally long on both axes, as in the complex plane.
     pub equal: bool,
 }
 
+/// What an axis shows, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Axis {
     /// What it shows; empty where the curves say so.
     pub quantity: String,
     /// As displayed.
     pub unit: String,
+    /// How values become places.
     pub scale: Scale,
     /// The part to show; all where it is absent.
     pub limits: Option<(f64, f64)>,
 }
 
 impl Axis {
+    /// A linear axis that shows all values.
     pub fn new(quantity: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { quantity: quantity.into(), unit: unit.into(), ..Self::default() }
     }
 
+    /// The same with another scale.
     pub fn scale(self, scale: Scale) -> Self {
         Self { scale, ..self }
     }
@@ -72,15 +79,20 @@ impl Axis {
     }
 }
 
+/// Curves with one vertical axis.
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
     /// The vertical axis of all its curves.
     pub y: Axis,
+    /// Lines.
     pub curves: Vec<Curve>,
+    /// Points.
     pub marks: Vec<Marks>,
+    /// Texts.
     pub notes: Vec<Note>,
 }
 
+/// A line through points.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     /// Without a name it is not in the legend.
@@ -89,11 +101,14 @@ pub struct Curve {
     pub x: Arc<[f64]>,
     /// Values that are not finite make gaps.
     pub y: Vec<f64>,
+    /// How it looks.
     pub style: Style,
 }
 
+/// How a curve looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Style {
+    /// A line in a colour of its own.
     #[default]
     Solid,
     /// Thin and grey, for orientation; does not count for the range of the axes.
@@ -105,16 +120,24 @@ pub enum Style {
 /// Points without a line.
 #[derive(Clone, Debug)]
 pub struct Marks {
+    /// Without a name they are not in the legend.
     pub name: String,
+    /// How each point looks.
     pub shape: Shape,
+    /// Horizontal and vertical values.
     pub points: Vec<(f64, f64)>,
 }
 
+/// How a mark looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
+    /// `×`, as poles have it.
     Cross,
+    /// `+`.
     Plus,
+    /// `o`, as zeros have it.
     Circle,
+    /// `□`.
     Square,
 }
 
@@ -149,7 +172,9 @@ impl Shape {
 /// A text at a point, to its upper right.
 #[derive(Clone, Debug)]
 pub struct Note {
+    /// The point.
     pub at: (f64, f64),
+    /// What stands there.
     pub text: String,
 }
 
@@ -227,10 +252,12 @@ impl Panel {
 }
 
 impl Curve {
+    /// A solid line.
     pub fn new(name: impl Into<String>, x: Arc<[f64]>, y: Vec<f64>) -> Self {
         Self { name: name.into(), x, y, style: Style::Solid }
     }
 
+    /// The same in another style.
     pub fn style(self, style: Style) -> Self {
         Self { style, ..self }
     }

@@ -29,11 +29,13 @@ pub struct LinearRequest {
 /// The model near a point.
 #[derive(Clone, Debug)]
 pub struct Linearization {
+    /// The instant of the point.
     pub time: f64,
     /// The structural conditions that hold, in a model whose structure changes.
     pub mode: Option<String>,
     /// Functions without a derivative that the model calls: entries that depend on them are differences.
     pub differenced: Vec<String>,
+    /// The matrices, with the names of states, inputs and outputs.
     pub system: StateSpace,
 }
 

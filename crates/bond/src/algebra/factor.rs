@@ -2,7 +2,6 @@
 //! determinants of networks have degree one in each parameter; those are factored completely.
 
 use num_bigint::BigInt;
-use num_traits::One;
 
 use crate::algebra::gcd::{content_in, gcd};
 use crate::algebra::polynomial::{Monomial, Polynomial};
@@ -73,9 +72,5 @@ fn split(polynomial: &Polynomial) -> Option<(Polynomial, Polynomial)> {
 impl Factored {
     pub fn is_integer(&self) -> bool {
         self.monomial.0.is_empty() && self.factors.is_empty()
-    }
-
-    pub fn one() -> Self {
-        Factored { integer: BigInt::one(), monomial: Monomial::default(), factors: Vec::new() }
     }
 }

@@ -1,8 +1,10 @@
 //! Exact algebra over the parameters, and linear systems over numbers or such functions.
 
-pub mod budget;
-pub mod factor;
-pub mod gcd;
-pub mod polynomial;
-pub mod rational;
-pub mod sparse;
+pub(crate) mod budget;
+pub(crate) mod factor;
+pub(crate) mod gcd;
+pub(crate) mod polynomial;
+pub(crate) mod rational;
+pub(crate) mod sparse;
+#[cfg(test)]
+mod tests;

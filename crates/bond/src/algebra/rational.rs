@@ -12,12 +12,12 @@ use crate::algebra::sparse::Field;
 /// In lowest terms, the denominator with a positive leading coefficient, so that equal functions are equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Rational {
-    pub numerator: Polynomial,
-    pub denominator: Polynomial,
+    pub(crate) numerator: Polynomial,
+    pub(crate) denominator: Polynomial,
 }
 
 impl Rational {
-    pub fn new(numerator: Polynomial, denominator: Polynomial) -> Option<Self> {
+    pub(crate) fn new(numerator: Polynomial, denominator: Polynomial) -> Option<Self> {
         if denominator.is_zero() {
             return None;
         }
@@ -36,11 +36,11 @@ impl Rational {
         Self { numerator, denominator }
     }
 
-    pub fn integer(value: i64) -> Self {
+    pub(crate) fn integer(value: i64) -> Self {
         Self { numerator: Polynomial::constant(BigInt::from(value)), denominator: Polynomial::one() }
     }
 
-    pub fn variable(variable: Variable) -> Self {
+    pub(crate) fn variable(variable: Variable) -> Self {
         Self { numerator: Polynomial::variable(variable), denominator: Polynomial::one() }
     }
 
@@ -61,21 +61,21 @@ impl Rational {
         Self::new(Polynomial::constant(top), Polynomial::constant(bottom))
     }
 
-    pub fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.numerator.is_one() && self.denominator.is_one()
     }
 
-    pub fn inverse(&self) -> Option<Self> {
+    pub(crate) fn inverse(&self) -> Option<Self> {
         (!self.numerator.is_zero()).then(|| Self::reduced(self.denominator.clone(), self.numerator.clone()))
     }
 
-    pub fn power(&self, exponent: i32) -> Option<Self> {
+    pub(crate) fn power(&self, exponent: i32) -> Option<Self> {
         let base = if exponent < 0 { self.inverse()? } else { self.clone() };
         let exponent = exponent.unsigned_abs();
         Some(Self { numerator: base.numerator.power(exponent), denominator: base.denominator.power(exponent) })
     }
 
-    pub fn evaluate(&self, values: &[f64]) -> f64 {
+    pub(crate) fn evaluate(&self, values: &[f64]) -> f64 {
         self.numerator.evaluate(values) / self.denominator.evaluate(values)
     }
 

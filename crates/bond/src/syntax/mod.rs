@@ -1,5 +1,5 @@
 //! The notation `.bond`: text → tree. Parsing never fails; it returns a tree and what is wrong with the text.
 
-pub mod lexer;
-pub mod parser;
-pub mod tree;
+pub(crate) mod lexer;
+pub(crate) mod parser;
+pub(crate) mod tree;

@@ -8,8 +8,9 @@ use crate::syntax::lexer::Token;
 /// A text and what it says. The tokens cover it: what lies between them is blank or comment.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    pub graph: Definition,
-    pub subgraphs: Vec<Definition>,
+    pub(crate) graph: Definition,
+    pub(crate) subgraphs: Vec<Definition>,
+    /// All tokens, in order.
     pub tokens: Vec<Token>,
     /// Words in statements that were not understood: they may declare what seems to be missing elsewhere.
     pub lost: Vec<String>,

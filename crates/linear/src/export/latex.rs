@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{Cell, short_number};
 use crate::{Matrix, StateSpace};
 
+/// The equations in LaTeX.
 pub fn latex<T: Cell>(system: &StateSpace<T>) -> String {
     let names = |list: Vec<&str>| column(list.into_iter().map(name).collect());
     let states = names(system.states.iter().map(|state| state.name.as_str()).collect());

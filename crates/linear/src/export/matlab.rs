@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::{Cell, is_symbolic, named_lists, named_matrices, with_unit};
 use crate::StateSpace;
 
+/// The script.
 pub fn matlab<T: Cell>(system: &StateSpace<T>) -> String {
     let mut out = String::new();
     for (key, list) in named_lists(system) {

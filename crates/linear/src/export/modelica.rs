@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use super::Cell;
 use crate::StateSpace;
 
+/// The model, under a name.
 pub fn modelica<T: Cell>(system: &StateSpace<T>, name: &str) -> String {
     let mut taken = HashSet::new();
     let states: Vec<String> = system.states.iter().map(|state| unique(&state.name, &mut taken)).collect();

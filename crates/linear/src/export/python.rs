@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{Cell, is_symbolic, named_lists, named_matrices, with_unit};
 use crate::StateSpace;
 
+/// The script.
 pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
     let mut out = String::from("import control\nimport numpy as np\n\n");
     for (key, list) in named_lists(system) {

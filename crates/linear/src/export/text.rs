@@ -8,6 +8,7 @@ use crate::{Matrix, Mode, StateSpace};
 /// Wider matrices are printed in parts.
 const WIDTH: usize = 118;
 
+/// Names and matrices, for people.
 pub fn text<T: Cell>(system: &StateSpace<T>) -> String {
     let mut out = String::new();
     for (key, list) in named_lists(system) {

@@ -3,6 +3,7 @@
 /// How values become places on an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
+    /// Even.
     #[default]
     Linear,
     /// Even distances for even ratios; values that are not positive have no place.

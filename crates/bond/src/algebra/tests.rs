@@ -1,9 +1,10 @@
 //! Rational functions form a field, and common divisors are common and greatest: on random polynomials.
 
-use bond::Rational;
-use bond::algebra::gcd::gcd;
-use bond::algebra::polynomial::{Monomial, Polynomial};
-use bond::algebra::sparse::Field;
+use super::factor::factor;
+use super::gcd::gcd;
+use super::polynomial::{Monomial, Polynomial};
+use super::rational::Rational;
+use super::sparse::Field;
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
@@ -70,7 +71,7 @@ proptest! {
     #[test]
     fn factors(a in polynomial(), b in polynomial()) {
         let whole = &a * &b;
-        let factored = bond::algebra::factor::factor(&whole);
+        let factored = factor(&whole);
         let mut product = Polynomial::constant(factored.integer.clone()).times_monomial(&factored.monomial);
         for (factor, power) in &factored.factors {
             product = &product * &factor.power(*power);
