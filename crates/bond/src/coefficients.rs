@@ -3,10 +3,10 @@
 use base::{Diagnostic, Id};
 use rustc_hash::FxHashMap;
 
-use crate::algebra::rational::Rational;
-use crate::algebra::sparse::Field;
 use crate::expr::{Expr, Operator};
 use crate::graph::{Expression, Graph, Leaf, ParameterId};
+use algebra::rational::Rational;
+use algebra::sparse::Field;
 
 pub trait Coefficients<F: Field> {
     /// The value of an expression without signals; none where there is none, such as a quotient by zero.
@@ -63,6 +63,11 @@ impl Numbers {
         Ok(Self { values })
     }
 
+    /// The value of a constant expression.
+    pub fn of(&self, expression: &Expression) -> Option<f64> {
+        Some(evaluate(expression, &self.values)).filter(|value| value.is_finite())
+    }
+
     /// The value of a parameter.
     pub fn value(&self, parameter: ParameterId) -> f64 {
         self.values[parameter.index()]
@@ -78,7 +83,7 @@ fn evaluate(expression: &Expression, values: &[f64]) -> f64 {
 
 impl Coefficients<f64> for Numbers {
     fn constant(&mut self, expression: &Expression) -> Option<f64> {
-        Some(evaluate(expression, &self.values)).filter(|value| value.is_finite())
+        self.of(expression)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use base::Id;
 
-use crate::algebra::sparse::{Field, Row, row};
 use crate::causality::{Causality, effort_index, flow_index};
 use crate::coefficients::Coefficients;
 use crate::expr::{Expr, Operator};
 use crate::graph::*;
 use crate::kind::Kind;
+use algebra::sparse::{Field, Row, row};
 
 /// The columns: unknowns (efforts and flows, signals, dependent stored quantities), then what they are functions of
 /// (states, inputs, rates of the dependent quantities, 1).

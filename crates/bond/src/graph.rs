@@ -326,7 +326,8 @@ impl Graph {
         }
     }
 
-    pub(crate) fn state_name(&self, element: ElementId, port: u32) -> String {
+    /// The stored quantity at a port of a storage.
+    pub fn state_name(&self, element: ElementId, port: u32) -> String {
         let element = &self.elements[element];
         let state = element.kind.state();
         if element.ports.len() == 1 {

@@ -8,7 +8,6 @@
 //!                                           │ └── svg ──▶ a drawing
 //! ```
 
-mod algebra;
 mod calculus;
 mod causality;
 mod coefficients;
@@ -23,12 +22,13 @@ mod loops;
 mod modelica;
 mod near;
 mod nonlinear;
+mod report;
 mod simplify;
 mod state_space;
 mod svg;
 mod syntax;
 
-pub use algebra::rational::Rational;
+pub use algebra::Rational;
 pub use causality::{AlgebraicLoop, Causality, Mode};
 pub use coefficients::Numbers;
 pub use expr::Expr;

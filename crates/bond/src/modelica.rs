@@ -26,6 +26,11 @@ pub struct Modelica {
     pub text: String,
     /// The origin of each line.
     pub origins: Vec<Option<Span>>,
+    /// The variables of the model that are the inputs of the graph, in the order of those. Of a source with a value it is the
+    /// source's own variable, which an equation determines.
+    pub inputs: Vec<String>,
+    /// The variables of the model that are the outputs of the graph, in the order of those.
+    pub outputs: Vec<String>,
 }
 
 impl Modelica {
@@ -56,7 +61,9 @@ pub fn to_modelica(graph: &Graph, name: &str) -> Modelica {
     let (causality, _) = Causality::assign(graph, &Mode::default());
     let mut writer = Writer::new(graph, causality);
     writer.model(name);
-    Modelica { name: writer.name, text: writer.text, origins: writer.origins }
+    let inputs = graph.inputs.ids().map(|id| writer.input_variable(id)).collect();
+    let outputs = graph.outputs.iter().map(|output| writer.output_name(output)).collect();
+    Modelica { name: writer.name, text: writer.text, origins: writer.origins, inputs, outputs }
 }
 
 /// Where the effort and flow of a bond are found.
@@ -355,9 +362,24 @@ impl<'a> Writer<'a> {
             self.line(Some(input.span), &text);
         }
         for output in &self.graph.outputs {
-            let name = self.free_name(&output.name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_"));
-            let text = format!("  output Real {} = {} \"{}\";", quoted(&name), self.print(&output.value), output.name);
+            let (name, value) = (self.output_name(output), self.print(&output.value));
+            let text = format!("  output Real {name} = {value} \"{}\";", output.name);
             self.line(Some(output.span), &text);
+        }
+    }
+
+    fn output_name(&self, output: &Output) -> String {
+        quoted(&self.free_name(&output.name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_")))
+    }
+
+    /// The variable of the model that is an input of the graph.
+    fn input_variable(&self, id: InputId) -> String {
+        let input = &self.graph.inputs[id];
+        match input.source {
+            Some(_) if input.value.is_some() => self.print(&Expr::Leaf(Leaf::Input(id))),
+            Some(_) => self.input_name(id),
+            None if input.name.contains('.') => self.input_name(id),
+            None => quoted(&input.name),
         }
     }
 

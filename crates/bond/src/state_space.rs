@@ -8,12 +8,12 @@
 
 use base::Diagnostic;
 
-use crate::algebra::rational::Rational;
-use crate::algebra::sparse::{Field, Row, Singular, System, combined, row};
 use crate::causality::Causality;
 use crate::coefficients::{Coefficients, Numbers, Symbols};
 use crate::equations::{Columns, Equation, NotLinear, equations, linear, rate};
 use crate::graph::*;
+use algebra::rational::Rational;
+use algebra::sparse::{Field, Row, Singular, System, combined, row};
 
 /// Rows of entries.
 pub type Matrix<F> = Vec<Vec<F>>;
@@ -69,7 +69,7 @@ impl StateSpace<Rational> {
     /// With the parameters as symbols.
     pub fn symbolic(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
         let mut symbols = Symbols::new(graph);
-        let made = crate::algebra::budget::within(BUDGET, || build(graph, causality, &mut symbols));
+        let made = algebra::budget::within(BUDGET, || build(graph, causality, &mut symbols));
         let mut made = made.unwrap_or_else(|| {
             let what = "the symbolic state space has too many terms to be of use";
             Err(Diagnostic::error("too-large", what).hint("take numbers, or give the graph fewer loops of resistors"))

@@ -35,6 +35,10 @@ pub enum Command {
     Simulate(Box<Simulate>),
     /// Linearise a model: state space, poles, zeros, transfer functions and their diagrams
     Linearize(Box<Linearize>),
+    /// Report about a bond graph: causality, simplification, state space
+    Bond(Bond),
+    /// Draw a bond graph
+    Diagram(Drawing),
     /// Write a model of another language as Modelica text
     Translate(Translate),
     /// Draw variables of a result file
@@ -124,6 +128,60 @@ pub enum Diagram {
     RootLocus,
     Step,
     Impulse,
+}
+
+#[derive(Args, Debug)]
+pub struct Bond {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    /// What to report, separated by commas; without it, all of it
+    #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
+    pub show: Vec<BondPart>,
+
+    /// Draw the graph as it is and after each step of its simplification into this folder
+    #[arg(long, value_name = "DIR")]
+    pub drawings: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum BondPart {
+    /// Strokes, states, dependent storages, algebraic loops
+    Causality,
+    /// The steps that lead to a simpler graph
+    Simplification,
+    /// Matrices with symbols
+    StateSpace,
+    /// Derivatives and outputs as formulas, also of nonlinear graphs
+    Equations,
+}
+
+#[derive(Args, Debug)]
+pub struct Drawing {
+    #[command(flatten)]
+    pub subject: Subject,
+
+    /// What to draw
+    #[arg(long, value_enum)]
+    pub layer: Option<Layer>,
+
+    /// Draw the simplified graph
+    #[arg(long)]
+    pub simplify: bool,
+
+    /// The file to write, .svg; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Layer {
+    /// The diagram layer of a class
+    Diagram,
+    /// The icon layer of a class
+    Icon,
+    /// The bond graph with its causal strokes
+    Bondgraph,
 }
 
 #[derive(Args, Debug)]

@@ -37,6 +37,8 @@ fn run() -> ExitCode {
         Command::Equations(equations) => commands::equations::run(equations, style),
         Command::Simulate(simulate) => commands::simulate::run(simulate, style),
         Command::Linearize(linearize) => commands::linearize::run(linearize, style),
+        Command::Bond(bond) => commands::bond::run(bond, style),
+        Command::Diagram(diagram) => commands::diagram::run(diagram, style),
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
         Command::Examples(examples) => commands::examples::run(examples),

@@ -224,11 +224,17 @@ impl Libraries {
     /// or cannot be read. What is wrong is in `diagnostics`.
     pub fn translation(&mut self, path: &Path) -> Option<String> {
         self.front_end_of(path)?;
-        let text = self.read(path, None)?;
-        let file = self.sources.add(path, text.clone());
+        let (file, text) = self.text_of(path)?;
         let (translated, diagnostics) = self.front_end_of(path)?.translate(file, path, &text);
         self.diagnostics.extend(diagnostics);
         Some(translated.text().to_owned())
+    }
+
+    /// The text of a file, as one of the sources; `None`: it cannot be read, and `diagnostics` say why.
+    pub fn text_of(&mut self, path: &Path) -> Option<(FileId, Arc<str>)> {
+        let text = self.read(path, None)?;
+        let file = self.sources.add(path, text.clone());
+        Some((file, text))
     }
 
     fn add_predefined(&mut self) {

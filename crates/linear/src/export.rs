@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use crate::{Complex, Matrix, StateSpace};
 
 pub use analysis::{reach_text, transfer_text, zeros_text};
-pub use latex::latex;
+pub use latex::{latex, name as latex_name};
 pub use matlab::matlab;
-pub use modelica::modelica;
+pub use modelica::{identifier as modelica_identifier, modelica};
 pub use python::python;
-pub use text::{modes_text, text};
+pub use text::{modes_text, rates_text, text};
 
 /// An entry of a symbolic state space.
 #[derive(Clone, PartialEq, Debug)]
@@ -140,11 +140,6 @@ fn named_lists<T>(system: &StateSpace<T>) -> [(&'static str, Vec<(&str, &str)>);
         ("inputs", system.inputs.iter().map(|signal| (signal.name.as_str(), signal.unit.as_str())).collect()),
         ("outputs", system.outputs.iter().map(|signal| (signal.name.as_str(), signal.unit.as_str())).collect()),
     ]
-}
-
-fn is_symbolic<T: Cell>(system: &StateSpace<T>) -> bool {
-    let has_text = |matrix: &Matrix<T>| matrix.entries().iter().any(|cell| cell.number().is_none());
-    named_matrices(system).iter().any(|(_, matrix)| has_text(matrix))
 }
 
 fn with_unit((name, unit): &(&str, &str)) -> String {

@@ -32,6 +32,6 @@ pub use matrix::Matrix;
 pub use modes::{Mode, Participation, modes, poles};
 pub use response::{Excitation, TimeResponse, time_response};
 pub use staircase::{HiddenMode, RANK_TOLERANCE, Reach, controllability, dual, minimal, observability, pbh};
-pub use state_space::{Signal, State, StateSpace};
+pub use state_space::{Parameter, Signal, State, StateSpace};
 pub use transfer::{TransferFunction, polynomial, transfer_function};
 pub use zeros::zeros;

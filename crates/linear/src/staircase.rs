@@ -184,6 +184,7 @@ pub fn dual(system: &StateSpace) -> StateSpace {
         states: system.states.clone(),
         inputs: system.outputs.clone(),
         outputs: system.inputs.clone(),
+        parameters: Vec::new(),
     }
 }
 

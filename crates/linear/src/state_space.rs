@@ -36,6 +36,15 @@ impl State {
     }
 }
 
+/// A name that symbolic entries use.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// As the entries write it.
+    pub name: String,
+    /// `None` where it has none.
+    pub value: Option<f64>,
+}
+
 /// Entries are numbers for every analysis; exports also take texts ([`crate::Entry`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StateSpace<T = f64> {
@@ -53,6 +62,8 @@ pub struct StateSpace<T = f64> {
     pub inputs: Vec<Signal>,
     /// The outputs, in the order of the rows of C.
     pub outputs: Vec<Signal>,
+    /// Of symbolic entries.
+    pub parameters: Vec<Parameter>,
 }
 
 impl<T> StateSpace<T> {
@@ -70,7 +81,7 @@ impl<T> StateSpace<T> {
                 return Err(Error::Shape { matrix: name, expected, found });
             }
         }
-        Ok(Self { a, b, c, d, states, inputs, outputs })
+        Ok(Self { a, b, c, d, states, inputs, outputs, parameters: Vec::new() })
     }
 
     /// The number of states.
@@ -88,6 +99,7 @@ impl<T> StateSpace<T> {
             states: self.states.clone(),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
+            parameters: self.parameters.clone(),
         }
     }
 }
@@ -120,6 +132,7 @@ impl StateSpace {
             states: self.states.clone(),
             inputs: vec![self.inputs[input].clone()],
             outputs: vec![self.outputs[output].clone()],
+            parameters: Vec::new(),
         })
     }
 

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use base::{Diagnostic, FileId, Span, Translated};
-use bond::{Causality, Graph, Mode};
+use bond::{Causality, Mode};
 use dymola::Dymola;
 use lang::FrontEnd;
+
+use crate::bond_graphs;
 
 pub(crate) fn all() -> Vec<Box<dyn FrontEnd>> {
     vec![Box::new(BondGraphs), Box::new(DymolaModels)]
@@ -35,14 +37,11 @@ impl FrontEnd for BondGraphs {
     fn translate(&self, file: FileId, path: &Path, text: &str) -> (Translated, Vec<Diagnostic>) {
         let whole = Span::new(file, 0, u32::try_from(text.len()).unwrap_or(u32::MAX));
         let mut made = Translated::new(whole);
-        let (tree, mut diagnostics) = bond::parse(text, file);
-        let (graph, said) = Graph::new(&tree);
-        diagnostics.extend(said);
+        let (graph, mut diagnostics) = bond_graphs::read(file, text);
         let Some(graph) = graph else { return (made, diagnostics) };
         // Contradictions are errors here, with the path through the graph, and not singular equations later.
         diagnostics.extend(Causality::assign(&graph, &Mode::default()).1);
-        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let modelica = bond::to_modelica(&graph, &class_name(&name));
+        let modelica = bond::to_modelica(&graph, &class_name(path));
         for (line, origin) in modelica.text.split_inclusive('\n').zip(&modelica.origins) {
             made.write_for(origin.unwrap_or(whole), line);
         }
@@ -51,7 +50,8 @@ impl FrontEnd for BondGraphs {
 }
 
 /// A name for the class of a file: `two-tanks.bond` holds `two_tanks`.
-fn class_name(stem: &str) -> String {
+pub(crate) fn class_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         true => name,

@@ -1,5 +1,8 @@
 //! The whole way from text to trajectory in one place: `pipeline.rs` is the way, the rest reports about it.
 
+mod affine;
+mod bond_graphs;
+mod elimination;
 mod experiment;
 mod formats;
 mod front_ends;
@@ -15,8 +18,10 @@ mod stage;
 mod start_from;
 mod statistics;
 mod summary;
+mod symbolic;
 mod target;
 
+pub use bond_graphs::BondGraph;
 pub use experiment::Settings;
 pub use inputs::{inputs_of, signal, signals_of_file};
 pub use inspection::{Checked, Inspected, Verdict};
@@ -31,4 +36,5 @@ pub use stage::{Seconds, Stage};
 pub use start_from::{split_start_from, start_from_time, start_point};
 pub use statistics::Statistics;
 pub use summary::{BlockSummary, DiagnosticEntry, Differentiated, Events, Flat, StateSet, Status, Structure, Summary};
+pub use symbolic::{EntryNotation, Symbol, SymbolicSpace};
 pub use target::{Choice, Target, TargetError};

@@ -11,9 +11,12 @@ use dae::{Causality, Model, VarId, Variability, VariableType};
 use linear::{Matrix, Signal, State, StateSpace};
 use simulate::{Past, Reached, Simulation, StartPoint};
 
+use crate::bond_graphs::{BondGraph, is_bond_graph};
+use crate::elimination::state_space;
 use crate::names::{list, nearest};
 use crate::pipeline::{Failed, Request, Session};
 use crate::stage::Stage;
+use crate::symbolic::SymbolicSpace;
 
 /// What is to be linearised, and where.
 #[derive(Clone, Debug, Default)]
@@ -47,9 +50,10 @@ impl Session {
         wanted: &LinearRequest,
         options: impl FnOnce(&dae::Experiment) -> Result<simulate::Options, String>,
     ) -> Result<Vec<Linearization>, Failed> {
+        let (wanted, labels) = self.signals_of_graph(request, wanted)?;
         let model = self.flatten(request)?;
         let options = options(&model.experiment).map_err(Failed::Call)?;
-        let signals = Signals::of(&model, wanted).map_err(Failed::Call)?;
+        let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
         let program = self.structure(model).and_then(|schedule| self.compile(schedule))?;
         let opened = match opened {
@@ -60,7 +64,8 @@ impl Session {
         let mut run = Run { options, signals, opened, program };
         let found = run.linearize(&wanted.times, &mut self.stage);
         match found {
-            Ok((points, warnings)) => {
+            Ok((mut points, warnings)) => {
+                points.iter_mut().for_each(|point| labels.rename(&mut point.system));
                 self.diagnostics.extend(warnings);
                 self.stage = Stage::Done;
                 Ok(points)
@@ -70,6 +75,70 @@ impl Session {
                 Err(Failed::Model)
             }
         }
+    }
+
+    /// The state space of a linear model with symbols for its parameters.
+    pub fn linearize_symbolic(
+        &mut self,
+        request: &Request,
+        wanted: &LinearRequest,
+        options: impl FnOnce(&dae::Experiment) -> Result<simulate::Options, String>,
+    ) -> Result<SymbolicSpace, Failed> {
+        if is_bond_graph(&request.target) && wanted.inputs.is_none() && wanted.outputs.is_none() {
+            let BondGraph { graph, causality } = self.bond_graph(request)?;
+            let space = self.symbolic_graph(&graph, &causality)?;
+            self.stage = Stage::Done;
+            return Ok(space);
+        }
+        let (wanted, labels) = self.signals_of_graph(request, wanted)?;
+        let model = self.flatten(request)?;
+        let options = options(&model.experiment).map_err(Failed::Call)?;
+        let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
+        let opened = self.opened(&model, &signals)?;
+        let schedule = self.structure(model)?;
+        let program = self.compile(schedule.clone())?;
+        let schedule = match opened {
+            Some(model) => self.structure(model)?,
+            None => schedule,
+        };
+        self.stage = Stage::Initialise;
+        let mut simulation = Simulation::of(&program, &options);
+        let found = simulation.initialise().and_then(|_| symbolic(&schedule, &program, &simulation, &signals));
+        match found {
+            Ok(mut space) => {
+                labels.rename(&mut space.system);
+                self.stage = Stage::Done;
+                Ok(space)
+            }
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                Err(Failed::Model)
+            }
+        }
+    }
+
+    /// The inputs and outputs of a bond graph, where none are named: variables of its model, and what they are called.
+    fn signals_of_graph(
+        &mut self,
+        request: &Request,
+        wanted: &LinearRequest,
+    ) -> Result<(LinearRequest, Labels), Failed> {
+        let mut labels = Labels::default();
+        let mut wanted = wanted.clone();
+        if !is_bond_graph(&request.target) || (wanted.inputs.is_some() && wanted.outputs.is_some()) {
+            return Ok((wanted, labels));
+        }
+        let BondGraph { graph, .. } = self.bond_graph(request)?;
+        let modelica = bond::to_modelica(&graph, &graph.name);
+        if wanted.inputs.is_none() {
+            wanted.inputs = Some(modelica.inputs);
+            labels.inputs = graph.inputs.values().map(|input| input.name.clone()).collect();
+        }
+        if wanted.outputs.is_none() {
+            wanted.outputs = Some(modelica.outputs);
+            labels.outputs = graph.outputs.iter().map(|output| output.name.clone()).collect();
+        }
+        Ok((wanted, labels))
     }
 
     /// The model with inputs where equations determine what is asked for as an input.
@@ -86,6 +155,40 @@ impl Session {
         }
         Ok(Some(opened))
     }
+}
+
+/// What the inputs and outputs of a bond graph are called there; empty where they keep their names.
+#[derive(Default)]
+struct Labels {
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+impl Labels {
+    fn rename<T>(&self, system: &mut StateSpace<T>) {
+        let named = |signals: &mut Vec<Signal>, labels: &[String]| {
+            signals.iter_mut().zip(labels).for_each(|(signal, label)| signal.name.clone_from(label));
+        };
+        named(&mut system.inputs, &self.inputs);
+        named(&mut system.outputs, &self.outputs);
+    }
+}
+
+/// Parameters have the values that they have in the run.
+fn symbolic(
+    schedule: &transform::Schedule,
+    program: &Program,
+    simulation: &Simulation,
+    signals: &Signals,
+) -> Found<SymbolicSpace> {
+    let (model, run) = (&schedule.model, program.model());
+    let by_name: rustc_hash::FxHashMap<String, VarId> =
+        run.variables.ids().map(|id| (run.variable_name(id), id)).collect();
+    let value = |id: VarId| Some(simulation.value(*by_name.get(&model.variable_name(id))?));
+    let own: rustc_hash::FxHashMap<String, VarId> =
+        model.variables.ids().map(|id| (model.variable_name(id), id)).collect();
+    let ids = |names: &[String]| -> Vec<VarId> { names.iter().filter_map(|name| own.get(name).copied()).collect() };
+    state_space(schedule, &ids(&signals.inputs), &ids(&signals.outputs), &value)
 }
 
 /// The inputs and outputs by their names.

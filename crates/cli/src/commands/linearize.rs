@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use session::{Failed, LinearRequest, Linearization, RunOptions, Settings};
 
 use crate::arguments::{Diagram, LinearFormat, Linearize};
-use crate::commands::plot;
+use crate::commands::{plot, symbolic};
 use crate::exit::Failure;
 use crate::names;
 use crate::style::{Style, print};
@@ -17,8 +17,7 @@ use crate::subject::Call;
 
 pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
     if arguments.symbolic {
-        let message = "`--symbolic` is not available yet; without it the matrices are numbers at the operating point";
-        return Err(Failure::call(message.to_owned()));
+        return symbolic::run(arguments, style);
     }
     let mut call = Call::new(&arguments.subject, style);
     let points = match linearized(arguments, &mut call) {
@@ -37,6 +36,16 @@ pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
 }
 
 fn linearized(arguments: &Linearize, call: &mut Call) -> Result<Vec<Linearization>, Failed> {
+    let (wanted, options) = wanted(arguments)?;
+    let request = call.request()?;
+    call.session.linearize(&request, &wanted, options)
+}
+
+/// How the run to the points is to be made, once the experiment of the model is known.
+type MadeOptions = Result<RunOptions, String>;
+
+/// What the call asks for.
+pub fn wanted(arguments: &Linearize) -> Result<(LinearRequest, impl Fn(&dae::Experiment) -> MadeOptions), Failed> {
     let mut times = arguments.at.clone();
     times.sort_by(f64::total_cmp);
     if times.iter().any(|time| !time.is_finite()) {
@@ -48,31 +57,31 @@ fn linearized(arguments: &Linearize, call: &mut Call) -> Result<Vec<Linearizatio
         solver: arguments.solver.clone(),
         ..Settings::default()
     };
-    let last = times.last().copied();
-    let options = |experiment: &dae::Experiment| {
-        let start = settings.start_time.or(experiment.start_time).unwrap_or(0.0);
-        if let Some(early) = times.first().filter(|&&time| time < start) {
-            return Err(format!("the run begins at {}, so there is nothing at {}", Decimal(start), Decimal(*early)));
-        }
-        // The stop time bounds the steps only.
-        let stop_time = last.filter(|&last| last > start).or(experiment.stop_time.filter(|&stop| stop > start));
-        let settings = Settings { stop_time: Some(stop_time.unwrap_or(start + 1.0)), ..settings.clone() };
-        Ok(RunOptions { steady_state: arguments.steady_state, ..settings.resolve(experiment)? })
-    };
     let wanted = LinearRequest {
         inputs: arguments.inputs.as_deref().map(names::split),
         outputs: arguments.outputs.as_deref().map(names::split),
         times: times.clone(),
     };
-    let request = call.request()?;
-    call.session.linearize(&request, &wanted, options)
+    let steady_state = arguments.steady_state;
+    let options = move |experiment: &dae::Experiment| {
+        let start = settings.start_time.or(experiment.start_time).unwrap_or(0.0);
+        if let Some(early) = times.first().filter(|&&time| time < start) {
+            return Err(format!("the run begins at {}, so there is nothing at {}", Decimal(start), Decimal(*early)));
+        }
+        // The stop time bounds the steps only.
+        let last = times.last().copied();
+        let stop_time = last.filter(|&last| last > start).or(experiment.stop_time.filter(|&stop| stop > start));
+        let settings = Settings { stop_time: Some(stop_time.unwrap_or(start + 1.0)), ..settings.clone() };
+        Ok(RunOptions { steady_state, ..settings.resolve(experiment)? })
+    };
+    Ok((wanted, options))
 }
 
 fn minimal(point: Linearization) -> Result<Linearization, Failure> {
     Ok(Linearization { system: linear::minimal(&point.system, RANK_TOLERANCE).map_err(failure)?, ..point })
 }
 
-fn failure(error: linear::Error) -> Failure {
+pub fn failure(error: linear::Error) -> Failure {
     Failure::call(error.to_string())
 }
 
@@ -97,7 +106,7 @@ fn text_of(arguments: &Linearize, class: &str, points: &[Linearization]) -> Resu
     Ok(text)
 }
 
-fn last_name(class: &str) -> String {
+pub fn last_name(class: &str) -> String {
     let name = class.rsplit('.').next().unwrap_or(class);
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
@@ -125,9 +134,9 @@ fn object(class: &str, point: &Linearization) -> Result<Value, Failure> {
     Ok(Value::Object(object))
 }
 
-type Roots = Vec<linear::Complex>;
+pub type Roots = Vec<linear::Complex>;
 
-fn poles_and_zeros(system: &StateSpace) -> Result<(Roots, Roots), Failure> {
+pub fn poles_and_zeros(system: &StateSpace) -> Result<(Roots, Roots), Failure> {
     let poles = linear::poles(system).map_err(failure)?;
     let has_both = !system.inputs.is_empty() && !system.outputs.is_empty();
     let zeros = if has_both { linear::zeros(system, RANK_TOLERANCE).map_err(failure)? } else { Vec::new() };
@@ -189,7 +198,7 @@ fn figure(system: &StateSpace, diagram: Diagram) -> Result<Figure, linear::Error
     }
 }
 
-fn write(arguments: &Linearize, text: &str) -> Result<(), Failure> {
+pub fn write(arguments: &Linearize, text: &str) -> Result<(), Failure> {
     match &arguments.output {
         None => print(text),
         Some(path) => std::fs::write(path, text)

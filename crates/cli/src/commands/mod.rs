@@ -1,11 +1,14 @@
 //! One file a command.
 
+pub mod bond;
 pub mod check;
 pub mod completions;
+pub mod diagram;
 pub mod equations;
 pub mod examples;
 pub mod flatten;
 pub mod linearize;
 pub mod plot;
 pub mod simulate;
+pub mod symbolic;
 pub mod translate;

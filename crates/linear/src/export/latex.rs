@@ -52,7 +52,8 @@ fn column(entries: Vec<String>) -> String {
     format!("\\left(\\begin{{array}}{{c}} {} \\end{{array}}\\right)", entries.join(" \\\\ "))
 }
 
-fn name(name: &str) -> String {
+/// A name as LaTeX, for formulas.
+pub fn name(name: &str) -> String {
     let mut out = String::from("\\mathrm{");
     for character in name.chars() {
         match character {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Cell, is_symbolic, named_lists, named_matrices, with_unit};
+use super::{Cell, named_lists, named_matrices, with_unit};
 use crate::StateSpace;
 
 /// The script.
@@ -12,8 +12,11 @@ pub fn matlab<T: Cell>(system: &StateSpace<T>) -> String {
         let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
         let _ = writeln!(out, "% {key}: {}", names.join(", "));
     }
-    if is_symbolic(system) {
-        out.push_str("% The matrices hold expressions: assign the parameters first.\n");
+    for parameter in &system.parameters {
+        let _ = match parameter.value {
+            Some(value) => writeln!(out, "{} = {};", parameter.name, value.exact()),
+            None => writeln!(out, "% assign `{}` first: it has no value", parameter.name),
+        };
     }
     for (name, matrix) in named_matrices(system) {
         if matrix.rows() == 0 || matrix.columns() == 0 {

@@ -10,12 +10,17 @@ use crate::StateSpace;
 
 /// The model, under a name.
 pub fn modelica<T: Cell>(system: &StateSpace<T>, name: &str) -> String {
-    let mut taken = HashSet::new();
+    let mut taken: HashSet<String> =
+        system.parameters.iter().map(|parameter| parameter.name.trim_matches('\'').to_owned()).collect();
     let states: Vec<String> = system.states.iter().map(|state| unique(&state.name, &mut taken)).collect();
     let inputs: Vec<String> = system.inputs.iter().map(|signal| unique(&signal.name, &mut taken)).collect();
     let outputs: Vec<String> = system.outputs.iter().map(|signal| unique(&signal.name, &mut taken)).collect();
     let name = identifier(name);
     let mut out = format!("model {name} \"Linear model: deviations from the point of linearisation\"\n");
+    for parameter in &system.parameters {
+        let value = parameter.value.map_or(String::new(), |value| format!(" = {}", value.exact()));
+        let _ = writeln!(out, "  parameter Real {}{value};", parameter.name);
+    }
     for (name, signal) in inputs.iter().zip(&system.inputs) {
         let _ = writeln!(out, "  input Real {name}{};", unit(&signal.unit));
     }
@@ -85,7 +90,8 @@ fn unique(name: &str, taken: &mut HashSet<String>) -> String {
     identifier(&candidate)
 }
 
-fn identifier(name: &str) -> String {
+/// A name as an identifier, quoted where it has to be.
+pub fn identifier(name: &str) -> String {
     let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base::is_reserved(name) {
         return name.to_owned();

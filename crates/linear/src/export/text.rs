@@ -26,6 +26,18 @@ pub fn text<T: Cell>(system: &StateSpace<T>) -> String {
     out
 }
 
+/// `B` and `D` as coefficients of the derivatives of inputs.
+pub fn rates_text<T: Cell>(system: &StateSpace<T>) -> String {
+    let names = |list: Vec<&str>| list.into_iter().map(|name| format!("der({name})")).collect::<Vec<String>>();
+    let states = names(system.states.iter().map(|state| state.name.as_str()).collect());
+    let inputs = names(system.inputs.iter().map(|signal| signal.name.as_str()).collect());
+    let outputs: Vec<String> = system.outputs.iter().map(|signal| signal.name.clone()).collect();
+    let mut out = String::new();
+    push_matrix(&mut out, "B'", &system.b, &states, &inputs);
+    push_matrix(&mut out, "D'", &system.d, &outputs, &inputs);
+    out
+}
+
 fn push_list(out: &mut String, title: &str, names: &[String]) {
     let mut line = format!("{title:<9}");
     for (number, name) in names.iter().enumerate() {

@@ -3,17 +3,21 @@
 
 use num_bigint::BigInt;
 
-use crate::algebra::gcd::{content_in, gcd};
-use crate::algebra::polynomial::{Monomial, Polynomial};
+use crate::gcd::{content_in, gcd};
+use crate::polynomial::{Monomial, Polynomial};
 
 /// `integer · monomial · Π factor^power`, no factor constant, in the order of their leading terms.
 #[derive(Clone, Debug)]
 pub struct Factored {
+    /// The number before the product.
     pub integer: BigInt,
+    /// Powers of variables.
     pub monomial: Monomial,
+    /// The other factors with their powers.
     pub factors: Vec<(Polynomial, u32)>,
 }
 
+/// The factors of a polynomial, as far as they are found.
 pub fn factor(polynomial: &Polynomial) -> Factored {
     if polynomial.is_zero() {
         return Factored { integer: BigInt::default(), monomial: Monomial::default(), factors: Vec::new() };
@@ -70,6 +74,7 @@ fn split(polynomial: &Polynomial) -> Option<(Polynomial, Polynomial)> {
 }
 
 impl Factored {
+    /// Whether there is no variable in it.
     pub fn is_integer(&self) -> bool {
         self.monomial.0.is_empty() && self.factors.is_empty()
     }

@@ -9,7 +9,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::algebra::budget::spend;
+use crate::budget::spend;
 
 /// Variables are numbers; lower ones are written first.
 pub type Variable = u32;
@@ -19,10 +19,12 @@ pub type Variable = u32;
 pub struct Monomial(pub SmallVec<[(Variable, u32); 4]>);
 
 impl Monomial {
+    /// The power of a variable, the highest one in a polynomial.
     pub fn degree(&self, variable: Variable) -> u32 {
         self.0.iter().find(|(other, _)| *other == variable).map_or(0, |(_, exponent)| *exponent)
     }
 
+    /// The product.
     pub fn times(&self, other: &Monomial) -> Monomial {
         self.merge(other, |left, right| Some(left + right)).unwrap_or_default()
     }
@@ -32,6 +34,7 @@ impl Monomial {
         self.merge(other, |left, right| left.checked_sub(right))
     }
 
+    /// The greatest common divisor.
     pub fn common(&self, other: &Monomial) -> Monomial {
         self.merge(other, |left, right| Some(left.min(right))).unwrap_or_default()
     }
@@ -84,22 +87,27 @@ impl PartialOrd for Monomial {
 /// Terms in decreasing order, no coefficient zero.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Polynomial {
+    /// Monomials with their coefficients, no coefficient zero, in descending order.
     pub terms: Vec<(Monomial, BigInt)>,
 }
 
 impl Polynomial {
+    /// A number.
     pub fn constant(value: BigInt) -> Self {
         if value.is_zero() { Self::default() } else { Self { terms: vec![(Monomial::default(), value)] } }
     }
 
+    /// The number one.
     pub fn one() -> Self {
         Self::constant(BigInt::one())
     }
 
+    /// A variable alone.
     pub fn variable(variable: Variable) -> Self {
         Self::term(Monomial(SmallVec::from_slice(&[(variable, 1)])), BigInt::one())
     }
 
+    /// One term.
     pub fn term(monomial: Monomial, coefficient: BigInt) -> Self {
         if coefficient.is_zero() { Self::default() } else { Self { terms: vec![(monomial, coefficient)] } }
     }
@@ -110,10 +118,12 @@ impl Polynomial {
         Self { terms }
     }
 
+    /// Whether it has no terms.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()
     }
 
+    /// Whether it is the number one.
     pub fn is_one(&self) -> bool {
         self.as_constant().is_some_and(One::is_one)
     }
@@ -126,14 +136,17 @@ impl Polynomial {
         }
     }
 
+    /// Whether the leading coefficient is negative.
     pub fn is_negative(&self) -> bool {
         self.terms.first().is_some_and(|(_, coefficient)| coefficient.is_negative())
     }
 
+    /// The power of a variable, the highest one in a polynomial.
     pub fn degree(&self, variable: Variable) -> u32 {
         self.terms.iter().map(|(monomial, _)| monomial.degree(variable)).max().unwrap_or(0)
     }
 
+    /// The variables that occur, in ascending order.
     pub fn variables(&self) -> Vec<Variable> {
         let mut all: Vec<Variable> =
             self.terms.iter().flat_map(|(monomial, _)| monomial.0.iter().map(|(variable, _)| *variable)).collect();
@@ -154,12 +167,14 @@ impl Polynomial {
         content
     }
 
+    /// The greatest monomial that divides all terms.
     pub fn common_monomial(&self) -> Monomial {
         let mut terms = self.terms.iter().map(|(monomial, _)| monomial);
         let Some(first) = terms.next() else { return Monomial::default() };
         terms.fold(first.clone(), |common, monomial| common.common(monomial))
     }
 
+    /// The product with a number.
     pub fn scaled(&self, factor: &BigInt) -> Self {
         if factor.is_zero() {
             return Self::default();
@@ -175,6 +190,7 @@ impl Polynomial {
         Self { terms: self.terms.iter().map(|(monomial, value)| (monomial.clone(), value / divisor)).collect() }
     }
 
+    /// The product with a monomial.
     pub fn times_monomial(&self, factor: &Monomial) -> Self {
         if factor.0.is_empty() {
             return self.clone();
@@ -239,6 +255,7 @@ impl Polynomial {
         result
     }
 
+    /// The polynomial with these coefficients of the powers of a variable.
     pub fn from_coefficients(coefficients: &[Polynomial], variable: Variable) -> Self {
         let mut sum = Polynomial::default();
         for (power, coefficient) in coefficients.iter().enumerate() {
@@ -252,6 +269,7 @@ impl Polynomial {
         sum
     }
 
+    /// The derivative with respect to a variable.
     pub fn derivative(&self, variable: Variable) -> Self {
         let mut terms = Vec::new();
         let power = Monomial(SmallVec::from_slice(&[(variable, 1)]));
@@ -266,6 +284,7 @@ impl Polynomial {
         Self { terms }
     }
 
+    /// The value where the variables have values.
     pub fn evaluate(&self, values: &[f64]) -> f64 {
         let power = |(variable, exponent): &(Variable, u32)| {
             values.get(*variable as usize).copied().unwrap_or(f64::NAN).powi(*exponent as i32)
@@ -276,6 +295,7 @@ impl Polynomial {
         self.terms.iter().map(term).sum()
     }
 
+    /// A power.
     pub fn power(&self, exponent: u32) -> Self {
         let mut result = Polynomial::one();
         for _ in 0..exponent {

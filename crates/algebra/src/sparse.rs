@@ -7,14 +7,23 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// What elimination needs of coefficients.
 pub trait Field: Clone {
+    /// Whether there is no rounding.
     const EXACT: bool;
+    /// Zero.
     fn zero() -> Self;
+    /// One.
     fn one() -> Self;
+    /// Whether it is zero.
     fn is_zero(&self) -> bool;
+    /// The sum.
     fn add(&self, other: &Self) -> Self;
+    /// The product.
     fn multiply(&self, other: &Self) -> Self;
+    /// The negative.
     fn negate(&self) -> Self;
+    /// The reciprocal, where there is one.
     fn invert(&self) -> Option<Self>;
     /// Of numbers, to compare pivots.
     fn size(&self) -> f64;
@@ -73,15 +82,20 @@ pub type Row<F> = Vec<(u32, F)>;
 
 /// `Σ coefficient·column = 0` for each row; the first `unknowns` columns are sought as functions of the others.
 pub struct System<F> {
+    /// How many columns are sought.
     pub unknowns: usize,
+    /// The equations.
     pub rows: Vec<Row<F>>,
 }
 
 /// The rows that determine no unknown, what they say about the other columns, and the unknowns left open.
 #[derive(Clone, Debug)]
 pub struct Singular<F> {
+    /// Rows that determine no unknown.
     pub rows: Vec<usize>,
+    /// What they say about the other columns.
     pub constraints: Vec<Row<F>>,
+    /// Unknowns that are left open.
     pub unknowns: Vec<usize>,
 }
 

@@ -4,20 +4,23 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed};
 
-use crate::algebra::factor::{Factored, factor};
-use crate::algebra::gcd::gcd;
-use crate::algebra::polynomial::{Monomial, Polynomial, Variable};
-use crate::algebra::sparse::Field;
+use crate::factor::{Factored, factor};
+use crate::gcd::gcd;
+use crate::polynomial::{Monomial, Polynomial, Variable};
+use crate::sparse::Field;
 
 /// In lowest terms, the denominator with a positive leading coefficient, so that equal functions are equal values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Rational {
-    pub(crate) numerator: Polynomial,
-    pub(crate) denominator: Polynomial,
+    /// Above the line.
+    pub numerator: Polynomial,
+    /// Below the line.
+    pub denominator: Polynomial,
 }
 
 impl Rational {
-    pub(crate) fn new(numerator: Polynomial, denominator: Polynomial) -> Option<Self> {
+    /// The quotient; `None` where the denominator is zero.
+    pub fn new(numerator: Polynomial, denominator: Polynomial) -> Option<Self> {
         if denominator.is_zero() {
             return None;
         }
@@ -36,11 +39,13 @@ impl Rational {
         Self { numerator, denominator }
     }
 
-    pub(crate) fn integer(value: i64) -> Self {
+    /// A whole number.
+    pub fn integer(value: i64) -> Self {
         Self { numerator: Polynomial::constant(BigInt::from(value)), denominator: Polynomial::one() }
     }
 
-    pub(crate) fn variable(variable: Variable) -> Self {
+    /// A variable alone.
+    pub fn variable(variable: Variable) -> Self {
         Self { numerator: Polynomial::variable(variable), denominator: Polynomial::one() }
     }
 
@@ -61,21 +66,36 @@ impl Rational {
         Self::new(Polynomial::constant(top), Polynomial::constant(bottom))
     }
 
-    pub(crate) fn is_one(&self) -> bool {
+    /// Whether it is the number one.
+    pub fn is_one(&self) -> bool {
         self.numerator.is_one() && self.denominator.is_one()
     }
 
-    pub(crate) fn inverse(&self) -> Option<Self> {
+    /// The number, where it is one.
+    pub fn as_number(&self) -> Option<f64> {
+        let is_number = self.numerator.as_constant().is_some() && self.denominator.as_constant().is_some();
+        is_number.then(|| self.evaluate(&[]))
+    }
+
+    /// The variables that occur, in no order.
+    pub fn variables(&self) -> impl Iterator<Item = Variable> {
+        self.numerator.variables().into_iter().chain(self.denominator.variables())
+    }
+
+    /// The reciprocal, where there is one.
+    pub fn inverse(&self) -> Option<Self> {
         (!self.numerator.is_zero()).then(|| Self::reduced(self.denominator.clone(), self.numerator.clone()))
     }
 
-    pub(crate) fn power(&self, exponent: i32) -> Option<Self> {
+    /// A power, where there is one.
+    pub fn power(&self, exponent: i32) -> Option<Self> {
         let base = if exponent < 0 { self.inverse()? } else { self.clone() };
         let exponent = exponent.unsigned_abs();
         Some(Self { numerator: base.numerator.power(exponent), denominator: base.denominator.power(exponent) })
     }
 
-    pub(crate) fn evaluate(&self, values: &[f64]) -> f64 {
+    /// The value where the variables have values.
+    pub fn evaluate(&self, values: &[f64]) -> f64 {
         self.numerator.evaluate(values) / self.denominator.evaluate(values)
     }
 
@@ -115,13 +135,21 @@ impl Rational {
         let sign = if top.integer.is_negative() { "-" } else { "" };
         let (number, divisor) = coefficient(&top.integer.abs(), &bottom.integer);
         let spaced = |text: String| text.replace('*', " ");
+        // A sum alone needs no brackets.
+        let alone = |text: String, factored: &Factored| {
+            let is_power = factored.factors.first().is_some_and(|(_, power)| *power > 1);
+            let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+            match inner.filter(|_| factor_count(factored) == 1 && !is_power) {
+                Some(inner) => inner.to_owned(),
+                None => text,
+            }
+        };
         let above = spaced(product(number, &top, name));
         let below = spaced(product(divisor, &bottom, name));
         if below == "1" {
-            let above = if above.contains(" + ") && !sign.is_empty() { format!("({above})") } else { above };
-            return format!("{sign}{above}");
+            return if sign.is_empty() { alone(above, &top) } else { format!("{sign}{above}") };
         }
-        format!("{sign}\\frac{{{above}}}{{{below}}}")
+        format!("{sign}\\frac{{{}}}{{{}}}", alone(above, &top), alone(below, &bottom))
     }
 }
 

@@ -1,10 +1,9 @@
 //! Rational functions form a field, and common divisors are common and greatest: on random polynomials.
 
-use super::factor::factor;
-use super::gcd::gcd;
-use super::polynomial::{Monomial, Polynomial};
-use super::rational::Rational;
-use super::sparse::Field;
+use algebra::Rational;
+use algebra::gcd::gcd;
+use algebra::polynomial::{Monomial, Polynomial};
+use algebra::sparse::Field;
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
@@ -71,7 +70,7 @@ proptest! {
     #[test]
     fn factors(a in polynomial(), b in polynomial()) {
         let whole = &a * &b;
-        let factored = factor(&whole);
+        let factored = algebra::factor::factor(&whole);
         let mut product = Polynomial::constant(factored.integer.clone()).times_monomial(&factored.monomial);
         for (factor, power) in &factored.factors {
             product = &product * &factor.power(*power);

@@ -9,8 +9,8 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
-use crate::algebra::budget::spend;
-use crate::algebra::polynomial::{Polynomial, Variable};
+use crate::budget::spend;
+use crate::polynomial::{Polynomial, Variable};
 
 /// The greatest common divisor, with a positive leading coefficient; of zero and zero it is zero.
 pub fn gcd(one: &Polynomial, other: &Polynomial) -> Polynomial {
@@ -35,6 +35,7 @@ pub fn gcd(one: &Polynomial, other: &Polynomial) -> Polynomial {
     positive(primitive.times_monomial(&monomial).scaled(&integer))
 }
 
+/// The greatest common divisor of all of them.
 pub fn gcd_all<'a>(polynomials: impl IntoIterator<Item = &'a Polynomial>) -> Polynomial {
     let mut result = Polynomial::default();
     for polynomial in polynomials {

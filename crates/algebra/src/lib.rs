@@ -1,0 +1,12 @@
+//! Exact algebra over named parameters, and linear systems over numbers or such functions.
+
+pub mod budget;
+pub mod factor;
+pub mod gcd;
+pub mod polynomial;
+pub mod rational;
+pub mod sparse;
+
+pub use polynomial::{Polynomial, Variable};
+pub use rational::Rational;
+pub use sparse::Field;

@@ -1,0 +1,149 @@
+//! `gyrator linearize --symbolic`: matrices and transfer functions with symbols for the parameters.
+
+use std::fmt::Write as _;
+
+use linear::export::{self, Cell, Entry};
+use linear::{Matrix, Parameter, StateSpace};
+use serde_json::{Map, Value, json};
+use session::{EntryNotation, SymbolicSpace};
+
+use crate::arguments::{LinearFormat, Linearize};
+use crate::commands::linearize::{last_name, poles_and_zeros, wanted, write};
+use crate::exit::Failure;
+use crate::style::Style;
+use crate::subject::Call;
+
+pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
+    for (given, name) in [(arguments.minimal, "--minimal"), (arguments.plot.is_some(), "--plot")] {
+        if given {
+            let message = format!("`{name}` needs numbers; leave out `--symbolic`");
+            return Err(Failure::call(message));
+        }
+    }
+    let mut call = Call::new(&arguments.subject, style);
+    let found = wanted(arguments).and_then(|(wanted, options)| {
+        let request = call.request()?;
+        call.session.linearize_symbolic(&request, &wanted, options)
+    });
+    let space = match found {
+        Ok(space) => space,
+        Err(failed) => return Err(call.failed(failed)),
+    };
+    call.tell();
+    let class = call.session.class.clone();
+    let format = if arguments.subject.json { LinearFormat::Json } else { arguments.format };
+    write(arguments, &text_of(&class, &space, format)?)
+}
+
+fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat) -> Result<String, Failure> {
+    let headed = |comment: &str, body: String| {
+        let conditions = space.conditions.iter().map(|condition| format!("{comment} holds where {condition}\n"));
+        format!("{comment} {class}\n{}{body}", conditions.collect::<String>())
+    };
+    if space.rates.is_some() && matches!(format, LinearFormat::Matlab | LinearFormat::Python | LinearFormat::Modelica) {
+        let message = "derivatives of inputs are needed, which this format has no place for; take text, json or latex";
+        return Err(Failure::call(message.to_owned()));
+    }
+    Ok(match format {
+        LinearFormat::Text => text(class, space),
+        LinearFormat::Json => format!("{:#}\n", json_of(class, space)?),
+        LinearFormat::Latex => headed("%", latex(space)),
+        LinearFormat::Matlab => headed("%", export::matlab(&space.entries(EntryNotation::Matlab))),
+        LinearFormat::Python => headed("#", export::python(&space.entries(EntryNotation::Python))),
+        LinearFormat::Modelica => {
+            let name = format!("{}_linear", last_name(class));
+            headed("//", export::modelica(&space.entries(EntryNotation::Modelica), &name))
+        }
+    })
+}
+
+/// Matrices, the values of the parameters in them, and transfer functions.
+pub fn text(class: &str, space: &SymbolicSpace) -> String {
+    let system = space.entries(EntryNotation::Plain);
+    let mut text = format!("{class}\n\n{}", export::text(&system));
+    if let Some([states, outputs]) = space.rate_entries() {
+        text += "\nand with the derivatives of the inputs\n";
+        let rates = StateSpace { b: states, d: outputs, ..system.clone() };
+        text += &export::rates_text(&rates);
+    }
+    text += &parameters_text(&system.parameters);
+    for condition in &space.conditions {
+        let _ = writeln!(text, "holds where {condition}");
+    }
+    let functions = space.transfer_functions();
+    if !functions.is_empty() {
+        text += "\ntransfer functions\n";
+    }
+    for (output, input, function) in functions {
+        let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
+        let _ = writeln!(text, "{input} → {output}: {}", function.exact());
+    }
+    text
+}
+
+fn parameters_text(parameters: &[Parameter]) -> String {
+    if parameters.is_empty() {
+        return String::new();
+    }
+    let values = parameters.iter().map(|parameter| match parameter.value {
+        Some(value) => format!("{} = {}", parameter.name, value.short()),
+        None => parameter.name.clone(),
+    });
+    format!("\nparameters: {}\n", values.collect::<Vec<_>>().join(", "))
+}
+
+fn latex(space: &SymbolicSpace) -> String {
+    let system = space.entries(EntryNotation::Plain);
+    let mut text = export::latex(&system);
+    if let Some([states, outputs]) = space.rate_entries() {
+        text += "% with the derivatives of the inputs\n";
+        let none = |rows: usize| Matrix::<Entry>::from_fn(rows, 0, |_, _| Entry::Number(0.0));
+        let (n, p) = (system.order(), system.outputs.len());
+        text += &export::latex(&StateSpace { a: none(n), b: states, c: none(p), d: outputs, ..system.clone() });
+    }
+    let functions = space.transfer_functions();
+    if !functions.is_empty() {
+        text += "\\begin{align*}\n";
+        let lines = functions.iter().map(|(output, input, function)| {
+            let name = |name: &str| export::latex_name(name);
+            let (input, output) = (name(&system.inputs[*input].name), name(&system.outputs[*output].name));
+            format!("G_{{{output}, {input}}}(s) &= {}", function.latex())
+        });
+        text += &lines.collect::<Vec<_>>().join(" \\\\\n");
+        text += "\n\\end{align*}\n";
+    }
+    text
+}
+
+fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
+    let (poles, zeros) = match space.numbers() {
+        Some(numbers) => poles_and_zeros(&numbers)?,
+        None => (Vec::new(), Vec::new()),
+    };
+    let system = space.entries(EntryNotation::Plain);
+    let mut object = Map::new();
+    object.insert("model".to_owned(), Value::from(class));
+    object.extend(export::json(&system, &poles, &zeros));
+    if let Some([states, outputs]) = space.rate_entries() {
+        let rows = |matrix: &Matrix<Entry>| -> Value {
+            (0..matrix.rows()).map(|i| matrix.row(i).iter().map(Cell::json).collect::<Value>()).collect()
+        };
+        object.insert("B_rate".to_owned(), rows(&states));
+        object.insert("D_rate".to_owned(), rows(&outputs));
+    }
+    let parameters = system.parameters.iter().map(|it| (it.name.clone(), it.value.map_or(Value::Null, Value::from)));
+    object.insert("parameters".to_owned(), Value::Object(parameters.collect()));
+    if !space.conditions.is_empty() {
+        object.insert("conditions".to_owned(), json!(space.conditions));
+    }
+    let functions: Vec<Value> = space
+        .transfer_functions()
+        .into_iter()
+        .map(|(output, input, function)| {
+            let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
+            json!({ "input": input, "output": output, "function": function.exact() })
+        })
+        .collect();
+    object.insert("transfer_functions".to_owned(), Value::Array(functions));
+    Ok(Value::Object(object))
+}

@@ -1,0 +1,69 @@
+//! Bond graphs of files `.bond`, with their causality.
+
+use std::path::Path;
+
+use base::{Diagnostic, FileId};
+use bond::{Causality, Graph, Mode};
+
+use crate::front_ends::class_name;
+use crate::pipeline::{Failed, Request, Session};
+
+/// A graph in which causality is assigned.
+#[derive(Clone, Debug)]
+pub struct BondGraph {
+    /// The elements and bonds.
+    pub graph: Graph,
+    /// The strokes, states, dependent storages and algebraic loops.
+    pub causality: Causality,
+}
+
+impl Session {
+    /// The bond graph that a call means.
+    pub fn bond_graph(&mut self, request: &Request) -> Result<BondGraph, Failed> {
+        self.diagnostics.clear();
+        self.libraries.forget();
+        let path = Path::new(&request.target);
+        if !self.libraries.exists(path) {
+            return Err(Failed::Call(format!("there is no file `{}`", request.target)));
+        }
+        let text = self.libraries.text_of(path);
+        self.diagnostics.append(&mut self.libraries.diagnostics);
+        let Some((file, text)) = text else { return Err(Failed::Model) };
+        let (graph, diagnostics) = read(file, &text);
+        self.assigned(path, graph, diagnostics)
+    }
+
+    fn assigned(
+        &mut self,
+        path: &Path,
+        graph: Option<Graph>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Result<BondGraph, Failed> {
+        let failed = diagnostics.iter().any(Diagnostic::is_error);
+        self.diagnostics.extend(diagnostics);
+        let Some(mut graph) = graph.filter(|_| !failed) else { return Err(Failed::Model) };
+        if graph.name.is_empty() {
+            graph.name = class_name(path);
+        }
+        self.class = graph.name.clone();
+        let (causality, said) = Causality::assign(&graph, &Mode::default());
+        self.diagnostics.extend(said);
+        match causality {
+            Some(causality) => Ok(BondGraph { graph, causality }),
+            None => Err(Failed::Model),
+        }
+    }
+}
+
+/// Whether a call means a file with a bond graph.
+pub(crate) fn is_bond_graph(target: &str) -> bool {
+    Path::new(target).extension().is_some_and(|ending| ending == "bond")
+}
+
+/// The graph of a text, and what is wrong with it.
+pub(crate) fn read(file: FileId, text: &str) -> (Option<Graph>, Vec<Diagnostic>) {
+    let (tree, mut diagnostics) = bond::parse(text, file);
+    let (graph, said) = Graph::new(&tree);
+    diagnostics.extend(said);
+    (graph, diagnostics)
+}

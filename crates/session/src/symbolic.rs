@@ -1,0 +1,322 @@
+//! State spaces whose entries are rational functions of the parameters: what is common to bond graphs and Modelica models, in the
+//! notations of other programs, and their transfer functions.
+
+use std::collections::HashSet;
+
+use algebra::sparse::{System, row};
+use algebra::{Field, Polynomial, Rational, Variable};
+use bond::{Causality, Graph, Numbers};
+use linear::export::{self, Entry};
+use linear::{Matrix, Parameter, Signal, State, StateSpace};
+
+use crate::pipeline::{Failed, Session};
+
+/// A state space with symbols in its entries.
+#[derive(Clone, Debug)]
+pub struct SymbolicSpace {
+    /// The matrices and names.
+    pub system: StateSpace<Rational>,
+    /// Coefficients of the derivatives of inputs in `ẋ` and `y`, where they are needed.
+    pub rates: Option<[Matrix<Rational>; 2]>,
+    /// What the variables of the entries are.
+    pub symbols: Vec<Symbol>,
+    /// Conditions on parameters that hold at their values, and that the matrices rest on.
+    pub conditions: Vec<String>,
+}
+
+/// A parameter, or a constant expression that is no rational function of parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Symbol {
+    /// As in the model.
+    pub name: String,
+    /// `None` where it has none.
+    pub value: Option<f64>,
+}
+
+/// How entries are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryNotation {
+    /// Names as in the model.
+    Plain,
+    /// Names are identifiers of MATLAB and Octave.
+    Matlab,
+    /// Names are identifiers of Python, powers are `**`.
+    Python,
+    /// Names are identifiers of Modelica.
+    Modelica,
+}
+
+/// Transfer functions are made for systems up to this order.
+const LARGEST_ORDER: usize = 8;
+/// More pairs of inputs and outputs have none.
+const MOST_PAIRS: usize = 9;
+/// Products of terms for the transfer functions.
+const BUDGET: u64 = 300_000;
+
+impl SymbolicSpace {
+    /// The symbolic state space of a bond graph.
+    pub fn of_graph(graph: &Graph, causality: &Causality) -> Result<Self, base::Diagnostic> {
+        let space = bond::StateSpace::symbolic(graph, causality)?;
+        let matrix = |rows: &bond::Matrix<Rational>, columns: usize| {
+            Matrix::from_fn(rows.len(), columns, |i, j| rows[i][j].clone())
+        };
+        let (n, m) = (space.states.len(), space.inputs.len());
+        let element = |name: &str| name.rsplit_once('.').map_or(String::new(), |(element, _)| element.to_owned());
+        let system = StateSpace {
+            a: matrix(&space.a, n),
+            b: matrix(&space.b, m),
+            c: matrix(&space.c, n),
+            d: matrix(&space.d, m),
+            states: space.states.iter().map(|name| State::new(name, "", element(name))).collect(),
+            inputs: graph
+                .inputs
+                .values()
+                .map(|input| Signal::new(&input.name, input.unit.clone().unwrap_or_default()))
+                .collect(),
+            outputs: space.outputs.iter().map(|name| Signal::new(name, "")).collect(),
+            parameters: Vec::new(),
+        };
+        let rates = space.needs_input_rates().then(|| [matrix(&space.b_rate, m), matrix(&space.d_rate, m)]);
+        // Parameters without values are symbols all the same.
+        let mut numbers = Numbers::new(graph, &[]).ok();
+        let symbols = space.symbols.iter().zip(&space.definitions).map(|(name, definition)| Symbol {
+            name: name.clone(),
+            value: numbers.as_mut().and_then(|numbers| numbers.of(definition)),
+        });
+        let symbols = symbols.collect();
+        Ok(Self { system, rates, symbols, conditions: Vec::new() })
+    }
+
+    /// The matrices at the values of the parameters; `None` where one that occurs has no value.
+    pub fn numbers(&self) -> Option<StateSpace> {
+        let values: Vec<f64> = self.symbols.iter().map(|symbol| symbol.value.unwrap_or(f64::NAN)).collect();
+        let system = StateSpace { parameters: Vec::new(), ..self.system.map(|entry| entry.evaluate(&values)) };
+        let is_finite = |matrix: &Matrix| matrix.entries().iter().all(|value| value.is_finite());
+        let has_values = [&system.a, &system.b, &system.c, &system.d].into_iter().all(is_finite);
+        has_values.then_some(system)
+    }
+
+    /// The symbols that occur in the entries, by their numbers.
+    fn used(&self) -> Vec<usize> {
+        let mut used = vec![false; self.symbols.len()];
+        let system = &self.system;
+        let rates = self.rates.iter().flatten();
+        for entry in [&system.a, &system.b, &system.c, &system.d].into_iter().chain(rates).flat_map(|it| it.entries()) {
+            for variable in entry.variables() {
+                used[variable as usize] = true;
+            }
+        }
+        (0..used.len()).filter(|&symbol| used[symbol]).collect()
+    }
+
+    fn names(&self, notation: EntryNotation) -> Vec<String> {
+        let mut taken: HashSet<String> = reserved(notation).iter().map(|&name| name.to_owned()).collect();
+        let mut name = |symbol: &Symbol| match notation {
+            EntryNotation::Plain => symbol.name.clone(),
+            EntryNotation::Modelica => export::modelica_identifier(&symbol.name),
+            EntryNotation::Matlab | EntryNotation::Python => {
+                let plain: String =
+                    symbol.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                let is_letter = plain.starts_with(|c: char| c.is_ascii_alphabetic());
+                let mut name = if is_letter { plain } else { format!("p{plain}") };
+                while !taken.insert(name.clone()) {
+                    name.push_str("_p");
+                }
+                name
+            }
+        };
+        self.symbols.iter().map(&mut name).collect()
+    }
+
+    /// The state space with texts as entries, and the parameters that they name.
+    pub fn entries(&self, notation: EntryNotation) -> StateSpace<Entry> {
+        let names = self.names(notation);
+        let mut system = self.system.map(|value| entry(value, notation, &names));
+        let parameters = self.used().into_iter();
+        system.parameters = parameters
+            .map(|symbol| Parameter { name: names[symbol].clone(), value: self.symbols[symbol].value })
+            .collect();
+        system
+    }
+
+    /// The coefficients of the derivatives of inputs as texts.
+    pub fn rate_entries(&self) -> Option<[Matrix<Entry>; 2]> {
+        let names = self.names(EntryNotation::Plain);
+        let texts = |matrix: &Matrix<Rational>| matrix.map(|value| entry(value, EntryNotation::Plain, &names));
+        self.rates.as_ref().map(|[states, outputs]| [texts(states), texts(outputs)])
+    }
+
+    /// The transfer functions of small systems, with the row of the output and the column of the input: as text and as LaTeX.
+    pub fn transfer_functions(&self) -> Vec<(usize, usize, Entry)> {
+        let (n, inputs, outputs) = (self.system.order(), self.system.inputs.len(), self.system.outputs.len());
+        if n > LARGEST_ORDER || inputs * outputs > MOST_PAIRS || self.rates.is_some() {
+            return Vec::new();
+        }
+        let s = self.symbols.len() as Variable;
+        let found = algebra::budget::within(BUDGET, || self.transfer_matrix(s)).flatten();
+        let Some(found) = found else { return Vec::new() };
+        let names = self.names(EntryNotation::Plain);
+        let latex_names: Vec<String> = names.iter().map(|name| export::latex_name(name)).collect();
+        let functions = found.into_iter().enumerate().map(|(place, value)| {
+            let text = quotient(&value, s, &names, false);
+            let latex = quotient(&value, s, &latex_names, true);
+            (place / inputs, place % inputs, Entry::Text { text, latex })
+        });
+        functions.collect()
+    }
+
+    /// `C·(s·1 − A)⁻¹·B + D`, row by row.
+    fn transfer_matrix(&self, s: Variable) -> Option<Vec<Rational>> {
+        let StateSpace { a, b, c, d, .. } = &self.system;
+        let (n, inputs) = (a.rows(), b.columns());
+        let rows = (0..n).map(|i| {
+            let mut entries: Vec<(u32, Rational)> = (0..n).map(|j| (j as u32, a[(i, j)].negate())).collect();
+            entries.push((i as u32, Rational::variable(s)));
+            entries.extend((0..inputs).map(|j| ((n + j) as u32, b[(i, j)].negate())));
+            row(entries)
+        });
+        let solution = System { unknowns: n, rows: rows.collect() }.solve().ok()?;
+        let mut found = Vec::with_capacity(c.rows() * inputs);
+        for i in 0..c.rows() {
+            for j in 0..inputs {
+                let mut sum = d[(i, j)].clone();
+                for (k, state) in solution.iter().enumerate() {
+                    if let Ok(place) = state.binary_search_by_key(&((n + j) as u32), |(column, _)| *column) {
+                        sum = sum.add(&c[(i, k)].multiply(&state[place].1));
+                    }
+                }
+                found.push(sum);
+            }
+        }
+        Some(found)
+    }
+}
+
+impl Session {
+    /// The symbolic state space of a bond graph.
+    pub fn symbolic_graph(&mut self, graph: &Graph, causality: &Causality) -> Result<SymbolicSpace, Failed> {
+        SymbolicSpace::of_graph(graph, causality).map_err(|diagnostic| {
+            self.diagnostics.push(diagnostic);
+            Failed::Model
+        })
+    }
+}
+
+fn entry(value: &Rational, notation: EntryNotation, names: &[String]) -> Entry {
+    if let Some(number) = value.as_number().filter(|_| notation != EntryNotation::Plain) {
+        return Entry::Number(number);
+    }
+    let text = value.print(&|variable| names[variable as usize].clone());
+    let text = if notation == EntryNotation::Python { text.replace('^', "**") } else { text };
+    let latex = value.latex(&|variable| export::latex_name(&names[variable as usize]));
+    Entry::Text { text, latex }
+}
+
+/// Names that the scripts use themselves, or that their languages keep.
+fn reserved(notation: EntryNotation) -> &'static [&'static str] {
+    match notation {
+        EntryNotation::Plain | EntryNotation::Modelica => &[],
+        EntryNotation::Matlab => &[
+            "A",
+            "B",
+            "C",
+            "D",
+            "sys",
+            "names",
+            "ss",
+            "set",
+            "exist",
+            "zeros",
+            "pkg",
+            "load",
+            "control",
+            "break",
+            "case",
+            "catch",
+            "continue",
+            "else",
+            "elseif",
+            "end",
+            "for",
+            "function",
+            "global",
+            "if",
+            "otherwise",
+            "parfor",
+            "persistent",
+            "return",
+            "switch",
+            "try",
+            "while",
+        ],
+        EntryNotation::Python => &[
+            "A", "B", "C", "D", "sys", "np", "control", "False", "None", "True", "and", "as", "assert", "async",
+            "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
+            "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+            "while", "with", "yield", "float",
+        ],
+    }
+}
+
+/// A quotient of polynomials in `s`, highest power first.
+fn quotient(value: &Rational, s: Variable, names: &[String], latex: bool) -> String {
+    let (above, is_sum) = polynomial(&value.numerator, s, names, latex);
+    let (below, _) = polynomial(&value.denominator, s, names, latex);
+    match (below.as_str(), latex) {
+        ("1", _) => above,
+        (_, true) => format!("\\frac{{{above}}}{{{below}}}"),
+        (_, false) if is_sum => format!("({above})/({below})"),
+        (_, false) => format!("{above}/({below})"),
+    }
+}
+
+/// Whether a text adds terms outside of brackets.
+fn is_sum(text: &str) -> bool {
+    let mut depth = 0;
+    let bytes = text.as_bytes();
+    (0..bytes.len()).any(|place| {
+        match bytes[place] {
+            b'(' | b'{' => depth += 1,
+            b')' | b'}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && (bytes[place..].starts_with(b" + ") || bytes[place..].starts_with(b" - "))
+    })
+}
+
+/// The text, and whether it has several terms.
+fn polynomial(value: &Polynomial, s: Variable, names: &[String], latex: bool) -> (String, bool) {
+    let coefficients = value.coefficients(s);
+    let mut terms: Vec<String> = Vec::new();
+    for (power, coefficient) in coefficients.into_iter().enumerate().rev().filter(|(_, it)| !it.is_zero()) {
+        let whole = Rational { numerator: coefficient, denominator: Polynomial::one() };
+        let name = |variable: Variable| names[variable as usize].clone();
+        let factor = if latex { whole.latex(&name) } else { whole.print(&name) };
+        let times = if latex { " " } else { "*" };
+        let powered = match (power, latex) {
+            (0, _) => String::new(),
+            (1, _) => "s".to_owned(),
+            (_, true) => format!("s^{{{power}}}"),
+            (_, false) => format!("s^{power}"),
+        };
+        let factor = if !powered.is_empty() && is_sum(&factor) { format!("({factor})") } else { factor };
+        terms.push(match (factor.as_str(), powered.is_empty()) {
+            (_, true) => factor,
+            ("1", false) => powered,
+            ("-1", false) => format!("-{powered}"),
+            (_, false) => format!("{factor}{times}{powered}"),
+        });
+    }
+    if terms.is_empty() {
+        return ("0".to_owned(), false);
+    }
+    let mut text = String::new();
+    for (index, term) in terms.iter().enumerate() {
+        match (index, term.strip_prefix('-')) {
+            (0, _) => text.push_str(term),
+            (_, Some(rest)) => text.push_str(&format!(" - {rest}")),
+            (_, None) => text.push_str(&format!(" + {term}")),
+        }
+    }
+    (text, terms.len() > 1)
+}
