@@ -73,6 +73,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "diodes",
+        about: "ideal diodes without `pre` in linear systems, against all combinations that agree with themselves",
+        case: crate::diodes::case,
+        tested: 60,
+    },
+    Family {
         name: "discrete",
         about: "when clauses, algorithms and event iteration, against an interpreter of the specification",
         case: crate::discrete::case,

@@ -23,6 +23,7 @@ mod crossings;
 mod delays;
 mod dense;
 mod descriptor;
+mod diodes;
 mod discrete;
 mod functions;
 mod gears;

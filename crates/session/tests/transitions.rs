@@ -84,7 +84,7 @@ fn masses_that_touch_pass_it_on_in_an_instant() {
     expect![[r#"
         0.8 mode 1 left, mode 2 entered: hit[1] is true; decided: x[2] - x[1] < 0.2 by its crossing
         0.8 mode 2 left, mode 3 entered: hit[1] is false, hit[2] is true; decided: x[2] - x[1] < 0.2 by its crossing, x[3] - x[2] < 0.2 by its crossing
-        0.8 mode 3 left, mode 1 entered: hit[2] is false; decided: x[3] - x[2] < 0.2 by its direction
+        0.8 mode 3 left, mode 1 entered: hit[2] is false; decided: x[2] - x[1] < 0.2 by its rest, x[3] - x[2] < 0.2 by its direction
     "#]]
     .assert_eq(&modes);
 }

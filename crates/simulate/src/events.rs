@@ -10,6 +10,7 @@ use crate::event_log::{Entry, Journal};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::at_origin;
 use crate::reinit::Reinit;
+use crate::resting;
 
 /// Iterations after which an event counts as one that never comes to rest.
 const MOST_ITERATIONS: u32 = 200;
@@ -166,6 +167,9 @@ fn iterate_with_bands(
 fn evaluate(machine: &mut Machine) -> Result<(), Trouble> {
     let program = &machine.program.clone();
     machine.run(|sections| &sections.events, Phase::Live)?;
+    while resting::decide(machine)? {
+        machine.run(|sections| &sections.events, Phase::Live)?;
+    }
     // A relation that changes here may turn the way another one goes from here.
     for _ in 0..MOST_TURNS {
         if machine.ahead == 0.0 || !program.look_ahead(&mut machine.memory, machine.ahead) {

@@ -10,6 +10,7 @@ use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
 use crate::machine::{Machine, Phase, Trouble};
 use crate::places::not_finite;
+use crate::resting;
 
 /// Leaves memory at the start of the simulation, events at the first instant done. Returns the clockwork for the rest.
 pub fn initialise(
@@ -26,6 +27,8 @@ pub fn initialise(
     machine.systems.reset();
     program.pass_event(&mut machine.memory);
     machine.memory.set_initial(true);
+    let span = (stop - time).abs();
+    machine.resting.begin(time, span, 1e-4 * span);
     solve(machine)?;
     conditions::check(machine)?;
     // The initial problem may have determined the parameters of samples.
@@ -39,6 +42,7 @@ pub fn initialise(
     program.save_pre(&mut machine.memory);
     log.write(&Entry::Initialised { time });
     machine.systems.forget_factors(program);
+    machine.resting.begin(time, span, 1e-4 * span);
     let mut aftermath = events::pass(machine, names, log, &mut clockwork, time, &mut events::Unwatched)?;
     aftermath.terminated = first.terminated.or(aftermath.terminated);
     program.take_arguments(&mut machine.memory);
@@ -82,7 +86,11 @@ fn solve(machine: &mut Machine) -> Result<(), Trouble> {
 
 /// The initial section until its discrete variables agree with their left limits' consequences.
 fn settle(machine: &mut Machine) -> Result<(), Trouble> {
-    machine.run(|sections| &sections.initial, Phase::Live)
+    machine.run(|sections| &sections.initial, Phase::Live)?;
+    while resting::decide(machine)? {
+        machine.run(|sections| &sections.initial, Phase::Live)?;
+    }
+    Ok(())
 }
 
 fn follow_homotopy(machine: &mut Machine, program: &Program) -> Result<(), Trouble> {

@@ -37,6 +37,7 @@ mod profile;
 mod projection;
 mod real_time;
 mod reinit;
+mod resting;
 mod rhythm;
 mod run;
 mod signals;

@@ -11,6 +11,7 @@ use crate::arrangement::Arrangement;
 use crate::branches::Branches;
 use crate::guesses::Guesses;
 use crate::nominal::nominal;
+use crate::resting::Resting;
 use crate::systems::{self, Systems};
 
 pub use crate::systems::Phase;
@@ -50,6 +51,7 @@ pub struct Machine {
     evaluations: Option<Evaluations>,
     /// How far relations on time look ahead of the instant of an event.
     pub ahead: f64,
+    pub resting: Resting,
     /// How often systems were solved in place, and whether that lost digits: then no system is.
     solved_in_place: u64,
     is_careful: bool,
@@ -79,6 +81,7 @@ impl Machine {
             anchor: nonlinear_unknowns(&program),
             evaluations: None,
             ahead: 0.0,
+            resting: Resting::new(&program),
             solved_in_place: 0,
             is_careful: false,
             tolerance: 1e-6,

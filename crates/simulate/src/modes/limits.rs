@@ -19,6 +19,8 @@ const RESTING: f64 = 1e-7;
 const MOVED: f64 = 1e-9;
 /// Rounding errors relative to the largest values of the model.
 const ROUNDING: f64 = 1e-13;
+/// A residue that changes by less than this does not move.
+const STILL: f64 = 1e-15;
 /// Rounds after which relations that keep changing each other are left as they are.
 const MOST_ROUNDS: usize = 12;
 
@@ -40,6 +42,8 @@ pub struct Horizon {
 pub struct Found {
     /// Relations (by their place in the list of the runtime) that stay at zero.
     pub open: Vec<usize>,
+    /// Those of them that do not move at all.
+    pub still: Vec<usize>,
     /// The residues that are zero, and how far from it they count as such.
     pub at_zero: Vec<(usize, f64)>,
 }
@@ -54,7 +58,7 @@ pub enum Reason {
     /// It is zero and leaves zero to this side.
     Future,
     /// It is zero and stays there.
-    Past,
+    Rest,
 }
 
 impl Reason {
@@ -64,7 +68,7 @@ impl Reason {
             Reason::Value => "value",
             Reason::Trigger => "crossing",
             Reason::Future => "direction",
-            Reason::Past => "past",
+            Reason::Rest => "rest",
         }
     }
 }
@@ -144,8 +148,9 @@ fn settle_after(
         wanted.clear();
         wanted.resize(count, None);
         reasons.clear();
-        reasons.resize(count, Reason::Past);
+        reasons.resize(count, Reason::Rest);
         found.open.clear();
+        found.still.clear();
         found.at_zero.clear();
         for k in 0..count {
             if impulses[k].abs() > 1e-9 * largest_impulse && impulses[k] != 0.0 {
@@ -155,22 +160,27 @@ fn settle_after(
             } else if residues[k].is_finite() {
                 let number = runtime.switch.as_ref().map(|switch| switch.shared[k]);
                 let trigger = assumption.triggers.iter().find(|(trigger, _)| Some(*trigger) == number);
-                let became = trigger.map(|&(_, state)| state);
                 found.at_zero.push((k, residues[k].abs()));
-                wanted[k] = became;
-                match became {
-                    Some(_) => reasons[k] = Reason::Trigger,
-                    None => found.open.push(k),
-                }
+                wanted[k] = trigger.map(|&(_, state)| state);
+                found.open.push(k);
             }
         }
+        let made = |&k: &usize| scratch.wanted[k].map(|became| (k, became));
+        let triggers: Vec<(usize, f64)> = found.open.iter().filter_map(made).collect();
         if assumption.follow {
             let number = |k: usize| runtime.switch.as_ref().map(|switch| switch.shared[k]);
             let rests = |&k: &usize| number(k).is_some_and(|number| assumption.resting.contains(&number));
             let (resting, mut moving): (Vec<usize>, Vec<usize>) = found.open.iter().partition(|k| rests(k));
-            follow(runtime, &mut moving, horizon, scratch);
+            follow(runtime, &mut moving, &mut found.still, horizon, scratch);
             moving.extend(resting);
             found.open = moving;
+        }
+        // What made the event is what it became, whichever way it goes from here, unless it stays.
+        for &(k, became) in &triggers {
+            if !assumption.follow || !found.open.contains(&k) {
+                (scratch.wanted[k], scratch.reasons[k]) = (Some(became), Reason::Trigger);
+                found.open.retain(|&open| open != k);
+            }
         }
         // What counts as zero must not make events.
         let scales = &scratch.scales;
@@ -178,7 +188,8 @@ fn settle_after(
         for &k in &found.open {
             // What a constraint of the mode holds at zero is as far from it as the constraint is met.
             found.at_zero.push((k, RESTING * scales[k]));
-            scratch.wanted[k] = runtime.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
+            let before = || runtime.switch.as_ref().and_then(|switch| left.relation(switch.shared[k]));
+            scratch.wanted[k] = if assumption.follow { Some(0.0) } else { before() };
         }
         if !apply(runtime, &scratch.wanted) {
             break;
@@ -263,9 +274,15 @@ fn impulses(runtime: &mut ModeRuntime, jump: &Jump, residues: &[f64], impulses: 
     }
 }
 
-/// Follows the residues at `open`, which are zero, into the future; those that do not leave zero remain. A step that cannot
-/// be taken says nothing about residues.
-fn follow(runtime: &mut ModeRuntime, open: &mut Vec<usize>, horizon: Horizon, scratch: &mut Scratch) {
+/// Follows the residues at `open`, which are zero, into the future; those that do not leave zero remain, and those that do not
+/// change by more than rounding are `still`. A step that cannot be taken says nothing about residues.
+fn follow(
+    runtime: &mut ModeRuntime,
+    open: &mut Vec<usize>,
+    still: &mut Vec<usize>,
+    horizon: Horizon,
+    scratch: &mut Scratch,
+) {
     if open.is_empty() {
         return;
     }
@@ -299,6 +316,7 @@ fn follow(runtime: &mut ModeRuntime, open: &mut Vec<usize>, horizon: Horizon, sc
         evaluate(runtime, None, there);
         // A residue that has hardly moved is far from leaving, also if it goes with the square of time.
         let mut growth = FASTEST_GROWTH;
+        still.clear();
         open.retain(|&k| {
             let moved = there[k] - residues[k];
             let (distance, end) = (moved.abs(), MOVED * scales[k]);
@@ -306,6 +324,9 @@ fn follow(runtime: &mut ModeRuntime, open: &mut Vec<usize>, horizon: Horizon, sc
                 (wanted[k], reasons[k]) = (Some(moved.signum()), Reason::Future);
             } else if distance * FASTEST_GROWTH > end {
                 growth = GROWTH;
+            }
+            if distance <= STILL * scales[k] {
+                still.push(k);
             }
             distance <= end
         });

@@ -87,6 +87,8 @@ struct InstantScratch {
     residues: Vec<f64>,
     /// The relations at zero that called for another mode in the last trial, and what they become.
     callers: Vec<(usize, f64)>,
+    /// No mode agrees with itself as long as what stays at zero is zero, so that this may have either sign.
+    may_choose: bool,
 }
 
 /// How much work the modes were.
@@ -370,12 +372,15 @@ impl Switching {
     pub fn start(&mut self, runtime: &mut Box<ModeRuntime>) -> Result<Start, Trouble> {
         let time = self.options.start_time;
         let first = self.first(runtime);
-        let outcome = search(
-            first,
-            Preference::Continuous,
-            |key| Ok::<_, Trouble>(self.try_start(runtime, key)),
-            |_, _| Ok(true),
-        )?;
+        let mut start = |this: &mut Self, may_choose: bool| {
+            this.scratch.may_choose = may_choose;
+            let attempt = |key: &Key| Ok::<_, Trouble>(this.try_start(runtime, key));
+            search(first.clone(), Preference::Continuous, attempt, |_, _| Ok(true))
+        };
+        let mut outcome = start(self, false)?;
+        if outcome.is_err() {
+            outcome = start(self, true)?;
+        }
         if let Ok(key) = outcome {
             self.activate(runtime, &key);
             self.sizes.note(runtime);
@@ -462,7 +467,7 @@ impl Switching {
             Ok(limits) => limits,
             Err(trouble) => return fails(trouble),
         };
-        let confirms = runtime.agrees(key) || confirm_open(runtime, key, &limits.open);
+        let confirms = runtime.agrees(key) || self.scratch.may_choose && confirm_open(runtime, key, &limits, horizon);
         let wanted = runtime.found_key();
         self.last[index] = Outcome { at_zero: limits.at_zero, start: Some(first), ..Outcome::default() };
         if confirms { Trial::Confirmed { jumps: false } } else { Trial::Calls(wanted) }
@@ -476,17 +481,22 @@ impl Switching {
         first: Key,
         last_step: f64,
     ) -> Result<(), Trouble> {
-        let mut horizon = self.horizon(left.time, last_step);
+        let horizon = self.horizon(left.time, last_step);
+        // Values may be as far from zero as the errors of integration are.
+        let wide = Horizon { zero: self.drift(), ..horizon };
         self.findings.discrete_loop = None;
+        self.scratch.may_choose = false;
         if self.repeat(runtime, left, &first, horizon) {
             return Ok(());
         }
         let from = (self.active, first.clone());
-        let mut outcome = self.search_from(runtime, left, first.clone(), horizon)?;
-        if matches!(outcome, Err(NoMode::None(_))) {
-            // Values may be as far from zero as the errors of integration are.
-            horizon.zero = self.drift();
-            outcome = self.search_from(runtime, left, first, horizon)?;
+        let mut outcome = Err(NoMode::None(Vec::new()));
+        for (horizon, may_choose) in [(horizon, false), (horizon, true), (wide, false), (wide, true)] {
+            self.scratch.may_choose = may_choose;
+            outcome = self.search_from(runtime, left, first.clone(), horizon)?;
+            if !matches!(outcome, Err(NoMode::None(_))) {
+                break;
+            }
         }
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
         if from.0 != usize::MAX && key != from.1 {
@@ -568,7 +578,8 @@ impl Switching {
         };
         let program = &runtime.machine.program.clone();
         if left.follows_reinit()
-            && let Some(trial) = follow_reinit(runtime, key, left, &self.sizes, horizon, &mut self.last[index])
+            && let Some(trial) =
+                follow_reinit(runtime, key, left, &self.sizes, horizon, &mut self.last[index], self.scratch.may_choose)
         {
             return trial;
         }
@@ -626,7 +637,7 @@ impl Switching {
         };
         let jumps = jump.depth > 0;
         let agrees = runtime.agrees(key);
-        let confirms = agrees || confirm_open(runtime, key, &found.open);
+        let confirms = agrees || self.scratch.may_choose && confirm_open(runtime, key, &found, horizon);
         let trial = if confirms { Trial::Confirmed { jumps } } else { Trial::Calls(runtime.found_key()) };
         self.scratch.callers.clear();
         if !confirms && let Some(switch) = &runtime.switch {
@@ -909,6 +920,7 @@ fn follow_reinit(
     sizes: &Sizes,
     horizon: Horizon,
     outcome: &mut Outcome,
+    may_choose: bool,
 ) -> Option<Trial> {
     left.put(runtime);
     runtime.machine.systems.forget_factors(&runtime.machine.program);
@@ -920,7 +932,7 @@ fn follow_reinit(
     runtime.remember_constrained();
     runtime.remember_relations();
     let agrees = runtime.agrees(key);
-    if !agrees && !confirm_open(runtime, key, &found.open) {
+    if !agrees && !(may_choose && confirm_open(runtime, key, &found, horizon)) {
         return Some(Trial::Calls(runtime.found_key()));
     }
     let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
@@ -972,21 +984,26 @@ fn prepare(machine: &mut Machine, time: f64) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Relations that stay at zero may have either sign: is there a way that confirms the mode?
-fn confirm_open(runtime: &mut ModeRuntime, key: &Key, open: &[usize]) -> bool {
+/// Relations that stay at zero may have either sign: is there a way that confirms the mode? What does not move at all has none:
+/// it may be taken as it likes within the instant, such as in a when clause, or where both branches say the same. From then on it
+/// is zero.
+fn confirm_open(runtime: &mut ModeRuntime, key: &Key, found: &Found, horizon: Horizon) -> bool {
     const MOST_OPEN: usize = 5;
+    let open = &found.open;
     if open.is_empty() || open.len() > MOST_OPEN {
         return false;
     }
     let Some(switch) = &runtime.switch else { return false };
     let layout = &runtime.machine.program.layout;
-    let places: Vec<usize> = open.iter().map(|&k| layout.relations[switch.relations[k]].state as usize).collect();
+    let place = |&k: &usize| layout.relations[switch.relations[k]].state as usize;
+    let places: Vec<usize> = open.iter().map(place).collect();
+    let still: Vec<usize> = found.still.iter().map(place).collect();
     let before: Vec<f64> = places.iter().map(|&place| runtime.machine.memory.values[place]).collect();
     for combination in 0..1usize << places.len() {
         for (k, &place) in places.iter().enumerate() {
             runtime.machine.memory.values[place] = if combination >> k & 1 == 1 { 1.0 } else { -1.0 };
         }
-        if runtime.run_events(Phase::Decided).is_ok() && runtime.agrees(key) {
+        if runtime.run_events(Phase::Decided).is_ok() && runtime.agrees(key) && lasts(runtime, key, &still, horizon) {
             return true;
         }
     }
@@ -996,6 +1013,60 @@ fn confirm_open(runtime: &mut ModeRuntime, key: &Key, open: &[usize]) -> bool {
     // As it was before.
     let _ = runtime.run_events(Phase::Decided);
     false
+}
+
+/// Whether the mode agrees with itself when the instant is over and relations at these places are zero: it calls for itself then,
+/// or the branches that it calls for say the same as its own.
+fn lasts(runtime: &mut ModeRuntime, key: &Key, still: &[usize], horizon: Horizon) -> bool {
+    if still.is_empty() {
+        return true;
+    }
+    let before = runtime.machine.memory.values.clone();
+    runtime.machine.save_pre();
+    still.iter().for_each(|&place| runtime.machine.memory.values[place] = 0.0);
+    let outcome = runtime.run_events(Phase::Decided);
+    let wanted = runtime.found_key();
+    runtime.machine.memory.values.clone_from(&before);
+    let lasts = outcome.is_ok() && (wanted == *key || branches_coincide(runtime, key, &wanted, horizon));
+    runtime.machine.memory.values = before;
+    runtime.machine.unsettle();
+    runtime.machine.systems.forget_factors(&runtime.machine.program);
+    lasts
+}
+
+/// Whether what stands behind the conditions in which two modes differ has the same values in both, a little later in the mode
+/// of the runtime. Memory is left there.
+fn branches_coincide(runtime: &mut ModeRuntime, key: &Key, wanted: &Key, horizon: Horizon) -> bool {
+    const SAME: f64 = 1e-9;
+    let machine = &mut runtime.machine;
+    let program = &machine.program.clone();
+    let Some(mode) = &program.schedule.mode else { return false };
+    let differs = |k: &usize| key[*k] != wanted[*k];
+    let conditions = mode.modes.conditions().iter().map(|condition| condition.expression).enumerate();
+    let changed: Vec<_> = conditions.filter(|(k, _)| differs(k)).map(|(_, expression)| expression).collect();
+    let exprs = &program.model().exprs;
+    let branches = exprs.ids().filter_map(|id| match exprs.node(id) {
+        dae::Node::If { condition, then, otherwise } if changed.contains(&condition) => Some([then, otherwise]),
+        _ => None,
+    });
+    let branches: Vec<_> = branches.flatten().collect();
+    let count = program.states.len();
+    let (mut x, mut slope) = (vec![0.0; count], vec![0.0; count]);
+    program.read_states(&machine.memory, &mut x);
+    let time = machine.memory.time();
+    machine.unsettle();
+    let mut there = machine.evaluate(time, &x);
+    // What begins with the square or the cube of time has moved after three steps.
+    for step in 1..=3 {
+        program.read_derivatives(&machine.memory, &mut slope);
+        x.iter_mut().zip(&slope).for_each(|(x, slope)| *x += horizon.last * slope);
+        there = there.and_then(|()| machine.evaluate(time + f64::from(step) * horizon.last, &x));
+    }
+    there = there.and_then(|()| machine.evaluate_outputs());
+    let values = program.evaluate(&branches, &mut machine.memory);
+    machine.memory.set_time(time);
+    let is_same = |pair: &[f64]| (pair[0] - pair[1]).abs() <= SAME * (1.0 + pair[0].abs() + pair[1].abs());
+    there.is_ok() && values.is_ok_and(|values| !values.is_empty() && values.chunks(2).all(is_same))
 }
 
 fn no_jump(program: &Program, reason: &NoJump) -> String {

@@ -104,6 +104,8 @@ impl Simulation {
         let delay = if trigger.relation { self.clockwork.just_after(time) - time } else { 0.0 };
         let ModeRuntime { machine, names, .. } = &mut *self.runtime;
         machine.ahead = delay;
+        let span = (self.options.stop_time - self.options.start_time).abs();
+        machine.resting.begin(time, span, 0.1 * self.last_step);
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = match &clockwork {
             Some(_) => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut self.fallback),

@@ -325,6 +325,7 @@ impl Workspace {
             found.unknowns.iter().map(|&variable| program.value(memory, variable)).collect()
         };
         let (own, own_x) = (values(memory), self.x.clone());
+        let own_zeros = self.zeros(program, system, memory);
         let size = largest(program, found, memory);
         let mut others = Search { queue: VecDeque::new(), combination: 0, ..search.clone() };
         while let Some(other) = others.next() {
@@ -340,17 +341,32 @@ impl Workspace {
                 && key(&configuration(memory, &self.places)) == key(&other);
             let differs = |(a, b): (&f64, &f64)| (a - b).abs() > DIFFERENT * (size + 1.0);
             if agrees && key(&other) != key(taken) && own.iter().zip(&values(memory)).any(differs) {
-                let signs = found.relations.iter().zip(taken).zip(&other);
-                let relations = signs.filter(|((_, a), b)| a != b).map(|((&id, &a), &b)| (id, a, b)).collect();
-                let difference = Difference::Relations(relations);
-                self.ambiguity = Some(Ambiguity { system, time: memory.time(), difference });
-                break;
+                let zeros = self.zeros(program, system, memory);
+                // What is zero in both is on its way from one to the other.
+                let is_zero = |k: usize| own_zeros[k] && zeros[k];
+                let signs = found.relations.iter().zip(taken).zip(&other).enumerate();
+                let differs = signs.filter(|&(k, ((_, a), b))| a != b && !is_zero(k));
+                let relations: Vec<_> = differs.map(|(_, ((&id, &a), &b))| (id, a, b)).collect();
+                if !relations.is_empty() {
+                    let difference = Difference::Relations(relations);
+                    self.ambiguity = Some(Ambiguity { system, time: memory.time(), difference });
+                    break;
+                }
             }
         }
         search.take(memory, &self.places, taken);
         write(memory, &found.slots, &own_x);
         self.drop_factors(found.kind);
         self.solve_frozen(program, system, memory)
+    }
+
+    /// Which residues of relations are zero to rounding at the point in memory.
+    fn zeros(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Vec<bool> {
+        let found = &program.systems[system];
+        program.system_residues(system, memory, &mut self.residues);
+        let noise = noise(program, found, memory);
+        let shift = |id: compile::RelationId| memory.values[program.layout.relations[id].shift() as usize];
+        found.relations.iter().zip(&self.residues).map(|(&id, residue)| (residue + shift(id)).abs() <= noise).collect()
     }
 
     /// Takes the configuration that rounding errors alone speak against: those of elements that are nearly ideal are far

@@ -1,0 +1,93 @@
+//! Ideal diodes whose conditions belong to the same system as their voltages and currents (no `pre`): one that conducts has the
+//! voltage zero, and one that blocks has the current zero, so a relation of each stays at zero. At every row the conditions are
+//! what the values say.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Run, complete, run};
+
+/// Ways to write a diode with the voltage `u` and the current `i`: declarations and equations.
+const SPELLINGS: [(&str, &str); 10] = [
+    ("Boolean open;", "equation 0 = if open then i else u; open = u <= 0 and not i > 0;"),
+    ("Boolean open;", "equation 0 = if open then i else u; open = u < 0 or i < 0;"),
+    ("Boolean closed;", "equation 0 = if closed then u else i; closed = u > 0 or i > 0;"),
+    ("Boolean open;", "equation 0 = if open then i else u; open = not (i > 0 or u > 0);"),
+    ("", "equation if u <= 0 and i <= 0 then i = 0; else u = 0; end if;"),
+    ("", "equation 0 = if u > 0 or i > 0 then u else i;"),
+    ("Boolean open;", "algorithm open := u <= 0 and i <= 0; equation if open then i = 0; else u = 0; end if;"),
+    (
+        "Boolean open;",
+        "algorithm if u > 0 or i > 0 then open := false; else open := true; end if; equation 0 = if open then i else u;",
+    ),
+    ("Integer m;", "equation 0 = if m == 1 then i else u; m = if u <= 0 and i <= 0 then 1 else 0;"),
+    ("Real s;", "equation u = if s > 0 then 0 else s; i = if s > 0 then s else 0;"),
+];
+
+/// A diode conducts with the voltage zero or blocks with the current zero, in every row.
+#[track_caller]
+fn assert_conducts_or_blocks(run: &Run, spelling: &str) {
+    let rows = run.result.time.iter().zip(run.column("u").iter().zip(run.column("i")));
+    for (time, (u, i)) in rows {
+        let holds = u.abs() < 1e-9 && *i > -1e-9 || i.abs() < 1e-9 && *u < 1e-9;
+        assert!(holds, "u = {u}, i = {i} at {time}: {spelling}");
+    }
+}
+
+#[test]
+fn a_rectifier_has_one_answer_however_its_diode_is_written() {
+    for (declared, diode) in SPELLINGS {
+        let text = format!(
+            "model M
+               Real u, i, q(start = 0, fixed = true);
+               {declared}
+             {diode}
+             equation
+               sin(time) = 2*i + u;
+               der(q) = i;
+             end M;"
+        );
+        let run = complete(&text, 6.0 * std::f64::consts::PI - 1.0, 1e-8);
+        assert_conducts_or_blocks(&run, diode);
+        // Each half wave carries the charge 1.
+        assert!((run.end("q") - 3.0).abs() < 1e-6, "{}: {diode}", run.end("q"));
+    }
+}
+
+/// Where the diode blocks, the current of the coil is no state any more.
+#[test]
+fn a_coil_behind_a_diode() {
+    for (declared, diode) in SPELLINGS {
+        let text = format!(
+            "model M
+               Real u, i(start = 0, fixed = true), q(start = 0, fixed = true);
+               {declared}
+             {diode}
+             equation
+               (if mod(time, 4) < 1 then 1 else -1) = der(i) + u;
+               der(q) = i;
+             end M;"
+        );
+        let run = complete(&text, 11.0, 1e-8);
+        assert_conducts_or_blocks(&run, diode);
+        // From 0 to 1 the current rises to 1, from 1 to 2 it falls; three times.
+        assert!((run.end("q") - 3.0).abs() < 1e-6, "{}: {diode}", run.end("q"));
+    }
+}
+
+/// A diode that looks at its voltage alone: while it conducts, its voltage is zero, and it ought to block.
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let text = "model M
+       Real u, i, q(start = 0, fixed = true);
+       Boolean open;
+     equation
+       0 = if open then i else u;
+       open = u <= 0;
+       sin(time) = 2*i + u;
+       der(q) = i;
+     end M;";
+    let failure = run(text, 10.0).failure();
+    assert!(failure.contains("no mode is consistent") || failure.contains("no value of it agrees"), "{failure}");
+    assert!(failure.contains("pre(") && failure.contains("open"), "{failure}");
+}

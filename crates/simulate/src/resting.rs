@@ -1,0 +1,226 @@
+//! Relations on unknowns of a mixed system whose residues are zero after an event.
+//!
+//! Where rounding alone speaks against the state of a relation, the system keeps that state, since the event may have been
+//! located a rounding error too early or too late. A residue that stays at zero in the branch that was found is another
+//! matter: an ideal diode that conducts has the voltage zero, not one that is about to become positive. Its relation is zero
+//! then, and what decides about the branch must agree with that. Small steps into the future, with all relations as they are,
+//! tell which residues stay.
+
+use compile::{Memory, Program, RelationId, RelationKind, SectionStep, SystemId};
+
+use crate::machine::{Machine, Phase, Trouble};
+use crate::system_failure::{Reason, SystemFailure};
+use crate::systems;
+
+/// A residue has left zero when it is so many times as large as rounding.
+const LEFT: f64 = 100.0;
+/// The first steps into the future grow by this, and by less where a residue is about to leave.
+const FASTEST_GROWTH: f64 = 100.0;
+const GROWTH: f64 = 10.0;
+/// How often relations of one instant may be found to stay at zero before they contradict each other.
+const MOST_ROUNDS: u32 = 12;
+
+/// The comparisons of unknowns in the systems of a program.
+#[derive(Clone, Default)]
+pub struct Resting {
+    /// In the systems of initialisation and of events.
+    initial: Vec<Compared>,
+    events: Vec<Compared>,
+    /// The steps into the future: the first and the last.
+    horizon: (f64, f64),
+    /// The states of relations at zero when the future was looked at last: as long as they are the same, so is the answer.
+    known: Vec<(RelationId, f64)>,
+    rounds: u32,
+}
+
+/// One system with its comparisons of unknowns, by their places among its relations.
+#[derive(Clone)]
+struct Compared {
+    system: SystemId,
+    places: Vec<usize>,
+}
+
+/// A residue that is zero.
+#[derive(Clone, Copy)]
+struct AtZero {
+    system: SystemId,
+    place: usize,
+    relation: RelationId,
+    noise: f64,
+    /// The side to which it leaves zero.
+    side: f64,
+}
+
+impl Resting {
+    pub fn new(program: &Program) -> Self {
+        let sections = &program.sections;
+        Self {
+            initial: compared(program, &sections.initial),
+            events: compared(program, &sections.events),
+            ..Self::default()
+        }
+    }
+
+    /// An instant of a run over `span` begins. Residues are followed into the future as far as `last`.
+    pub fn begin(&mut self, time: f64, span: f64, last: f64) {
+        let first = (1e-10 * span).max(1e-11 * time.abs());
+        self.horizon = (first, last.max(FASTEST_GROWTH * first));
+        self.known.clear();
+        self.rounds = 0;
+    }
+
+    fn compared(&self, memory: &Memory) -> &[Compared] {
+        if memory.is_initial() { &self.initial } else { &self.events }
+    }
+}
+
+fn compared(program: &Program, section: &[SectionStep]) -> Vec<Compared> {
+    let mut compared = Vec::new();
+    for &step in section {
+        let SectionStep::Solve(system) = step else { continue };
+        let found = &program.systems[system];
+        let is_comparison = |id: RelationId| matches!(program.layout.relations[id].kind, RelationKind::Compare { .. });
+        let relations = found.relations.iter().enumerate();
+        let counts = relations.filter(|&(_, &id)| is_comparison(id) && systems::is_rounded(program, found, id));
+        let places: Vec<usize> = counts.map(|(place, _)| place).collect();
+        if !places.is_empty() {
+            compared.push(Compared { system, places });
+        }
+    }
+    compared
+}
+
+/// Sets relations on residues that stay at zero to zero, and those that were zero and leave it to the side that they go to.
+/// Whether any changed: then the instant has to be evaluated again.
+pub fn decide(machine: &mut Machine) -> Result<bool, Trouble> {
+    if machine.resting.compared(&machine.memory).is_empty() || machine.resting.horizon.0 <= 0.0 {
+        return Ok(false);
+    }
+    let mut at_zero = find(machine);
+    let state =
+        |machine: &Machine, id: RelationId| machine.memory.values[machine.program.layout.relations[id].state as usize];
+    if at_zero.iter().all(|one| state(machine, one.relation) == 0.0) {
+        return Ok(false);
+    }
+    let states = |machine: &Machine, at_zero: &[AtZero]| -> Vec<(RelationId, f64)> {
+        at_zero.iter().map(|one| (one.relation, state(machine, one.relation))).collect()
+    };
+    if states(machine, &at_zero) == machine.resting.known {
+        return Ok(false);
+    }
+    follow(machine, &mut at_zero);
+    let stays = |one: &AtZero| one.side == 0.0 && state(machine, one.relation) != 0.0;
+    let first = at_zero.iter().find(|one| stays(one)).map(|one| one.system);
+    if first.is_some() {
+        for one in &at_zero {
+            let place = machine.program.layout.relations[one.relation].state as usize;
+            let state = &mut machine.memory.values[place];
+            // One that goes back to where it came from makes the next event.
+            if one.side == 0.0 || *state == 0.0 {
+                *state = one.side;
+            }
+        }
+    }
+    machine.resting.known = states(machine, &at_zero);
+    let Some(system) = first else { return Ok(false) };
+    machine.resting.rounds += 1;
+    if machine.resting.rounds > MOST_ROUNDS { Err(contradiction(machine, system)) } else { Ok(true) }
+}
+
+/// The relations whose residues are zero to rounding.
+fn find(machine: &mut Machine) -> Vec<AtZero> {
+    let Machine { program, memory, resting, .. } = machine;
+    let mut at_zero = Vec::new();
+    let mut residues = Vec::new();
+    for compared in resting.compared(memory) {
+        let found = &program.systems[compared.system];
+        residues.resize(found.relations.len(), 0.0);
+        program.system_residues(compared.system, memory, &mut residues);
+        let noise = systems::noise(program, found, memory);
+        for &place in &compared.places {
+            let relation = found.relations[place];
+            let residue = residues[place] + memory.values[program.layout.relations[relation].shift() as usize];
+            if residue.abs() <= noise {
+                at_zero.push(AtZero { system: compared.system, place, relation, noise, side: 0.0 });
+            }
+        }
+    }
+    at_zero
+}
+
+/// Follows residues into the future. A step that cannot be taken says nothing.
+fn follow(machine: &mut Machine, at_zero: &mut [AtZero]) {
+    let program = &machine.program.clone();
+    let before = machine.memory.values.clone();
+    let (time, (first, last)) = (machine.memory.time(), machine.resting.horizon);
+    let size = program.states.len();
+    let (mut x, mut slope, mut later, mut point) = (vec![0.0; size], vec![0.0; size], vec![0.0; size], vec![0.0; size]);
+    let evaluate = |machine: &mut Machine, time: f64, x: &[f64]| -> Result<(), Trouble> {
+        machine.unsettle();
+        machine.evaluate(time, x)?;
+        // Some systems are there for results only.
+        machine.run(|sections| &sections.outputs, Phase::Frozen)
+    };
+    program.read_states(&machine.memory, &mut x);
+    let mut outcome = evaluate(machine, time, &x);
+    program.read_derivatives(&machine.memory, &mut slope);
+    let mut step = first;
+    while outcome.is_ok() && step <= last && at_zero.iter().any(|one| one.side == 0.0) {
+        // Heun's method: exact to the second derivative, which decides where the first is zero.
+        point.iter_mut().zip(x.iter().zip(&slope)).for_each(|(point, (x, slope))| *point = x + step * slope);
+        outcome = evaluate(machine, time + step, &point);
+        if outcome.is_err() {
+            break;
+        }
+        program.read_derivatives(&machine.memory, &mut later);
+        let slopes = slope.iter().zip(&later);
+        let ends = x.iter().zip(slopes).map(|(x, (slope, later))| x + 0.5 * step * (slope + later));
+        point.iter_mut().zip(ends).for_each(|(point, end)| *point = end);
+        outcome = evaluate(machine, time + step, &point);
+        if outcome.is_ok() {
+            step *= look(machine, at_zero);
+        }
+    }
+    machine.memory.set_time(time);
+    machine.memory.values.clone_from(&before);
+    machine.unsettle();
+    machine.systems.forget_factors(program);
+}
+
+/// Takes note of the residues that have left zero at the point in memory; by how much the next step may be larger.
+fn look(machine: &mut Machine, at_zero: &mut [AtZero]) -> f64 {
+    let Machine { program, memory, .. } = machine;
+    let mut residues = Vec::new();
+    let mut last = None;
+    // A residue that has hardly moved is far from leaving, also if it goes with the square of time.
+    let mut growth = FASTEST_GROWTH;
+    for one in at_zero.iter_mut().filter(|one| one.side == 0.0) {
+        if last.replace(one.system) != Some(one.system) {
+            residues.resize(program.systems[one.system].relations.len(), 0.0);
+            program.system_residues(one.system, memory, &mut residues);
+        }
+        let residue = residues[one.place] + memory.values[program.layout.relations[one.relation].shift() as usize];
+        if residue.abs() > LEFT * one.noise {
+            one.side = residue.signum();
+        } else if residue.abs() * FASTEST_GROWTH > LEFT * one.noise {
+            growth = GROWTH;
+        }
+    }
+    growth
+}
+
+/// The relations of a system contradict what follows from them, whatever they are.
+fn contradiction(machine: &Machine, system: SystemId) -> Trouble {
+    let found = &machine.program.systems[system];
+    Trouble::System(Box::new(SystemFailure {
+        unknowns: found.unknowns.clone(),
+        equations: found.equations.clone(),
+        iteration: Vec::new(),
+        reason: Reason::NoConfiguration {
+            tried: machine.resting.rounds as usize,
+            discrete: found.discrete.clone(),
+            equations: found.discrete_equations.clone(),
+        },
+        time: machine.memory.time(),
+    }))
+}
