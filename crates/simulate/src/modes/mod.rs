@@ -932,7 +932,8 @@ fn follow_reinit(
     runtime.remember_constrained();
     runtime.remember_relations();
     let agrees = runtime.agrees(key);
-    if !agrees && !(may_choose && confirm_open(runtime, key, &found, horizon)) {
+    let confirms = agrees || may_choose && confirm_open(runtime, key, &found, horizon);
+    if !confirms {
         return Some(Trial::Calls(runtime.found_key()));
     }
     let number = |&place: &usize| runtime.switch.as_ref().map(|switch| switch.shared[place]);
