@@ -4,26 +4,25 @@ use std::sync::Arc;
 
 use base::{Diagnostic, Id, IdVec};
 use dae::differentiate::{Differentiator, annotated_along_direction, real_inputs};
-use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VarId, VariableType};
+use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
-use crate::code::{Address, Code, OUTPUT, Op, StatementOrigin};
+use crate::code::{Address, ChunkId, Code, OUTPUT, Op, StatementOrigin};
 use crate::commons::{Commons, Shared};
 use crate::differentiate::{Gradient, Seeds, differentiate};
 use crate::eliminate::eliminate;
+use crate::execution::literal;
 use crate::family::{Family, Kernel, Part, kernel, split};
-use crate::implicit::Implicit;
 use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
 use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, Strings, inexact, is_exact, link, lower};
-use crate::memory::Memory;
 use crate::program::{
-    ChunkId, InlineSlots, JacobianCode, Pattern, Program, Root, Section, SectionStep, Sections, Side, StateSlots,
-    System, SystemId,
+    Implicit, InlineSlots, JacobianCode, Program, Root, Section, SectionStep, Sections, Side, StateSlots, System,
+    SystemId,
 };
-use crate::sparsity::{Dependencies, colours, from_rows};
+use crate::sparsity::{Dependencies, Pattern, colours, from_rows};
 use crate::specialize::Specializer;
 use crate::verify::verify;
 
@@ -31,8 +30,20 @@ const FROZEN: Mode = Mode { live: false, homotopy: false, branchless: false };
 const LIVE: Mode = Mode { live: true, ..FROZEN };
 const INITIAL: Mode = Mode { live: true, homotopy: true, ..FROZEN };
 
+impl Program {
+    /// The program of a schedule.
+    pub fn new(schedule: Schedule) -> Result<Self, Diagnostic> {
+        build(schedule, None)
+    }
+
+    /// The program of a mode; `commons` are those of all modes of the model.
+    pub fn of_mode(schedule: Schedule, commons: &Commons) -> Result<Self, Diagnostic> {
+        build(schedule, Some(commons))
+    }
+}
+
 /// `commons` are those of all modes, where it is the program of one.
-pub fn build(schedule: Schedule, commons: Option<&Commons>) -> Result<Program, Diagnostic> {
+fn build(schedule: Schedule, commons: Option<&Commons>) -> Result<Program, Diagnostic> {
     let program = match commons {
         None => assemble(schedule, &mut Shared::default(), Arc::default()),
         Some(commons) => {
@@ -852,28 +863,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Literal bindings of parameters and literal start values.
-pub fn first_values(program: &Program, memory: &mut Memory) {
-    let model = program.model();
-    for (id, variable) in model.variables.iter() {
-        let value = match program.schedule.roles.get(id) {
-            Some(Role::Alias { .. }) => continue,
-            Some(Role::Constant | Role::Parameter) => variable.binding.or(variable.attributes.start),
-            _ => variable.attributes.start,
-        };
-        let value = match value.and_then(|value| literal(&model.exprs, value)) {
-            Some(Literal::Number(number)) => number,
-            Some(Literal::Text(text)) => memory.strings.intern(text.as_str()),
-            None => default_value(program, id, memory),
-        };
-        memory.values[program.layout.slot(id) as usize] = value;
-    }
-    for slots in program.layout.actions.iter().chain(&program.layout.initial_actions) {
-        memory.values[slots.active as usize] = 1.0;
-        memory.values[slots.value as usize] = 1.0;
-    }
-}
-
 /// Values of Integer variables that are literals must be exact at run time.
 fn check_integers(model: &Model) -> Result<(), Diagnostic> {
     for variable in model.variables.values().filter(|variable| variable.ty == VariableType::Integer) {
@@ -892,31 +881,4 @@ fn check_integers(model: &Model) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
-}
-
-fn default_value(program: &Program, variable: VarId, memory: &mut Memory) -> f64 {
-    match program.model().variables[variable].ty {
-        VariableType::Enumeration(_) => 1.0,
-        VariableType::String => memory.strings.intern(""),
-        _ => 0.0,
-    }
-}
-
-enum Literal {
-    Number(f64),
-    Text(base::Name),
-}
-
-fn literal(exprs: &Exprs, expression: ExprId) -> Option<Literal> {
-    let number = |node: Node| match node {
-        Node::Real(value) => Some(value),
-        Node::Integer(value) => Some(value as f64),
-        Node::Boolean(value) => Some(crate::math::truth(value)),
-        _ => None,
-    };
-    match exprs.node(expression) {
-        Node::String(text) => Some(Literal::Text(text)),
-        Node::Neg(a) => number(exprs.node(a)).map(|value| Literal::Number(-value)),
-        node => number(node).map(Literal::Number),
-    }
 }

@@ -16,6 +16,11 @@ use dae::{EqId, ExprId, VarId};
 use crate::family::Kernel;
 use crate::math::{Binary, Unary};
 
+base::id_type!(
+    /// A piece of code.
+    pub ChunkId, "chunk"
+);
+
 /// An address, see above.
 pub type Address = u32;
 

@@ -4,23 +4,9 @@
 //! Nothing is iterated inside of an evaluation; the integrator's own iteration does it all, with one sparse matrix. The code is
 //! that of the right-hand side, in which a system is a piece of code like any other.
 
-use crate::code::Address;
 use crate::failure::Failure;
 use crate::memory::Memory;
-use crate::program::{Pattern, Program, SectionStep, SystemId};
-
-/// The simultaneous systems of the right-hand side, taken apart.
-#[derive(Clone, Debug)]
-pub struct Implicit {
-    /// In the order in which the right-hand side comes to them.
-    pub systems: Vec<SystemId>,
-    /// The iteration variables of the systems.
-    pub unknowns: Vec<Address>,
-    /// Where the derivatives and then the residuals depend on the states and then the unknowns.
-    pub pattern: Pattern,
-    /// Groups of columns that are evaluated together.
-    pub(crate) colours: Vec<Vec<u32>>,
-}
+use crate::program::{Implicit, Program, SectionStep};
 
 impl Program {
     /// Derivatives of the states and residuals of the systems, at the states and unknowns in memory.

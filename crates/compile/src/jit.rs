@@ -25,12 +25,11 @@ use cranelift_module::{FuncId, Linkage, Module};
 use rustc_hash::FxHashMap;
 
 use self::emit::{Emitter, Plan};
-use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, Rounding, TEMPORARY};
+use crate::code::{Address, CONSTANT, ChunkId, Code, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::family::Kernel;
 use crate::interpret::{self, Host};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
-use crate::program::ChunkId;
 use crate::runtime::Runtime;
 
 /// Operations of one function.

@@ -55,6 +55,7 @@ mod culprit;
 mod defined;
 mod differentiate;
 mod eliminate;
+mod execution;
 mod failure;
 mod family;
 mod implicit;
@@ -89,23 +90,21 @@ mod tuning;
 mod verify;
 mod whole;
 
-pub use code::{Address, Rounding, StatementOrigin};
+pub use code::{Address, ChunkId, Rounding, StatementOrigin};
 pub use commons::Commons;
 pub use failure::{Failure, Reason};
-pub use implicit::Implicit;
 pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
     TIME, VariableSlot,
 };
-pub use linear_form::LinearForm;
 pub use lower::Strings;
 pub use memory::{History, Memory};
-pub use mode_programs::{ModeProgram, ModePrograms};
 pub use probe::Probe;
 pub use program::{
-    ChunkId, InlineSlots, Pattern, Program, Root, Section, SectionStep, Sections, Side, StateSlots, System, SystemId,
-    bounds,
+    Implicit, InlineSlots, LinearForm, ModeProgram, ModePrograms, Program, Root, Section, SectionStep, Sections, Side,
+    StateSlots, System, SystemId, bounds,
 };
 pub use runtime::SharedNative;
 pub use shared_library::SharedLibraries;
 pub use signals::{Driven, Signal, Signals};
+pub use sparsity::Pattern;

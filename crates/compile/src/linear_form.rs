@@ -17,25 +17,13 @@ use rustc_hash::FxHashMap;
 use transform::{Block, Role, Schedule};
 
 use crate::build::Builder;
-use crate::code::Address;
+use crate::code::{Address, ChunkId};
 use crate::commons::Shared;
 use crate::layout::TIME;
 use crate::memory::Memory;
-use crate::program::{ChunkId, Program, Section, SectionStep, Sections, SystemId};
+use crate::program::{LinearForm, Program, Section, SectionStep, Sections, SystemId};
 use crate::sparsity::Dependencies;
 use crate::whole::untear;
-
-/// Tangents of everything. Made by [`Program::linear_form`].
-pub struct LinearForm {
-    /// Its section `dynamics` is the whole model.
-    pub program: Arc<Program>,
-    /// The tangents of the section `parameters`. Code that computes a parameter that can be set comes with its address.
-    parameters: Vec<(ChunkId, Option<Address>)>,
-    /// Functions without a derivative: tangents through them are differences.
-    pub differenced: Vec<String>,
-    dependencies: Option<FxHashMap<Address, Arc<[u32]>>>,
-    knowns: Vec<VarId>,
-}
 
 impl Program {
     /// The tangents of everything, made when they are first asked for.

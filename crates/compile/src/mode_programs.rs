@@ -1,23 +1,10 @@
 //! The programs of a model's modes, made when a mode is first tried, for all runs of the model.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use base::Diagnostic;
-use rustc_hash::FxHashMap;
 use transform::modes::{Entry, Key, Modes};
 
-use crate::commons::Commons;
-use crate::program::Program;
-
-/// A program, or why the mode has none.
-pub type ModeProgram = Result<Arc<Program>, Arc<[Diagnostic]>>;
-
-/// Shared by all runs of a model. The lock is taken only where a mode is new to a run.
-#[derive(Default)]
-pub struct ModePrograms {
-    commons: Commons,
-    made: Mutex<FxHashMap<(Key, Entry), ModeProgram>>,
-}
+use crate::program::{ModeProgram, ModePrograms, Program};
 
 impl ModePrograms {
     /// The program of a mode. Modes are made one after the other: they share what is known about equations.

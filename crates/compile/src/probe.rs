@@ -89,3 +89,29 @@ impl Probe {
         memory.values.truncate(self.end);
     }
 }
+
+impl Program {
+    /// Evaluates expressions of the model at the values in memory, by interpretation.
+    pub fn evaluate(&self, expressions: &[ExprId], memory: &mut Memory) -> Result<Vec<f64>, Diagnostic> {
+        let mut results = Vec::new();
+        Probe::new(self, expressions, memory)?.run(self, memory, &mut results);
+        Ok(results)
+    }
+
+    /// Calls a function for its effect, once. What it asserts has to hold.
+    pub fn perform(&self, call: ExprId, memory: &mut Memory) -> Result<(), Diagnostic> {
+        memory.call_failure = None;
+        Probe::new(self, &[call], memory)?.as_written().run(self, memory, &mut Vec::new());
+        match memory.call_failure.take() {
+            Some(message) => Err(Diagnostic::error("evaluation-failed", message)),
+            None => Ok(()),
+        }
+    }
+
+    /// The text of a String expression, such as the message of an assertion.
+    pub fn text(&self, expression: ExprId, memory: &mut Memory) -> Result<String, Diagnostic> {
+        let values = self.evaluate(&[expression], memory)?;
+        let text = values.first().and_then(|&value| memory.strings.get(value));
+        Ok(text.map(|text| text.to_string()).unwrap_or_default())
+    }
+}

@@ -7,10 +7,11 @@ use dae::evaluate::Externals;
 use native::Native;
 
 use crate::call;
+use crate::code::ChunkId;
 use crate::interpret::{self, Host};
 use crate::lower::{CallEntry, Strings};
 use crate::memory::{History, Memory};
-use crate::program::{ChunkId, Program};
+use crate::program::Program;
 use crate::specialize::{NativeCall, Source};
 
 /// Functions in other languages, shared by copies of a memory.

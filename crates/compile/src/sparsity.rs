@@ -14,12 +14,55 @@ use transform::Matrix;
 use crate::code::{Address, CONSTANT, Code, OUTPUT, Op, REGION_MASK, TEMPORARY};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};
-use crate::program::Pattern;
 
 type Set = Rc<[u32]>;
 
 /// Elements that all sets together may have before the pattern counts as dense.
 const BUDGET: usize = 50_000_000;
+
+/// The places of the entries of a sparse matrix, by columns.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pattern {
+    /// How many rows there are.
+    pub rows: u32,
+    /// Where each column starts in `row_of`; one more than there are columns.
+    pub column_starts: Vec<u32>,
+    /// The row of each entry.
+    pub row_of: Vec<u32>,
+}
+
+impl Pattern {
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.column_starts.len().saturating_sub(1)
+    }
+
+    /// How many entries there are.
+    pub fn entries(&self) -> usize {
+        self.row_of.len()
+    }
+
+    /// The rows of a column.
+    pub fn column(&self, column: usize) -> &[u32] {
+        &self.row_of[self.column_starts[column] as usize..self.column_starts[column + 1] as usize]
+    }
+
+    /// The pattern with these rows in each column.
+    pub fn from_columns(rows: usize, columns: &[Vec<u32>]) -> Self {
+        let mut pattern = Pattern { rows: rows as u32, column_starts: vec![0], row_of: Vec::new() };
+        for column in columns {
+            pattern.row_of.extend(column);
+            pattern.column_starts.push(pattern.row_of.len() as u32);
+        }
+        pattern
+    }
+
+    /// The pattern of a full matrix.
+    pub fn dense(rows: usize, columns: usize) -> Self {
+        let column: Vec<u32> = (0..rows as u32).collect();
+        Self::from_columns(rows, &vec![column; columns])
+    }
+}
 
 pub struct Dependencies {
     known: FxHashMap<Address, Set>,

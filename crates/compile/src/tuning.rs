@@ -4,8 +4,6 @@
 //! section `parameters`, and start values after it. What the translation decided by their values (`transform::Decisions`) has to
 //! come out the same.
 
-use std::sync::OnceLock;
-
 use base::{Diagnostic, Id};
 use dae::{ExprId, Node, Value, VarId, Variability, VariableType};
 use transform::{Decision, Decisions, Role};
@@ -19,9 +17,6 @@ use crate::program::Program;
 
 /// Whole numbers beyond this are not exact.
 const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
-
-/// The values of parameters as the program was made with them.
-pub(crate) type Defaults = OnceLock<Option<Box<Memory>>>;
 
 impl Program {
     /// Whether a parameter has a value that can be replaced. Whether each value will do is another question:

@@ -12,10 +12,11 @@
 use base::{Id, IdVec};
 use rustc_hash::FxHashSet;
 
-use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, TEMPORARY};
+use crate::code::{Address, CONSTANT, ChunkId, Code, Op, REGION_MASK, TEMPORARY};
 use crate::family::Kernel;
 use crate::layout::{RelationId, SHIFT};
-use crate::program::{ChunkId, JacobianCode, Pattern, Program, SectionStep, System, SystemId};
+use crate::program::{JacobianCode, Program, SectionStep, System, SystemId};
+use crate::sparsity::Pattern;
 
 /// What is wrong with a program; empty if nothing is.
 pub fn verify(program: &Program) -> Vec<String> {

@@ -10,10 +10,10 @@ use base::Id;
 use dae::{Builtin, ExprId, Exprs, Node, VarId};
 use transform::{Block, EquationSystem, Schedule};
 
-use crate::code::{Address, Op};
+use crate::code::{Address, ChunkId, Op};
 use crate::layout::LIVE;
 use crate::memory::Memory;
-use crate::program::{ChunkId, JacobianCode, Program, SystemId};
+use crate::program::{JacobianCode, Program, SystemId};
 
 impl Program {
     /// A system as it stands in the schedule.

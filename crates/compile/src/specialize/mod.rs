@@ -24,9 +24,8 @@ use dae::{CallSite, ExprId, Exprs, FunctionId, Functions, Value};
 use rustc_hash::FxHashMap;
 
 use self::domain::Addresses;
-use crate::code::{Address, Code, REGION_MASK, TEMPORARY};
+use crate::code::{Address, ChunkId, Code, REGION_MASK, TEMPORARY};
 use crate::lower::Pool;
-use crate::program::ChunkId;
 
 /// Operations of one specialised function.
 const MAX_OPERATIONS: usize = 30_000;
