@@ -7,23 +7,24 @@ use dae::differentiate::{Differentiator, annotated_along_direction, real_inputs}
 use dae::{ActionKind, Builtin, ExprId, Exprs, Model, Node, VariableType};
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
-use crate::code::{Address, ChunkId, Code, OUTPUT, Op, StatementOrigin};
+use crate::code::{Address, ChunkId, Code, Kernel, OUTPUT, Op, StatementOrigin};
 use crate::commons::{Commons, Shared};
 use crate::differentiate::{Gradient, Seeds, differentiate};
 use crate::eliminate::eliminate;
 use crate::execution::literal;
-use crate::family::{Family, Kernel, Part, kernel, split};
+use crate::family::{Family, Part, kernel, split};
 use crate::in_place::OneUnknown;
 use crate::jit::{Machine, Modules};
 use crate::layout::{Class, Layout, RelationId, RelationKind, TIME, roots_of};
 use crate::lookup::LookupCall;
-use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, Strings, inexact, is_exact, link, lower};
+use crate::lower::{LARGEST_INTEGER, Mode, Pool, Statement, inexact, is_exact, link, lower};
 use crate::program::{
     Implicit, InlineSlots, JacobianCode, Program, Root, Section, SectionStep, Sections, Side, StateSlots, System,
     SystemId,
 };
 use crate::sparsity::{Dependencies, Pattern, colours, from_rows};
 use crate::specialize::Specializer;
+use crate::strings::Strings;
 use crate::verify::verify;
 
 const FROZEN: Mode = Mode { live: false, homotopy: false, branchless: false };
@@ -200,7 +201,10 @@ fn derive_functions(model: &mut Model, pool: &mut Pool) {
     }
     for entry in &mut pool.calls {
         let site = model.exprs.call_site(entry.site);
-        entry.lookup = LookupCall::new(&model.functions, site, entry).map(Arc::new);
+        let tangent = entry.tangent_function.as_ref().filter(|_| entry.tangent);
+        let is_known = !entry.tangent || tangent.is_some();
+        let lookup = is_known.then(|| LookupCall::new(&model.functions, site, tangent)).flatten();
+        entry.lookup = lookup.map(Arc::new);
     }
 }
 

@@ -9,7 +9,8 @@ use dae::tangent::contains_reals;
 use dae::value::Array;
 use dae::{CallSite, FunctionId, Functions, Value};
 
-use crate::lower::{self, Strings, is_exact};
+use crate::lower::{self, is_exact};
+use crate::strings::Strings;
 
 /// Statements that one call may take: some minutes.
 const LONGEST_CALL: u64 = 2_000_000_000;

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use dae::{EqId, ExprId, VarId};
 
-use crate::family::Kernel;
 use crate::math::{Binary, Unary};
 
 base::id_type!(
@@ -328,4 +327,31 @@ impl Code {
         }
         out
     }
+}
+
+/// Code over holes: operations whose fixed addresses are the numbers of table rows.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub ops: Vec<Op>,
+    pub temporaries: u32,
+    pub holes: u32,
+    pub members: u32,
+    /// The addresses of hole h for all members: `table[h·members ..]`.
+    pub table: Vec<u32>,
+}
+
+/// How the code of a call is entered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NativeCall {
+    pub chunk: ChunkId,
+    /// Which scalar argument goes where.
+    pub inputs: Vec<(u32, Address)>,
+    /// Where each scalar result is.
+    pub outputs: Vec<Source>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Source {
+    At(Address),
+    Known(f64),
 }

@@ -5,14 +5,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use dae::{ArgsId, ExprId};
+use dae::ExprId;
 use rustc_hash::FxHashMap;
 use transform::Schedule;
 
+use crate::addresses::Addresses;
 use crate::code::{Address, Code, Op, Regions};
 use crate::jit::{Entry, Modules};
 use crate::layout::{Layout, VariableSlot};
-use crate::lower::{Constants, Mode, Statement, Strings};
+use crate::lower::{Constants, Mode, Statement};
+use crate::strings::Strings;
 
 /// Shared by programs whose schedules have one numbering of variables and one arena of expressions.
 pub struct Commons {
@@ -72,7 +74,7 @@ struct Room {
 impl Shared {
     /// For more than one program.
     pub fn common() -> Self {
-        Self { addresses: Addresses { common: true, ..Addresses::default() }, ..Self::default() }
+        Self { addresses: Addresses::common(), ..Self::default() }
     }
 
     pub fn layout(&mut self, schedule: &mut Schedule) -> Layout {
@@ -160,65 +162,4 @@ fn key(mode: Mode, statements: &[Statement]) -> (Mode, Vec<StatementKey>) {
 /// Whether it means the same in every program.
 fn is_common(op: &Op) -> bool {
     !matches!(op, Op::Call { .. } | Op::Invoke { .. } | Op::Delay { .. })
-}
-
-/// What an address is given to, besides variables.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum SlotOwner {
-    Pre(Address),
-    Previous(Address),
-    /// The kind and the operands.
-    Relation(u8, ExprId, ExprId),
-    Sample(ExprId),
-    Delay(ExprId),
-    Transport(ArgsId),
-    Action(usize),
-    InitialAction(usize),
-}
-
-/// The addresses of variables and of what else has a fixed place.
-#[derive(Default)]
-pub(crate) struct Addresses {
-    known: FxHashMap<SlotOwner, Address>,
-    /// Where variables end, with room to spare, and others begin.
-    variables: Address,
-    next: Address,
-    /// Where others end, with room to spare.
-    others: Address,
-    /// Programs to come will need more room.
-    common: bool,
-}
-
-impl Addresses {
-    /// Begins the layout of a program whose variables end here; whether all is where it was before.
-    pub fn begin(&mut self, variables: Address) -> bool {
-        let fits = variables <= self.variables;
-        if !fits {
-            self.known.clear();
-            self.variables = self.enlarged(variables);
-            (self.next, self.others) = (self.variables, self.variables);
-        }
-        fits
-    }
-
-    pub fn of(&mut self, owner: SlotOwner, count: u32) -> Address {
-        let next = &mut self.next;
-        *self.known.entry(owner).or_insert_with(|| {
-            let start = *next;
-            *next += count;
-            start
-        })
-    }
-
-    /// Where the tangents begin and end.
-    pub fn tangents(&mut self) -> (Address, Address) {
-        if self.next > self.others {
-            self.others = self.enlarged(self.next);
-        }
-        (self.others, self.others + self.variables)
-    }
-
-    fn enlarged(&self, needed: u32) -> u32 {
-        if self.common { needed + needed / 8 + 16 } else { needed }
-    }
 }

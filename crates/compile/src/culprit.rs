@@ -5,9 +5,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::code::{Address, Code, Op};
+use crate::code::{Address, Code, Kernel, Op};
 use crate::failure::{Failure, Reason};
-use crate::family::Kernel;
 use crate::interpret::run_traced;
 use crate::lower::LARGEST_INTEGER;
 use crate::math::Binary;

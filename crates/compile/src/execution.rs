@@ -9,10 +9,10 @@ use transform::Role;
 use crate::code::{Address, ChunkId};
 use crate::failure::Failure;
 use crate::layout::{CHECK, Class, LIVE, Relation, RelationKind};
-use crate::memory::Memory;
+use crate::memory::{History, Memory};
 use crate::program::{Program, SectionStep, Side, SystemId, bounds};
 use crate::runtime::Runtime;
-use crate::signals::Driven;
+use crate::signals::{Driven, Signals};
 use crate::{culprit, interpret};
 
 impl Program {
@@ -21,7 +21,7 @@ impl Program {
         let mut memory = Memory {
             values: vec![0.0; self.length],
             strings: self.pool.strings.clone(),
-            delays: self.layout.histories(),
+            delays: History::of(&self.layout),
             driven: Driven::default(),
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
             call_failure: None,
@@ -33,6 +33,11 @@ impl Program {
         memory.set_lambda(1.0);
         first_values(self, &mut memory);
         memory
+    }
+
+    /// From now on signals determine inputs in memory; jumps up to `start` are passed.
+    pub fn drive(&self, memory: &mut Memory, signals: &Arc<Signals>, start: f64) {
+        memory.driven = Driven::new(self.model(), &self.layout, signals, start);
     }
 
     /// Runs one piece of code; fails when a result is not finite.

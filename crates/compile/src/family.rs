@@ -8,24 +8,13 @@ use dae::{Builtin, CallSiteId, Node, VariableType};
 use rustc_hash::FxHashMap;
 use transform::families::{self, Alphabet, Shapes};
 
-use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, TEMPORARY};
+use crate::code::{Address, CONSTANT, Code, Kernel, Op, REGION_MASK, TEMPORARY};
 use crate::layout::{Layout, VariableSlot};
 use crate::lower::{Mode, Statement};
 use crate::math::{Binary, Unary};
 
 /// Members that the interpreter treats together.
 pub const LANES: usize = 64;
-
-/// Code over holes: operations whose fixed addresses are the numbers of table rows.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    pub ops: Vec<Op>,
-    pub temporaries: u32,
-    pub holes: u32,
-    pub members: u32,
-    /// The addresses of hole h for all members: `table[h·members ..]`.
-    pub table: Vec<u32>,
-}
 
 /// How a run of statements is made into code.
 pub enum Part {

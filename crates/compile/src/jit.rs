@@ -25,8 +25,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use rustc_hash::FxHashMap;
 
 use self::emit::{Emitter, Plan};
-use crate::code::{Address, CONSTANT, ChunkId, Code, Op, REGION_MASK, Rounding, TEMPORARY};
-use crate::family::Kernel;
+use crate::code::{Address, CONSTANT, ChunkId, Code, Kernel, Op, REGION_MASK, Rounding, TEMPORARY};
 use crate::interpret::{self, Host};
 use crate::lower::CallEntry;
 use crate::math::{Binary, Unary};

@@ -8,10 +8,9 @@ use dae::{Action, ActionKind, ArgsId, Builtin, ExprId, Exprs, Model, Node, VarId
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
+use crate::addresses::{Addresses, SlotOwner};
 use crate::code::{Address, Rounding};
-use crate::commons::{Addresses, SlotOwner};
-use crate::memory::{DelayBuffer, History};
-use crate::profile::{End, Profile};
+use crate::profile::End;
 
 base::id_type!(
     /// A relation or rounding that makes events.
@@ -176,12 +175,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What delays and transports remember, at the start.
-    pub(crate) fn histories(&self) -> Vec<History> {
-        let past = self.delays.iter().map(|delay| History::Past(DelayBuffer::new(delay.rests)));
-        past.chain(self.transports.iter().map(|_| History::Profile(Profile::default()))).collect()
-    }
-
     /// The number by which code asks for what leaves at one end of a transport.
     pub(crate) fn transport_end(&self, transport: u32, end: End) -> u32 {
         self.delays.len() as u32 + 2 * transport + u32::from(end == End::Second)

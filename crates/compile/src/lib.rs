@@ -45,6 +45,7 @@
 //! reads truth from the state; code of `events`, `initial`, `actions` and of systems first updates it where
 //! `Memory::set_live(true)` was called. `update_relations` updates all at once.
 
+mod addresses;
 mod build;
 mod call;
 #[cfg(test)]
@@ -81,6 +82,7 @@ mod signals;
 mod smooth;
 mod sparsity;
 mod specialize;
+mod strings;
 mod tangent;
 #[cfg(test)]
 mod testing;
@@ -97,14 +99,13 @@ pub use layout::{
     ActionSlots, Class, Delay, INITIAL, LAMBDA, LIVE, Layout, Relation, RelationId, RelationKind, Sample, TERMINAL,
     TIME, VariableSlot,
 };
-pub use lower::Strings;
-pub use memory::{History, Memory};
+pub use memory::{History, Memory, SharedNative};
 pub use probe::Probe;
 pub use program::{
     Implicit, InlineSlots, LinearForm, ModeProgram, ModePrograms, Program, Root, Section, SectionStep, Sections, Side,
     StateSlots, System, SystemId, bounds,
 };
-pub use runtime::SharedNative;
 pub use shared_library::SharedLibraries;
 pub use signals::{Driven, Signal, Signals};
 pub use sparsity::Pattern;
+pub use strings::Strings;

@@ -1,11 +1,11 @@
 //! Functions in other languages that take and give numbers only, such as table lookups: called without the evaluator.
 
+use std::sync::Arc;
+
 use dae::expr::Shape;
 use dae::function::{Body, Expr, Function};
-use dae::{CallSite, Functions};
+use dae::{CallSite, FunctionId, Functions};
 use native::{Lookup, Native};
-
-use crate::lower::CallEntry;
 
 #[derive(Clone, Debug)]
 pub struct LookupCall {
@@ -15,17 +15,17 @@ pub struct LookupCall {
 }
 
 impl LookupCall {
-    /// `None` where the call needs more than numbers.
-    pub fn new(functions: &Functions, site: &CallSite, entry: &CallEntry) -> Option<Self> {
+    /// `tangent` is the function that gives tangents, where they are wanted, and the inputs whose tangents it takes. `None` where the
+    /// call needs more than numbers.
+    pub fn new(functions: &Functions, site: &CallSite, tangent: Option<&(FunctionId, Arc<[usize]>)>) -> Option<Self> {
         let scalar = |shapes: &[Shape]| shapes.iter().all(|shape| *shape == Shape::Scalar);
         if !scalar(&site.inputs) || !scalar(&site.outputs) || site.outputs.len() != 1 {
             return None;
         }
         let count = site.inputs.len();
-        let (function, taken): (&Function, &[usize]) = match (&entry.tangent_function, entry.tangent) {
-            (Some((tangent, taken)), true) => (functions.get(*tangent)?, taken),
-            (None, true) => return None,
-            (_, false) => (functions.get(site.function)?, &[]),
+        let (function, taken): (&Function, &[usize]) = match tangent {
+            Some((tangent, taken)) => (functions.get(*tangent)?, taken),
+            None => (functions.get(site.function)?, &[]),
         };
         let Body::External(external) = &function.body else { return None };
         let result = external.result.as_ref()?;

@@ -16,12 +16,12 @@ use dae::{Builtin, CallSiteId, ExprId, Exprs, Node, VariableType};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::code::{Address, CONSTANT, Code, Op, REGION_MASK, StatementOrigin, TEMPORARY};
+use crate::code::{Address, CONSTANT, Code, NativeCall, Op, REGION_MASK, StatementOrigin, TEMPORARY};
 use crate::layout::{INITIAL, LAMBDA, Layout, RelationKind, TERMINAL, TIME, VariableSlot};
 use crate::lookup::LookupCall;
 use crate::math::{Binary, Unary, comparison};
 use crate::profile::End;
-use crate::specialize::NativeCall;
+use crate::strings::Strings;
 
 /// Branches that together cost more than this become real branches.
 const BRANCH_COST: u32 = 24;
@@ -47,32 +47,6 @@ impl Constants {
     /// The number at an address of the pool.
     pub fn value(&self, address: Address) -> Option<f64> {
         (address & REGION_MASK == CONSTANT).then(|| self.values.get((address & !REGION_MASK) as usize).copied())?
-    }
-}
-
-/// Texts, which the code knows by their number.
-#[derive(Clone, Default, Debug)]
-pub struct Strings {
-    texts: Vec<Arc<str>>,
-    index: FxHashMap<Arc<str>, u32>,
-}
-
-impl Strings {
-    /// The number that stands for a text.
-    pub fn intern(&mut self, text: &str) -> f64 {
-        if let Some(&known) = self.index.get(text) {
-            return known as f64;
-        }
-        let id = self.texts.len() as u32;
-        let text: Arc<str> = text.into();
-        self.texts.push(text.clone());
-        self.index.insert(text, id);
-        id as f64
-    }
-
-    /// The text that a number stands for.
-    pub fn get(&self, value: f64) -> Option<&Arc<str>> {
-        (value >= 0.0).then(|| self.texts.get(value as usize))?
     }
 }
 

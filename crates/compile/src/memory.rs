@@ -1,14 +1,19 @@
 //! What a program works on: one flat array of numbers, texts, and the past of delayed expressions.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
-use crate::layout::{INITIAL, LAMBDA, LIVE, TERMINAL, TIME};
-use crate::lower::Strings;
+use native::Native;
+
+use crate::layout::{INITIAL, LAMBDA, LIVE, Layout, TERMINAL, TIME};
 use crate::math::truth;
 use crate::profile::Profile;
-use crate::runtime::SharedNative;
 use crate::signals::Driven;
-use crate::smooth::{POINTS, Point, gap_error, smooth, smooth_before};
+use crate::smooth::{Gap, POINTS, Point, Size, gap_error, smooth, smooth_before};
+use crate::strings::Strings;
+
+/// Functions in other languages, shared by copies of a memory.
+pub type SharedNative = Arc<Mutex<Native>>;
 
 /// All that changes during a run. Real, Integer, Boolean (0 and 1), enumeration (ordinals), String (numbers of
 /// `strings`) and external objects (handles) are all `f64`.
@@ -88,11 +93,12 @@ pub enum History {
     Profile(Profile),
 }
 
-/// The error of values between the last point and one that might be recorded next, and the size of the signal.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gap {
-    pub error: f64,
-    pub size: f64,
+impl History {
+    /// What delays and transports remember, at the start.
+    pub fn of(layout: &Layout) -> Vec<Self> {
+        let past = layout.delays.iter().map(|delay| Self::Past(DelayBuffer::new(delay.rests)));
+        past.chain(layout.transports.iter().map(|_| Self::Profile(Profile::default()))).collect()
+    }
 }
 
 /// The past of one delayed expression: accepted points in order of time, two of equal time at a jump.
@@ -195,23 +201,6 @@ impl DelayBuffer {
         }
         let after = self.points.partition_point(|point| point.0 <= wanted + side);
         if after == 0 { first.1 } else { smooth(&self.points, after, wanted) }
-    }
-}
-
-/// The size of a signal of late.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Size(f64);
-
-impl Size {
-    /// With each point some of what was large before is forgotten.
-    const KEPT: f64 = 0.99;
-
-    pub fn note(&mut self, value: f64) {
-        self.0 = (Self::KEPT * self.0).max(value.abs());
-    }
-
-    pub fn with(self, value: f64) -> f64 {
-        self.0.max(value.abs())
     }
 }
 

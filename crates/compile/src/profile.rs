@@ -4,8 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::memory::{Gap, Size};
-use crate::smooth::{POINTS, Point, gap_error, smooth};
+use crate::smooth::{Gap, POINTS, Point, Size, gap_error, smooth};
 
 /// One of the two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,10 @@
 //! What delays and transports remember: points that are added, looked at before they are, and forgotten again.
 
 use crate::layout::{Delay, TIME, Transport};
-use crate::memory::{Gap, History, Memory};
+use crate::memory::{History, Memory};
 use crate::profile::rounding;
 use crate::program::{Program, SectionStep};
+use crate::smooth::Gap;
 
 impl Program {
     /// Finds the arguments of delays and transports at the values in memory, where what follows from these alone was evaluated

@@ -1,21 +1,15 @@
 //! What running code asks of its surroundings: function calls and delays.
 
-use std::sync::{Arc, Mutex};
-
 use base::Id;
 use dae::evaluate::Externals;
-use native::Native;
 
 use crate::call;
-use crate::code::ChunkId;
+use crate::code::{ChunkId, NativeCall, Source};
 use crate::interpret::{self, Host};
-use crate::lower::{CallEntry, Strings};
-use crate::memory::{History, Memory};
+use crate::lower::CallEntry;
+use crate::memory::{History, Memory, SharedNative};
 use crate::program::Program;
-use crate::specialize::{NativeCall, Source};
-
-/// Functions in other languages, shared by copies of a memory.
-pub type SharedNative = Arc<Mutex<Native>>;
+use crate::strings::Strings;
 
 pub struct Runtime<'a> {
     pub program: &'a Program,

@@ -5,13 +5,11 @@
 
 use std::sync::Arc;
 
-use dae::{VarId, VariableType};
+use dae::{Model, VarId, VariableType};
 
 use crate::code::Address;
-use crate::layout::TIME;
+use crate::layout::{Layout, TIME};
 use crate::math::truth;
-use crate::memory::Memory;
-use crate::program::Program;
 
 /// One input over time. Before its first and behind its last knot it keeps the values there.
 #[derive(Clone, PartialEq, Debug)]
@@ -191,6 +189,28 @@ enum Sign {
 }
 
 impl Driven {
+    /// Signals determine inputs of a model with this layout; jumps up to `start` are passed.
+    pub(crate) fn new(model: &Model, layout: &Layout, signals: &Arc<Signals>, start: f64) -> Self {
+        let line = |signal: &Signal| {
+            let place = layout.place(signal.variable);
+            let sign = match (place.negated, model.variables[signal.variable].ty) {
+                (false, _) => Sign::Plain,
+                (true, VariableType::Boolean) => Sign::Negation,
+                (true, _) => Sign::Negative,
+            };
+            Line { address: place.slot, sign, piece: 0 }
+        };
+        let mut driven = Self {
+            lines: signals.signals.iter().map(line).collect(),
+            signals: signals.clone(),
+            passed: start,
+            // What delays remember is smooth between events.
+            stops_at_kinks: !layout.delays.is_empty() || !layout.transports.is_empty(),
+        };
+        driven.pass(start);
+        driven
+    }
+
     /// Jumps up to this time are passed.
     pub fn passed(&self) -> f64 {
         self.passed
@@ -252,29 +272,6 @@ fn is_within(times: &[f64], time: f64, end: f64) -> bool {
 
 fn after(times: &[f64], time: f64) -> f64 {
     times.get(times.partition_point(|&known| known <= time)).copied().unwrap_or(f64::INFINITY)
-}
-
-impl Program {
-    /// From now on signals determine inputs in memory; jumps up to `start` are passed.
-    pub fn drive(&self, memory: &mut Memory, signals: &Arc<Signals>, start: f64) {
-        let line = |signal: &Signal| {
-            let place = self.layout.place(signal.variable);
-            let sign = match (place.negated, self.model().variables[signal.variable].ty) {
-                (false, _) => Sign::Plain,
-                (true, VariableType::Boolean) => Sign::Negation,
-                (true, _) => Sign::Negative,
-            };
-            Line { address: place.slot, sign, piece: 0 }
-        };
-        memory.driven = Driven {
-            lines: signals.signals.iter().map(line).collect(),
-            signals: signals.clone(),
-            passed: start,
-            // What delays remember is smooth between events.
-            stops_at_kinks: !self.layout.delays.is_empty() || !self.layout.transports.is_empty(),
-        };
-        memory.driven.pass(start);
-    }
 }
 
 #[cfg(test)]

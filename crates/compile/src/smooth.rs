@@ -9,6 +9,30 @@ pub const POINTS: usize = 6;
 /// A place and the value there.
 pub type Point = (f64, f64);
 
+/// The error of values between the last point and one that might be recorded next, and the size of the signal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gap {
+    pub error: f64,
+    pub size: f64,
+}
+
+/// The size of a signal of late.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Size(f64);
+
+impl Size {
+    /// With each point some of what was large before is forgotten.
+    const KEPT: f64 = 0.99;
+
+    pub fn note(&mut self, value: f64) {
+        self.0 = (Self::KEPT * self.0).max(value.abs());
+    }
+
+    pub fn with(self, value: f64) -> f64 {
+        self.0.max(value.abs())
+    }
+}
+
 /// The value at `place`, which lies between the points `after − 1` and `after`.
 pub fn smooth(points: &VecDeque<Point>, after: usize, place: f64) -> f64 {
     smooth_among(|k| points.get(k).copied(), after, place)

@@ -12,8 +12,7 @@
 use base::{Id, IdVec};
 use rustc_hash::FxHashSet;
 
-use crate::code::{Address, CONSTANT, ChunkId, Code, Op, REGION_MASK, TEMPORARY};
-use crate::family::Kernel;
+use crate::code::{Address, CONSTANT, ChunkId, Code, Kernel, Op, REGION_MASK, TEMPORARY};
 use crate::layout::{RelationId, SHIFT};
 use crate::program::{JacobianCode, Program, SectionStep, System, SystemId};
 use crate::sparsity::Pattern;

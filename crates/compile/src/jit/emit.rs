@@ -12,10 +12,9 @@ use cranelift_module::{FuncId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Compiler, Input};
-use crate::code::{Address, ChunkId, Code, Op, Rounding};
+use crate::code::{Address, ChunkId, Code, Op, Rounding, Source};
 use crate::layout::{CHECK, TIME};
 use crate::math::{Binary, Unary};
-use crate::specialize::Source;
 
 /// Which temporaries have to be in memory, and which addresses must be read anew each time.
 pub(super) struct Plan {

@@ -24,7 +24,7 @@ use dae::{CallSite, ExprId, Exprs, FunctionId, Functions, Value};
 use rustc_hash::FxHashMap;
 
 use self::domain::Addresses;
-use crate::code::{Address, ChunkId, Code, REGION_MASK, TEMPORARY};
+use crate::code::{Address, ChunkId, Code, NativeCall, REGION_MASK, Source, TEMPORARY};
 use crate::lower::Pool;
 
 /// Operations of one specialised function.
@@ -33,22 +33,6 @@ const MAX_OPERATIONS: usize = 30_000;
 const UNROLLED: usize = 64;
 /// Versions of one function that differ in constants.
 const MAX_VERSIONS: u32 = 16;
-
-/// How the code of a call is entered.
-#[derive(Clone, PartialEq, Debug)]
-pub struct NativeCall {
-    pub chunk: ChunkId,
-    /// Which scalar argument goes where.
-    pub inputs: Vec<(u32, Address)>,
-    /// Where each scalar result is.
-    pub outputs: Vec<Source>,
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Source {
-    At(Address),
-    Known(f64),
-}
 
 /// A value whose scalars are known or addresses.
 type Scalars = Value<Address>;
