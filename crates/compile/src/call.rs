@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use dae::evaluate::{Evaluator, Externals};
+use dae::evaluate::{Evaluator, Externals, FailureKind};
 use dae::expr::Shape;
 use dae::function::{Function, Type};
 use dae::tangent::contains_reals;
 use dae::value::Array;
 use dae::{CallSite, FunctionId, Functions, Value};
 
+use crate::code::{IMPATIENT, MOST_TURNS};
 use crate::lower::{self, is_exact};
 use crate::strings::Strings;
-
-/// Statements that one call may take: some minutes.
-const LONGEST_CALL: u64 = 2_000_000_000;
 
 /// Evaluates one call site: `arguments` and `results` are its scalars.
 pub fn evaluate(
@@ -21,12 +19,12 @@ pub fn evaluate(
     site: &CallSite,
     strings: &mut Strings,
     externals: &mut dyn Externals,
-    arguments: &[f64],
+    (arguments, impatience): (&[f64], &mut f64),
     results: &mut [f64],
 ) -> Result<(), String> {
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let values = inputs(functions, function, &site.inputs, arguments, strings)?;
-    let outputs = call(functions, site.function, values, externals)?;
+    let outputs = call(functions, site.function, values, externals, impatience)?;
     outputs.iter().try_for_each(check_integers)?;
     let mut out = results.iter_mut();
     outputs.iter().for_each(|value| scalars(value, strings, &mut out));
@@ -41,13 +39,15 @@ pub fn evaluate_tangent(
     tangent: Option<(FunctionId, &[usize])>,
     strings: &mut Strings,
     externals: &mut dyn Externals,
-    arguments: &[f64],
+    (arguments, impatience): (&[f64], &mut f64),
     results: &mut [f64],
 ) -> Result<(), String> {
     let function = functions.get(site.function).ok_or("a function is called that does not exist")?;
     let (point, direction) = arguments.split_at(arguments.len() / 2);
     let Some((tangent, taken)) = tangent else {
-        let mut value = |moved: &[f64], side: &mut [f64]| evaluate(functions, site, strings, externals, moved, side);
+        let mut value = |moved: &[f64], side: &mut [f64]| {
+            evaluate(functions, site, strings, externals, (moved, &mut *impatience), side)
+        };
         return difference(&mut value, point, direction, results);
     };
     let mut values = inputs(functions, function, &site.inputs, point, strings)?;
@@ -59,7 +59,7 @@ pub fn evaluate_tangent(
             values.push(derivative);
         }
     }
-    let mut outputs = call(functions, tangent, values, externals)?.into_iter();
+    let mut outputs = call(functions, tangent, values, externals, impatience)?.into_iter();
     let mut out = results.iter_mut();
     for (&local, shape) in function.outputs.iter().zip(&site.outputs) {
         if contains_reals(&function.locals[local].ty) {
@@ -101,10 +101,17 @@ fn call(
     function: FunctionId,
     values: Vec<Value>,
     externals: &mut dyn Externals,
+    impatience: &mut f64,
 ) -> Result<Vec<Value>, String> {
     let mut evaluator = Evaluator::new(functions, externals);
-    evaluator.steps_left = LONGEST_CALL;
-    evaluator.call(function, values).map_err(|error| error.to_string())
+    // A statement counts as a turn of a loop does in code.
+    evaluator.steps_left = (MOST_TURNS as f64 - *impatience) as u64;
+    evaluator.call(function, values).map_err(|error| {
+        if error.kind == FailureKind::Limit {
+            *impatience = IMPATIENT;
+        }
+        error.to_string()
+    })
 }
 
 fn inputs(

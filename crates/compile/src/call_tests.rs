@@ -418,3 +418,59 @@ fn a_second_derivative_is_no_partial_one() {
     program.ode_jacobian(&mut memory, &mut jacobian, &mut |_, _, _| Ok::<(), Failure>(())).unwrap();
     assert_eq!(jacobian, [6.0]);
 }
+
+/// `function endless input Real x; output Real y; y := x; while y < 1 loop y := y - 1; end`
+fn endless() -> Program {
+    let mut m = ScheduleBuilder::new();
+    let id = LocalId::from_index;
+    let locals: IdVec<LocalId, Local> =
+        [local("x", Type::Real, vec![]), local("y", Type::Real, vec![])].into_iter().collect();
+    let condition = Expr::Compare(CompareOp::Less, get(1), Box::new(Expr::Real(1.0)));
+    let body = vec![set(1, arithmetic(ArithmeticOp::Sub, *get(1), Expr::Real(1.0)))];
+    let statements = vec![set(1, *get(0)), statement(StatementKind::While { condition, body })];
+    let function = m.schedule.model.functions.push(Arc::new(Function {
+        name: Name::new("endless"),
+        inputs: vec![id(0)],
+        outputs: vec![id(1)],
+        locals,
+        body: Body::Algorithm(statements),
+        pure: true,
+        inline: Inline::Unstated,
+        derivatives: Vec::new(),
+        inverses: Vec::new(),
+        span: span(),
+    }));
+    let site = CallSite { function, inputs: vec![Shape::Scalar], outputs: vec![Shape::Scalar] };
+    let site = m.schedule.model.exprs.site(site);
+    let (state, derivative) = m.state("x", 0.0);
+    let argument = m.var(state);
+    let args = m.schedule.model.exprs.args(&[argument]);
+    let call = m.node(Node::Call { site, args, output: 0 });
+    m.assign(derivative, call, Timing::Continuous);
+    Program::new(m.schedule).unwrap()
+}
+
+/// Interpreted, compiled and evaluated: a loop without end is an error that names the function; others are not touched by it.
+#[test]
+fn loops_without_end_fail() {
+    let evaluate = |program: &Program, x: f64| {
+        let mut memory = program.memory();
+        memory.values[crate::layout::IMPATIENCE as usize] = crate::code::IMPATIENT;
+        program.write_states(&mut memory, &[x]);
+        let none = |_: SystemId, _: &mut Memory| Ok::<(), Failure>(());
+        let run = program.run(&program.sections.dynamics, &mut memory, &mut { none });
+        let mut values = [0.0];
+        program.read_derivatives(&memory, &mut values);
+        run.map(|()| values[0]).map_err(|failure| failure.message(program.model()))
+    };
+    let expected =
+        [Ok(3.0), Err("the evaluation takes too many steps; does a loop or a recursion end? (in endless)".to_string())];
+    let mut program = endless();
+    assert!(program.pool.calls.iter().all(|entry| entry.native.is_some()));
+    assert_eq!([3.0, 0.0].map(|x| evaluate(&program, x)), expected);
+    program.compile();
+    assert_eq!([3.0, 0.0].map(|x| evaluate(&program, x)), expected);
+    program = endless();
+    program.pool.calls.iter_mut().for_each(|entry| entry.native = None);
+    assert_eq!([3.0, 0.0].map(|x| evaluate(&program, x)), expected);
+}

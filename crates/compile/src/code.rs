@@ -53,6 +53,11 @@ impl Rounding {
     }
 }
 
+/// After so many turns the loops of one call have no end; they take a second or more.
+pub const MOST_TURNS: i64 = 100_000_000;
+/// What is taken from them once that was so: whoever tries again is to fail soon.
+pub const IMPATIENT: f64 = 99_900_000.0;
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     Move {
@@ -107,10 +112,11 @@ pub enum Op {
     },
     /// Begins a loop, or a block that can be left.
     Loop,
-    /// Goes back to behind the operation `start` where it repeats.
+    /// Goes back to behind the operation `start`. One that may have no end has an address `failed`; after `MOST_TURNS` of all
+    /// such loops of the code it goes on, and leaves NaN there.
     EndLoop {
         start: u32,
-        repeat: bool,
+        failed: Option<Address>,
     },
     /// Leaves so many loops: goes to `target`, the operation behind the outermost of them.
     Exit {
@@ -215,7 +221,8 @@ impl Op {
             Op::Binary { function, to, a, b } => Op::Binary { function, to: f(to), a: f(a), b: f(b) },
             Op::Select { to, condition, a, b } => Op::Select { to: f(to), condition: f(condition), a: f(a), b: f(b) },
             Op::If { condition, otherwise } => Op::If { condition: f(condition), otherwise },
-            Op::Else { .. } | Op::EndIf | Op::Loop | Op::EndLoop { .. } | Op::Exit { .. } | Op::Invoke { .. } => self,
+            Op::Else { .. } | Op::EndIf | Op::Loop | Op::Exit { .. } | Op::Invoke { .. } => self,
+            Op::EndLoop { start, failed } => Op::EndLoop { start, failed: failed.map(f) },
             Op::LoadAt { to, base, index, length } => Op::LoadAt { to: f(to), base: f(base), index: f(index), length },
             Op::StoreAt { base, index, length, a } => Op::StoreAt { base: f(base), index: f(index), length, a: f(a) },
             Op::Relate { state, a, b } => Op::Relate { state: f(state), a: f(a), b: f(b) },
@@ -308,7 +315,7 @@ impl Code {
                     writeln!(out, "call {call} {} -> {}", name(arguments), name(results))
                 }
                 Op::Loop => writeln!(out, "loop"),
-                Op::EndLoop { repeat, .. } => writeln!(out, "{}", if repeat { "repeat" } else { "end" }),
+                Op::EndLoop { .. } => writeln!(out, "repeat"),
                 Op::Exit { levels, .. } => writeln!(out, "exit {levels}"),
                 Op::LoadAt { to, base, index, length } => {
                     writeln!(out, "{} = {}[{}] of {length}", name(to), name(base), name(index))

@@ -1,7 +1,7 @@
 //! The reference interpreter: runs code at once, and is the measure of what compiled code computes.
 
-use crate::code::{Op, Rounding};
-use crate::layout::{BAND, LIVE, SHIFT, TIME};
+use crate::code::{IMPATIENT, MOST_TURNS, Op, Rounding};
+use crate::layout::{BAND, IMPATIENCE, LIVE, SHIFT, TIME};
 use crate::math::order;
 
 /// What code needs besides memory.
@@ -14,25 +14,25 @@ pub trait Host {
 
 /// Runs relocated code from its first operation to the last.
 pub fn run(ops: &[Op], values: &mut [f64], host: &mut impl Host) {
-    let mut next = 0;
+    let (mut next, mut turns) = (0, MOST_TURNS - values[IMPATIENCE as usize] as i64);
     while let Some(op) = ops.get(next) {
-        next = step(op, next, values, host);
+        next = step(op, (next, &mut turns), values, host);
     }
 }
 
 /// Runs and notes which operations were executed, in order.
 pub fn run_traced(ops: &[Op], values: &mut [f64], host: &mut impl Host) -> Vec<u32> {
     let mut trace = Vec::new();
-    let mut next = 0;
+    let (mut next, mut turns) = (0, MOST_TURNS - values[IMPATIENCE as usize] as i64);
     while let Some(op) = ops.get(next) {
         trace.push(next as u32);
-        next = step(op, next, values, host);
+        next = step(op, (next, &mut turns), values, host);
     }
     trace
 }
 
 #[inline(always)]
-fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> usize {
+fn step(op: &Op, (position, turns): (usize, &mut i64), values: &mut [f64], host: &mut impl Host) -> usize {
     match *op {
         Op::Move { to, a } => values[to as usize] = values[a as usize],
         Op::Unary { function, to, a } => values[to as usize] = function.apply(values[a as usize]),
@@ -59,8 +59,15 @@ fn step(op: &Op, position: usize, values: &mut [f64], host: &mut impl Host) -> u
             update_rounding(rounding, values, state, argument);
         }
         Op::Loop => {}
-        Op::EndLoop { start, repeat: true } => return start as usize + 1,
-        Op::EndLoop { .. } => {}
+        Op::EndLoop { start, failed: None } => return start as usize + 1,
+        Op::EndLoop { start, failed: Some(failed) } => {
+            *turns -= 1;
+            if *turns > 0 {
+                return start as usize + 1;
+            }
+            values[IMPATIENCE as usize] = IMPATIENT;
+            values[failed as usize] = f64::NAN;
+        }
         Op::Exit { target, .. } => return target as usize,
         Op::LoadAt { to, base, index, length } => {
             values[to as usize] = match element(values[index as usize], length) {

@@ -4,7 +4,9 @@
 //! left limits (`pre`); previous values; states of relations; samples; delays; actions; tangents of the first part.
 
 use base::IdVec;
-use dae::{Action, ActionKind, ArgsId, Builtin, ExprId, Exprs, Model, Node, VarId, Variability, VariableType};
+use dae::{
+    Action, ActionKind, ArgsId, Builtin, CompareOp, ExprId, Exprs, Model, Node, VarId, Variability, VariableType,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::{Block, Role, Schedule};
 
@@ -29,7 +31,11 @@ pub const TERMINAL: Address = 3;
 pub const LIVE: Address = 4;
 /// Zero after machine code all of whose results are finite, unless their sum is not.
 pub const CHECK: Address = 5;
-const FIRST_VARIABLE: Address = 6;
+/// How far behind the instant relations in when clauses see time, at an event of a relation on time.
+pub const AHEAD: Address = 6;
+/// How many of the turns that loops of a call may take are taken from it: after one that has no end there is little patience.
+pub const IMPATIENCE: Address = 7;
+const FIRST_VARIABLE: Address = 8;
 
 /// Where a variable lies; an alias may be the negative (for Booleans the negation) of what is there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -76,6 +82,9 @@ pub struct Relation {
     pub state: Address,
     /// What its residue depends on.
     pub class: Class,
+    /// Whether a comparison with it changes just behind the instant at which its residue is zero: where the residue rises, and
+    /// where it falls.
+    pub changes_behind: [bool; 2],
 }
 
 impl Relation {
@@ -162,6 +171,8 @@ pub struct Layout {
     /// The actions of initial sections, in their order.
     pub initial_actions: Vec<ActionSlots>,
     /// Expressions that read the state of a relation, a sample or a delay.
+    /// Whether a relation in a when clause may be evaluated just behind the instant.
+    pub(crate) looks_behind: bool,
     pub(crate) relation_of: FxHashMap<ExprId, RelationId>,
     pub(crate) sample_of: FxHashMap<ExprId, u32>,
     pub(crate) delay_of: FxHashMap<ExprId, u32>,
@@ -204,6 +215,7 @@ impl Layout {
             delays: Vec::new(),
             actions: Vec::new(),
             initial_actions: Vec::new(),
+            looks_behind: false,
             relation_of: FxHashMap::default(),
             sample_of: FxHashMap::default(),
             delay_of: FxHashMap::default(),
@@ -245,6 +257,7 @@ impl Layout {
                     layout.delay_of.insert(id, layout.delays.len() as u32);
                     layout.delays.push(Delay { expression: id, value, maximum: value + 1, time: value + 2, rests });
                 }
+                Node::Builtin(Builtin::JustBehind, _) => layout.looks_behind = true,
                 Node::Builtin(Builtin::SpatialFirst | Builtin::SpatialSecond, args) => {
                     let count = schedule.model.exprs.arguments(args).len() as u32;
                     layout.transport_of.entry(args).or_insert_with(|| {
@@ -266,8 +279,14 @@ impl Layout {
                     let relation = *keys.entry(key).or_insert_with(|| {
                         let state = addresses.of(owner(&schedule.model.exprs, key), 1 + SHIFT);
                         let class = Class::Continuous;
-                        layout.relations.push(Relation { kind, expression: id, residue, state, class })
+                        let changes_behind = [false; 2];
+                        layout.relations.push(Relation { kind, expression: id, residue, state, class, changes_behind })
                     });
+                    if let Node::Compare { op, .. } = node {
+                        let [rising, falling] = &mut layout.relations[relation].changes_behind;
+                        *rising |= matches!(op, CompareOp::Greater | CompareOp::LessEqual);
+                        *falling |= matches!(op, CompareOp::Less | CompareOp::GreaterEqual);
+                    }
                     layout.relation_of.insert(id, relation);
                 }
             }

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::code::{Address, CONSTANT, Code, NativeCall, Op, REGION_MASK, StatementOrigin, TEMPORARY};
-use crate::layout::{INITIAL, LAMBDA, Layout, RelationKind, TERMINAL, TIME, VariableSlot};
+use crate::layout::{AHEAD, INITIAL, LAMBDA, Layout, RelationKind, TERMINAL, TIME, VariableSlot};
 use crate::lookup::LookupCall;
 use crate::math::{Binary, Unary, comparison};
 use crate::profile::End;
@@ -804,6 +804,7 @@ impl Lowering<'_> {
             }
             (Builtin::Initial, _) => INITIAL,
             (Builtin::Terminal, _) => TERMINAL,
+            (Builtin::JustBehind, &[time]) => self.binary(Binary::Add, time, AHEAD, id),
             (Builtin::Delay, &[value, delay, ..]) if let Some(&number) = self.layout.delay_of.get(&id) => {
                 let slots = &self.layout.delays[number as usize];
                 let maximum = operands.get(2).copied().unwrap_or(delay);
@@ -916,9 +917,9 @@ pub fn link(code: &mut Code) {
                     exits.push(position);
                 }
             }
-            Op::EndLoop { repeat, .. } => {
+            Op::EndLoop { failed, .. } => {
                 let Some((start, exits)) = loops.pop() else { continue };
-                code.ops[position] = Op::EndLoop { start: start as u32, repeat };
+                code.ops[position] = Op::EndLoop { start: start as u32, failed };
                 for exit in exits {
                     if let Op::Exit { target, .. } = &mut code.ops[exit] {
                         *target = position as u32 + 1;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use native::Native;
 
-use crate::layout::{INITIAL, LAMBDA, LIVE, Layout, TERMINAL, TIME};
+use crate::layout::{AHEAD, INITIAL, LAMBDA, LIVE, Layout, TERMINAL, TIME};
 use crate::math::truth;
 use crate::profile::Profile;
 use crate::signals::Driven;
@@ -45,6 +45,13 @@ impl Memory {
     pub fn set_time(&mut self, time: f64) {
         self.values[TIME as usize] = time;
         self.write_inputs();
+    }
+
+    /// Lets relations on time in when clauses see it later than everything else does, as those that make events
+    /// (`Program::look_ahead`). They may be written otherwise, so that rounding errors differ.
+    pub fn set_ahead(&mut self, delay: f64) {
+        const ROUNDING_ERRORS: f64 = 8.0;
+        self.values[AHEAD as usize] = ROUNDING_ERRORS * delay;
     }
 
     /// Goes on behind all jumps of inputs up to a time.

@@ -6,6 +6,7 @@ use dae::evaluate::Externals;
 use crate::call;
 use crate::code::{ChunkId, NativeCall, Source};
 use crate::interpret::{self, Host};
+use crate::layout::IMPATIENCE;
 use crate::lower::CallEntry;
 use crate::memory::{History, Memory, SharedNative};
 use crate::program::Program;
@@ -104,6 +105,7 @@ impl Host for Runtime<'_> {
             return;
         }
         let mut out = vec![f64::NAN; wanted];
+        let mut impatience = values[IMPATIENCE as usize];
         let externals: &mut dyn Externals = &mut *externals;
         let outcome = if entry.tangent {
             let given = &values[arguments..arguments + 2 * given];
@@ -113,13 +115,14 @@ impl Host for Runtime<'_> {
                 entry.tangent_function.as_ref().map(|(function, taken)| (*function, &taken[..])),
                 self.strings,
                 externals,
-                given,
+                (given, &mut impatience),
                 &mut out,
             )
         } else {
             let given = &values[arguments..arguments + given];
-            call::evaluate(&model.functions, site, self.strings, externals, given, &mut out)
+            call::evaluate(&model.functions, site, self.strings, externals, (given, &mut impatience), &mut out)
         };
+        values[IMPATIENCE as usize] = impatience;
         if let Err(message) = outcome {
             out.fill(f64::NAN);
             self.failure.get_or_insert(message);

@@ -195,6 +195,27 @@ impl Program {
         turned
     }
 
+    /// Whether the present instant counts as just behind the present time, for a delay within it: a comparison with time changes
+    /// there, not at the time itself. `false` where nobody asks for that.
+    pub fn is_just_behind(&self, memory: &mut Memory, delay: f64) -> bool {
+        /// The instant was computed from the residue, and rounded.
+        const ROUNDING_ERRORS: f64 = 16.0;
+        if !self.layout.looks_behind {
+            return false;
+        }
+        let count = self.time_relations.len();
+        let (mut residues, mut slopes) = (vec![0.0; count], vec![0.0; count]);
+        self.execute(self.time_code, memory);
+        self.read_outputs(memory, &mut residues);
+        self.execute(self.slope_code, memory);
+        self.read_outputs(memory, &mut slopes);
+        self.time_relations.iter().zip(residues.iter().zip(slopes)).any(|(&relation, (residue, slope))| {
+            let [rising, falling] = self.layout.relations[relation].changes_behind;
+            let is_here = residue.abs() <= ROUNDING_ERRORS * slope.abs() * delay;
+            is_here && (rising && slope > 0.0 || falling && slope < 0.0)
+        })
+    }
+
     /// For each of `time_relations` the next instant after now at which it changes; infinity for none. At the instant
     /// of a comparison its residue is zero; at that of a rounding the rounded value is a new one.
     pub fn time_events(&self, memory: &mut Memory, out: &mut [f64]) {

@@ -89,7 +89,7 @@ fn function_argument(shape: &Shape) -> Option<FunctionId> {
     }
 }
 
-fn roots(model: &Model) -> Vec<ExprId> {
+pub(crate) fn roots(model: &Model) -> Vec<ExprId> {
     let mut roots = Vec::new();
     for variable in model.variables.values() {
         let attributes = &variable.attributes;

@@ -179,7 +179,7 @@ impl Follower {
     }
 
     /// Whether the value changes between events.
-    fn varies(&self, exprs: &Exprs, root: ExprId) -> bool {
+    pub fn varies(&self, exprs: &Exprs, root: ExprId) -> bool {
         let mut open = vec![root];
         let mut seen = FxHashSet::default();
         while let Some(id) = open.pop() {

@@ -84,6 +84,9 @@ pub enum Builtin {
     /// `initial()`, `terminal()`.
     Initial,
     Terminal,
+    /// Its argument just behind the instant of an event, as relations on time see it. Written nowhere; `lang` moves it down to
+    /// `time`.
+    JustBehind,
     /// `delay(expr, time, maximum)`. With a fourth argument, zero, the past before the start is zero: it is the derivative of
     /// one that was constant.
     Delay,

@@ -93,12 +93,26 @@ impl<'f> Text<'f> {
         self.line(outer, &format!("end {name};"));
     }
 
-    /// In their order, because sizes and first values may use what stands before.
+    /// In their order, because sizes and first values may use what stands before; but inputs and outputs come in the order in
+    /// which calls have them.
     fn locals(&mut self) {
         let function = self.function;
         let iterators = iterators(function);
         let mut protected = false;
-        for (id, local) in function.locals.iter() {
+        let mut order: Vec<LocalId> = function.locals.ids().collect();
+        if !function.inputs.is_sorted() || !function.outputs.is_sorted() {
+            let rank = |id: &LocalId| {
+                let place = |list: &[LocalId]| list.iter().position(|other| other == id);
+                match (place(&function.inputs), place(&function.outputs)) {
+                    (Some(input), _) => (0, input),
+                    (_, Some(output)) => (2, output),
+                    _ => (1, 0),
+                }
+            };
+            order.sort_by_key(rank);
+        }
+        for id in order {
+            let local = &function.locals[id];
             if iterators.contains(&id) {
                 continue;
             }

@@ -48,7 +48,7 @@ pub use model::{
     Action, ActionKind, Attributes, Causality, Decided, EqId, Equation, EquationRole, Experiment, Model, Origin,
     OriginKind, StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
-pub use modelica::{modelica_text, text_terms};
+pub use modelica::{BEHIND, modelica_text, text_terms};
 pub use open_loop::open_at;
 pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};

@@ -13,7 +13,7 @@ use base::{IdVec, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Builtin;
-use crate::class_text::class_text;
+use crate::class_text::{class_text, roots};
 use crate::expr::{ExprId, Node};
 use crate::function::Type;
 use crate::model::{
@@ -149,6 +149,16 @@ impl ConditionPath {
     }
 }
 
+/// The name of `JustBehind` in flat texts. Gyrator gives the function its meaning; for others it is the time.
+pub const BEHIND: &str = "'$behind'";
+const BEHIND_TEXT: &str = "  function '$behind' \"Time, as relations see it just behind an instant\"
+    input Real instant;
+    output Real behind := instant;
+  algorithm
+    annotation(Inline = false);
+  end '$behind';
+";
+
 /// What makes a branch of a when clause active.
 #[derive(Clone, Copy, PartialEq)]
 enum Trigger {
@@ -232,6 +242,10 @@ impl Text<'_> {
         let description = model.description.as_ref().map(|text| format!(" {}", string(text))).unwrap_or_default();
         let _ = writeln!(self.out, "model {name}{description}");
         self.out.push_str(&class_text(model));
+        let is_behind = |&id: &ExprId| matches!(model.exprs.node(id), Node::Builtin(Builtin::JustBehind, _));
+        if model.exprs.postorder(&roots(model)).iter().any(is_behind) {
+            self.out.push_str(BEHIND_TEXT);
+        }
         let mut protected = false;
         for (id, variable) in model.variables.iter() {
             if variable.derivative_of.is_none() && !self.conditions.contains_key(&id) {

@@ -279,6 +279,9 @@ impl<'m> Printer<'m> {
     }
 
     fn builtin(&self, builtin: Builtin, arguments: &[ExprId], expected: Expected<'m>, node: Node) -> Vec<Item<'m>> {
+        if let (Builtin::JustBehind, [time], false) = (builtin, arguments, self.style.exact) {
+            return vec![Item::Expression(*time, Strength::Primary, expected)];
+        }
         let is_rounding = matches!(builtin, Builtin::Floor | Builtin::FloorEvent);
         let name = match expected {
             Expected::Integer if is_rounding && self.style.exact => "integer",
@@ -686,6 +689,7 @@ pub fn name_of(builtin: Builtin) -> &'static str {
         Sample | SampleClocked => "sample",
         Initial => "initial",
         Terminal => "terminal",
+        JustBehind => crate::modelica::BEHIND,
         Delay => "delay",
         Homotopy => "homotopy",
         SemiLinear => "semiLinear",

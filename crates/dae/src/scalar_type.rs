@@ -128,7 +128,9 @@ impl Model {
         use Builtin::*;
         Some(match builtin {
             Min | Max | Div | Mod | Rem | DivEvent | ModEvent | RemEvent | Abs => return None,
-            SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock => return None,
+            SampleClocked | Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock | JustBehind => {
+                return None;
+            }
             Floor | FloorEvent => ScalarType::Rounded,
             Sign | TicksInState => ScalarType::Integer,
             Sample | Initial | Terminal | FirstTick | ActiveState => ScalarType::Other,

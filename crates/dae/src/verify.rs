@@ -236,9 +236,8 @@ impl Verifier<'_> {
             Sample | Initial | Terminal | FirstTick | ActiveState => Kind::Boolean,
             ClockInferred | ClockRational | ClockReal | ClockEvent | ClockSolver => Kind::Clock,
             // They keep the type of their argument.
-            Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock | SampleClocked | Homotopy => {
-                arguments.first().map_or(Kind::Any, |&argument| self.kind(argument))
-            }
+            Hold | SubSample | SuperSample | ShiftSample | BackSample | NoClock | SampleClocked | Homotopy
+            | JustBehind => arguments.first().map_or(Kind::Any, |&argument| self.kind(argument)),
             Interval | TicksInState | TimeInState | SpatialFirst | SpatialSecond => Kind::Number,
             _ => {
                 for &argument in arguments {

@@ -3,8 +3,8 @@
 
 use base::{Diagnostic, Id};
 use dae::event_free::Follower;
-use dae::{ActionKind, CompareOp, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, VariableType};
-use rustc_hash::{FxHashMap, FxHashSet};
+use dae::{ActionKind, EqId, EquationRole, ExprId, Exprs, Memo, Model, Node, VariableType};
+use rustc_hash::FxHashSet;
 
 use crate::elaborate::Elaborator;
 
@@ -65,89 +65,6 @@ pub fn refuse_left_limits(elaborator: &mut Elaborator) {
             .specification("3.7.5");
         let diagnostic = if component.is_empty() { diagnostic } else { diagnostic.in_component(component) };
         elaborator.report(diagnostic);
-    }
-}
-
-/// Lets relations on time in when clauses be those that make events elsewhere. Where `time > 1` makes the event, it is true
-/// there, although `time` is 1: the instant counts as just behind it. A relation that makes no event is taken as it is written.
-pub fn share_relations_on_time(elaborator: &mut Elaborator) {
-    let candidates = std::mem::take(&mut elaborator.expansion.relations_at_instants);
-    if candidates.is_empty() {
-        return;
-    }
-    let model = &mut elaborator.flat.model;
-    let shared = shared_relations(model, &candidates);
-    if shared.is_empty() {
-        return;
-    }
-    let mut memo = Memo::default();
-    let Model { exprs, equations, actions, .. } = model;
-    let mut replace = |side: &mut ExprId| {
-        let rule = |exprs: &mut Exprs, id: ExprId, node: Node| match shared.get(&id) {
-            Some(&new) => new,
-            None => exprs.make(node),
-        };
-        *side = exprs.rewrite(&[*side], &mut memo, rule)[0];
-    };
-    let is_at_instants = |role: &EquationRole| matches!(role, EquationRole::When(_) | EquationRole::Algorithm(_));
-    for equation in equations.values_mut().filter(|equation| is_at_instants(&equation.role)) {
-        replace(&mut equation.right);
-    }
-    for action in actions.iter_mut().filter(|action| action.condition.is_some()) {
-        action.condition.iter_mut().for_each(&mut replace);
-        match &mut action.kind {
-            ActionKind::Reinit { value, .. } => replace(value),
-            ActionKind::Assert { holds, .. } => replace(holds),
-            ActionKind::Terminate { .. } | ActionKind::Call(_) => {}
-        }
-    }
-}
-
-/// For each relation the same one, or its negation, that makes events.
-fn shared_relations(model: &mut Model, candidates: &FxHashSet<ExprId>) -> FxHashMap<ExprId, ExprId> {
-    let mut roots: Vec<ExprId> =
-        model.equations.values().flat_map(|equation| [equation.left, equation.right]).collect();
-    roots.extend(model.actions.iter().filter_map(|action| action.condition));
-    let is_event = |id: &ExprId| matches!(model.exprs.node(*id), Node::Compare { event: true, .. });
-    let used: FxHashSet<ExprId> = model.exprs.postorder(&roots).into_iter().filter(is_event).collect();
-    let mut shared = FxHashMap::default();
-    for &id in candidates {
-        let Node::Compare { op, left, right, .. } = model.exprs.node(id) else { continue };
-        let exprs = &mut model.exprs;
-        let same = [(op, left, right), (mirrored(op), right, left)];
-        let negated = same.map(|(op, left, right)| (negation(op), left, right));
-        let found = |exprs: &mut Exprs, forms: [(CompareOp, ExprId, ExprId); 2]| {
-            let mut made = forms.map(|(op, left, right)| exprs.compare(op, true, left, right)).into_iter();
-            made.find(|made| used.contains(made))
-        };
-        if let Some(relation) = found(exprs, same) {
-            shared.insert(id, relation);
-        } else if let Some(relation) = found(exprs, negated) {
-            shared.insert(id, exprs.not(relation));
-        }
-    }
-    shared
-}
-
-/// The relation between the operands the other way round.
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::Greater,
-        CompareOp::LessEqual => CompareOp::GreaterEqual,
-        CompareOp::Greater => CompareOp::Less,
-        CompareOp::GreaterEqual => CompareOp::LessEqual,
-        CompareOp::Equal | CompareOp::NotEqual => op,
-    }
-}
-
-fn negation(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Less => CompareOp::GreaterEqual,
-        CompareOp::LessEqual => CompareOp::Greater,
-        CompareOp::Greater => CompareOp::LessEqual,
-        CompareOp::GreaterEqual => CompareOp::Less,
-        CompareOp::Equal => CompareOp::NotEqual,
-        CompareOp::NotEqual => CompareOp::Equal,
     }
 }
 

@@ -113,8 +113,8 @@ pub(crate) struct Expansion {
     pub auxiliary_variables: FxHashMap<ExprId, VarId>,
     /// What stands in `noEvent` and is no Real.
     pub without_events: FxHashSet<ExprId>,
-    /// Relations on time in the bodies of when clauses.
-    pub relations_at_instants: FxHashSet<ExprId>,
+    /// Whether there are relations in the bodies of when clauses (`right_limits`).
+    pub has_right_limits: bool,
     /// Variables whose left limits are asked for outside of when clauses, with the place and the component.
     pub left_limits: Vec<(VarId, Span, PathId)>,
     pub call_checks: crate::symbolic::CallChecks,

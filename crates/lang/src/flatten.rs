@@ -19,6 +19,7 @@ use crate::library::{DefId, Libraries, name_parts};
 use crate::overrides::{Overrides, Purpose};
 use crate::parts::{self, Part};
 use crate::restrictions;
+use crate::right_limits;
 use crate::set_elements::set_elements;
 use crate::state_machines;
 use crate::symbolic::keep_lost_checks;
@@ -177,7 +178,8 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     elaborator.instances.check_imports(top);
     elaborator.finish();
     set_elements(elaborator, top, overrides);
-    discrete_equations::share_relations_on_time(elaborator);
+    crate::watch::find_outcomes(&mut elaborator.flat.model);
+    right_limits::resolve(elaborator);
     discrete_equations::refuse_left_limits(elaborator);
     discrete_equations::follow(elaborator);
     if !failed(&elaborator.instances) {

@@ -31,6 +31,7 @@ mod predefined;
 mod record_arithmetic;
 mod record_defaults;
 mod restrictions;
+mod right_limits;
 mod set_elements;
 mod spread;
 mod state_machines;

@@ -47,11 +47,13 @@ pub struct Spread {
     pub of_type: bool,
     /// A value for one element holds for all of them without `each`, as on the command line.
     pub or_each: bool,
+    /// Behind `each`: the levels that it takes away.
+    pub each: Option<u16>,
 }
 
 impl Spread {
     /// What stands at the element itself, or behind `each`.
-    pub const NONE: Self = Self { levels: 0, of_type: false, or_each: false };
+    pub const NONE: Self = Self { levels: 0, of_type: false, or_each: false, each: None };
     /// The elements of a class, as in `extends Base(…)`.
     pub const CLASS: Self = Self { of_type: true, ..Self::NONE };
     /// The elements or attributes of one component, as in `One one[3](…)`.
@@ -60,7 +62,8 @@ impl Spread {
     /// What is `levels` further inside.
     fn below(self, levels: usize) -> Self {
         let levels = u16::try_from(levels).unwrap_or(u16::MAX);
-        Self { levels: self.levels.saturating_add(levels), ..self }
+        let each = self.each.map(|above| above.saturating_add(levels));
+        Self { levels: self.levels.saturating_add(levels), each, ..self }
     }
 }
 
@@ -333,7 +336,9 @@ fn add_element(
 ) {
     let Some((first, rest)) = element.path.split_first() else { return };
     // `each` belongs to the last name of the path (7.2.4).
-    let spread = if element.each { Spread::NONE } else { spread.below(rest.len()) };
+    let spread = spread.below(rest.len());
+    let spread =
+        if element.each { Spread { each: spread.each.or(Some(spread.levels)), ..Spread::NONE } } else { spread };
     let mut child = match &element.modification {
         Some(modification) => from_modification(modification, scope, spread, false, diagnostics),
         None => Modifier::default(),

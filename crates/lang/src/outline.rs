@@ -27,6 +27,8 @@ struct Captured {
     local: LocalId,
     /// The output, for what is assigned.
     output: Option<LocalId>,
+    /// The same just behind the instant, which relations of when clauses read (`right_limits`).
+    behind: Option<LocalId>,
 }
 
 struct Outline {
@@ -38,6 +40,9 @@ struct Outline {
     holds: Option<LocalId>,
     /// Something was met that no function can do.
     failed: bool,
+    /// Whether relations are evaluated just behind the instant, and whether this is inside of one.
+    has_instants: bool,
+    in_relation: bool,
 }
 
 impl Expander<'_> {
@@ -48,8 +53,15 @@ impl Expander<'_> {
             return Ok(false);
         }
         let named = named_components(statement);
-        let mut outline =
-            Outline { locals: section.1.clone(), named, captured: Vec::new(), holds: None, failed: false };
+        let mut outline = Outline {
+            locals: section.1.clone(),
+            named,
+            captured: Vec::new(),
+            holds: None,
+            failed: false,
+            has_instants: self.events == Events::OnTime,
+            in_relation: false,
+        };
         outline.find_targets(self.elaborator, std::slice::from_ref(statement));
         let body = outline.statement(self.elaborator, statement);
         if outline.failed {
@@ -100,6 +112,17 @@ impl Expander<'_> {
             arguments.push(value);
         }
         let mut inputs: Vec<LocalId> = outline.captured.iter().map(|captured| captured.local).collect();
+        for (at, captured) in outline.captured.iter().enumerate() {
+            let Some(behind) = captured.behind else { continue };
+            outline.locals[behind].sizes = outline.locals[captured.local].sizes.clone();
+            inputs.push(behind);
+            let shape = value_shape(self.elaborator, &arguments[at]);
+            let mut scalars = arguments[at].scalars().into_iter();
+            arguments.push(from_shape(&shape, &mut || {
+                let scalar = scalars.next().unwrap_or_else(|| self.exprs().real(0.0));
+                self.just_behind(scalar)
+            }));
+        }
         let mut body = body;
         if let Some(reached) = self.path_condition {
             // Calls may be evaluated before it is known whether their results are needed; a loop may have no end then.
@@ -152,10 +175,10 @@ impl Expander<'_> {
         }
         if let Some(function) = watching.filter(|_| self.watches && self.events == Events::All) {
             let exprs = self.exprs();
-            let outputs = vec![Shape::Scalar; 2];
+            let outputs = vec![Shape::Scalar; 3];
             let site = exprs.site(CallSite { function, inputs: shapes, outputs });
-            let [outcome, distance] = [0, 1].map(|output| exprs.intern(Node::Call { site, args, output }));
-            self.watch(outcome, distance, span);
+            let watched = [0, 1, 2].map(|output| exprs.intern(Node::Call { site, args, output }));
+            self.watch(watched, span);
         }
         Ok(())
     }
@@ -172,7 +195,7 @@ impl Elaborator {
     ) -> Outcome<Option<FunctionId>> {
         let Some((watch, statements)) = watched(&mut locals, body) else { return Ok(None) };
         let name = Name::new(&format!("{name}.relations"));
-        let outputs = [watch.outcome, watch.distance];
+        let outputs = [watch.outcome, watch.distance, watch.touching];
         self.lower_section(name, class, &locals, (inputs, &outputs), &statements, body.span).map(Some)
     }
 }
@@ -377,13 +400,33 @@ impl Outline {
     fn add(&mut self, name: Name, outside: Expr) -> usize {
         let (ty, span) = (outside.ty.clone(), outside.span);
         let local = self.locals.push(Local { name, ty, sizes: Vec::new(), default: None, span });
-        self.captured.push(Captured { outside, local, output: None });
+        self.captured.push(Captured { outside, local, output: None, behind: None });
         self.captured.len() - 1
+    }
+
+    /// The variable that stands for what was captured at this place of the text.
+    fn local_of(&mut self, at: usize) -> LocalId {
+        let Captured { outside, local, output, behind } = &self.captured[at];
+        let may_follow_time =
+            outside.variability == dae::Variability::Continuous && matches!(outside.ty.base, Base::Real);
+        let is_other = matches!(outside.kind, Kind::Operator(..));
+        if let (Some(known), true) = (output.or(*behind), output.is_some() || self.in_relation) {
+            return known;
+        }
+        if !self.in_relation || !may_follow_time || is_other {
+            return *local;
+        }
+        let twin =
+            Local { name: Name::new(&format!("{}_behind", self.locals[*local].name)), ..self.locals[*local].clone() };
+        let twin = self.locals.push(twin);
+        self.captured[at].behind = Some(twin);
+        twin
     }
 
     /// Iterators of loops around the statement are inputs too.
     fn capture_iterators(&mut self, body: &Statement) {
-        let mut bound: Vec<LocalId> = self.captured.iter().flat_map(|c| [Some(c.local), c.output]).flatten().collect();
+        let mut bound: Vec<LocalId> =
+            self.captured.iter().flat_map(|c| [Some(c.local), c.output, c.behind]).flatten().collect();
         let mut used: Vec<Expr> = Vec::new();
         visit(
             std::slice::from_ref(body),
@@ -408,7 +451,7 @@ impl Outline {
             let Kind::Local(local) = outside.kind else { continue };
             if !bound.contains(&local) {
                 bound.push(local);
-                self.captured.push(Captured { outside, local, output: None });
+                self.captured.push(Captured { outside, local, output: None, behind: None });
             }
         }
     }
@@ -417,9 +460,8 @@ impl Outline {
         rewrite(expr, &mut |expr| match &expr.kind {
             Kind::Component(reference) => {
                 let at = self.capture(elaborator, reference, expr)?;
-                let captured = &self.captured[at];
-                let local = captured.output.unwrap_or(captured.local);
-                let whole = Expr { kind: Kind::Local(local), ..captured.outside.clone() };
+                let local = self.local_of(at);
+                let whole = Expr { kind: Kind::Local(local), ..self.captured[at].outside.clone() };
                 let (steps, members) = reference.steps.split_at(self.steps_to_whole(&components(reference)));
                 let whole = self.indexed(elaborator, whole, steps);
                 members.iter().try_fold(whole, |record, step| self.member(elaborator, record, step))
@@ -427,7 +469,27 @@ impl Outline {
             Kind::Operator(Operator::Change | Operator::Edge, arguments) if self.reads_target(expr) => {
                 self.changed(elaborator, expr, arguments.first()?)
             }
+            Kind::Compare(op, left, right) if self.has_instants && reads_one_kind(left, right) => {
+                let outer = std::mem::replace(&mut self.in_relation, true);
+                let [left, right] = [left, right].map(|side| Box::new(self.expr(elaborator, side)));
+                self.in_relation = outer;
+                Some(Expr { kind: Kind::Compare(*op, left, right), ..expr.clone() })
+            }
+            // What a function computes of time it computes of the instant.
+            Kind::Call(..) | Kind::CallLocal(..) if self.in_relation => {
+                self.in_relation = false;
+                let made = self.expr(elaborator, expr);
+                self.in_relation = true;
+                Some(made)
+            }
             // Functions make no events anyway.
+            Kind::Operator(Operator::NoEvent, arguments) if self.has_instants => {
+                let outer = (self.has_instants, self.in_relation);
+                (self.has_instants, self.in_relation) = (false, false);
+                let arguments = arguments.iter().map(|argument| self.expr(elaborator, argument)).collect();
+                (self.has_instants, self.in_relation) = outer;
+                Some(Expr { kind: Kind::Operator(Operator::NoEvent, arguments), ..expr.clone() })
+            }
             Kind::Operator(Operator::NoEvent | Operator::Smooth, _) => None,
             Kind::Time | Kind::Operator(..) => {
                 let is_before = matches!(expr.kind, Kind::Operator(Operator::Pre | Operator::Previous, _));
@@ -438,7 +500,7 @@ impl Outline {
                     return None;
                 }
                 let at = self.add(Name::new("u"), expr.clone());
-                Some(Expr { kind: Kind::Local(self.captured[at].local), ..expr.clone() })
+                Some(Expr { kind: Kind::Local(self.local_of(at)), ..expr.clone() })
             }
             _ => None,
         })
@@ -608,4 +670,18 @@ fn visit(statements: &[Statement], loops: &mut dyn FnMut(&[Iterator]), exprs: &m
             | StatementKind::Reinit(..) => {}
         }
     }
+}
+
+/// Whether a relation that may follow time reads `time` itself, or variables that may follow it, but not both: with a state on
+/// the other side it is one of states.
+fn reads_one_kind(left: &Expr, right: &Expr) -> bool {
+    let (mut time, mut variables) = (false, false);
+    for side in [left, right] {
+        walk(side, &mut |inner| match &inner.kind {
+            Kind::Time => time = true,
+            Kind::Component(_) if inner.variability == dae::Variability::Continuous => variables = true,
+            _ => {}
+        });
+    }
+    time != variables
 }

@@ -8,9 +8,9 @@ use base::{Diagnostic, Name};
 use crate::elaborate::{Elaborator, TakenApart};
 use crate::flat::Indices;
 use crate::instance::{CompId, Frame, Outcome, SizeState};
-use crate::modifier::Binding;
+use crate::modifier::{Binding, Spread};
 use crate::symbolic::{Expander, Mode, Positions, Symbolic, sizes_text};
-use crate::typed::{Expr, Type};
+use crate::typed::{Base, Expr, Type};
 use crate::typing::{Context, Typer, convert, fits};
 
 /// The value of a modifier with its type.
@@ -191,12 +191,14 @@ impl Elaborator {
         }
         let Some(text) = &binding.expr else { return Err(self.failed_above(binding.span)) };
         let Wanted { split, rank, .. } = self.wanted(binding, component, attribute, ty);
+        self.check_each(binding, component, attribute, ty);
         let split = split.min(above);
         let before = self.error_count();
         let mut typer = Typer::new(self, binding.scope, Context::Model);
         let typed = typer.expr(text);
         if attribute == "" {
             typer.check_variability(component, ty, &typed);
+            typer.elaborator.check_members(binding, component, ty, &typed.ty);
         }
         let has_rank = |rank: usize| {
             let wanted = ty.with_rank(rank);
@@ -236,6 +238,47 @@ impl Elaborator {
         let typed = TypedBinding { expr: Arc::new(typed), split };
         self.values.bindings.insert((component, attribute), typed.clone());
         Ok(typed)
+    }
+
+    /// Records of one type have the same members; what another one has besides is left out.
+    fn check_members(&mut self, binding: &Binding, component: CompId, ty: &Type, value: &Type) {
+        let (Base::Record(wanted), Base::Record(given)) = (&ty.base, &value.base) else { return };
+        let is_left_out = |name: &Name| wanted.field(*name).is_none();
+        let names: Vec<String> =
+            given.fields.iter().map(|field| field.name).filter(is_left_out).map(|name| format!("`{name}`")).collect();
+        if names.is_empty() || !fits(value, &ty.with_rank(value.rank)) {
+            return;
+        }
+        let message = format!(
+            "the value has members that {} does not have: {}",
+            self.modified(component, Name::new("")),
+            names.join(", ")
+        );
+        let diagnostic = Diagnostic::warning("more-members", message)
+            .at(binding.span, format!("this is `{}`", value.text()))
+            .at(self.instances.span(component), format!("this is `{}`", ty.text()))
+            .hint("declare the component with the class of its value, or give the members one by one")
+            .specification("6.7")
+            .decides();
+        self.instances.report(Box::new(diagnostic));
+    }
+
+    /// `each` needs an array whose elements it speaks of.
+    fn check_each(&mut self, binding: &Binding, component: CompId, attribute: Name, ty: &Type) {
+        let Some(levels) = binding.spread.each else { return };
+        let spread = Spread { levels, of_type: true, ..Spread::NONE };
+        let Wanted { split, rank, .. } = self.wanted(&Binding { spread, ..binding.clone() }, component, attribute, ty);
+        if split + rank + ty.rank > 0 {
+            return;
+        }
+        let what = self.modified(component, attribute);
+        let diagnostic = Diagnostic::warning("needless-each", format!("{what} is no element of an array"))
+            .at(binding.span, "this stands behind `each`")
+            .at(self.instances.span(component), "for this component")
+            .hint("leave out `each`")
+            .specification("7.2.5")
+            .decides();
+        self.instances.report(Box::new(diagnostic));
     }
 
     /// The meaning is plain and other tools take it.

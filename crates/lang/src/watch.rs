@@ -3,7 +3,8 @@
 //! A function follows the statements along and computes two numbers: the outcome, which is another one as soon as any relation
 //! in any turn comes out differently, and the distance, how far the nearest relation is from that. As long as the outcome is that
 //! of the last event, the distance is a crossing function; with another outcome its negative is, so that it goes through zero
-//! wherever a relation changes, two at a time included. Only what is evaluated counts: a relation behind a condition decides
+//! wherever a relation changes, two at a time included. Where a relation touches zero that did not at the last event, the crossing
+//! function is zero: that instant is passed, as that of every other relation, and all of them change behind it. Only what is evaluated counts: a relation behind a condition decides
 //! nothing as long as that condition says so, and its change is an event.
 
 use std::sync::Arc;
@@ -21,11 +22,15 @@ use crate::typing::rewrite;
 /// Outcomes are numbers below this prime, made digit by digit; the products are exact.
 const OUTCOMES: f64 = 2_147_483_647.0;
 const DIGIT: f64 = 8191.0;
+/// How many relations that are zero are counted.
+const MOST_TOUCHING: f64 = 4096.0;
 
 /// The variables in which the function finds its results.
 pub(crate) struct Watch {
     pub(crate) outcome: LocalId,
     pub(crate) distance: LocalId,
+    /// How many relations are zero.
+    pub(crate) touching: LocalId,
 }
 
 /// The statements with those that follow their relations; `None` where there is none that could change between events.
@@ -34,24 +39,32 @@ pub(crate) fn watched(locals: &mut Locals, statement: &Statement) -> Option<(Wat
         let default = Some(real(value, statement.span));
         locals.push(Local { name: Name::new(name), ty: Type::REAL, sizes: Vec::new(), default, span: statement.span })
     };
-    let mut follower =
-        Follower { watch: Watch { outcome: add("outcome", 0.0), distance: add("distance", 1.0) }, found: false };
+    let watch = Watch { outcome: add("outcome", 0.0), distance: add("distance", 1.0), touching: add("touching", 0.0) };
+    let mut follower = Follower { watch, found: false };
     let body = follower.statements(std::slice::from_ref(statement));
     follower.found.then_some((follower.watch, body))
 }
 
 impl Expander<'_> {
     /// A variable that changes with the outcome, and is the reason for an event where it does.
-    pub(crate) fn watch(&mut self, outcome: ExprId, distance: ExprId, span: Span) {
+    pub(crate) fn watch(&mut self, [outcome, distance, touching]: [ExprId; 3], span: Span) {
         let variable = self.outcome_variable(span);
         let exprs = self.exprs();
         let before = exprs.pre(variable);
         let [zero, quarter, half] = [0.0, 0.25, 0.5].map(|value| exprs.real(value));
+        let most = exprs.real(MOST_TOUCHING);
+        // The number of relations that are zero is the last digit.
+        let touched = exprs.builtin(Builtin::Mod, &[before, most]);
+        let touched = exprs.add(touched, half);
+        let touches = exprs.compare(CompareOp::Greater, false, touching, touched);
+        let shifted = exprs.mul(outcome, most);
+        let outcome = exprs.add(shifted, touching);
         let difference = exprs.sub(outcome, before);
         let difference = exprs.builtin(Builtin::Abs, &[difference]);
         let is_same = exprs.compare(CompareOp::Less, false, difference, half);
         let behind = exprs.neg(distance);
         let residue = exprs.if_(is_same, distance, behind);
+        let residue = exprs.if_(touches, zero, residue);
         let is_another = exprs.compare(CompareOp::Less, true, residue, zero);
         // The middle of what rounds to the outcome, either way.
         let middle = exprs.if_(is_another, quarter, half);
@@ -85,6 +98,20 @@ impl Expander<'_> {
         model.outcomes.push(variable);
         variable
     }
+}
+
+/// The variables that change with outcomes in a text that was printed from a flat model.
+pub(crate) fn find_outcomes(model: &mut dae::Model) {
+    if !model.is_from_flat_text {
+        return;
+    }
+    let is_outcome = |&id: &VarId| {
+        let variable = &model.variables[id];
+        let name = model.variable_name(id);
+        let last = name.rsplit('.').next().unwrap_or(&name);
+        variable.ty == VariableType::Integer && last.trim_start_matches('\'').starts_with("$outcome")
+    };
+    model.outcomes = model.variables.ids().filter(is_outcome).collect();
 }
 
 struct Follower {
@@ -300,6 +327,15 @@ impl Follower {
             ..distance.clone()
         };
         let kind = Kind::If(Box::new(is_apart), Box::new(distance.clone()), Box::new(nearest.clone()));
+        let is_touching = Expr {
+            kind: Kind::Compare(CompareOp::Equal, Box::new(distance.clone()), Box::new(real(0.0, span))),
+            ty: Type::BOOLEAN,
+            ..distance.clone()
+        };
+        let touching = self.local(self.watch.touching, span);
+        let count = binary(ArithmeticOp::Add, touching.clone(), choice(&is_touching));
+        let count = builtin(Builtin::Min, vec![count, real(MOST_TOUCHING - 1.0, span)], span);
+        made.push(Statement { kind: StatementKind::Assign(touching, count), span });
         let next = builtin(Builtin::Min, vec![nearest.clone(), Expr { kind, ..distance }], span);
         made.push(Statement { kind: StatementKind::Assign(nearest, next), span });
     }

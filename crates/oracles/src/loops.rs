@@ -17,7 +17,7 @@ type Count = Rc<dyn Fn(f64) -> i64>;
 struct Loop {
     statements: String,
     value: Count,
-    /// Its changes are counted: not where two relations change together, since neither holds at the instant between.
+    /// Its changes are counted: not where relations are differences of rounded terms, whose sign rounding decides for a while.
     is_counted: bool,
 }
 
@@ -99,7 +99,7 @@ fn body(random: &mut Rng, levels: &[f64], signal: Signal) -> Loop {
     let width = magnitude(random, 3e-3, 0.3);
     let step = between(random, 0.11, 0.4);
     let offset = between(random, 0.01, 0.99);
-    let kind = random.u8(0..8);
+    let kind = random.u8(0..10);
     let (statements, of): (String, Rc<dyn Fn(f64) -> i64>) = match kind {
         0 => (
             "  for i in 1:n loop\n    if x > v[i] then\n      k := k + i;\n    end if;\n  end for;\n".to_owned(),
@@ -137,6 +137,19 @@ fn body(random: &mut Rng, levels: &[f64], signal: Signal) -> Loop {
                 let pairs = v.iter().enumerate().flat_map(|(i, a)| v.iter().map(move |b| (i as i64 + 1, *a, *b)));
                 pairs.filter(|(_, a, b)| a * x + b * b > b * x + a * a).map(|(i, ..)| i).sum()
             }),
+        ),
+        7 => (
+            // Relations of two loops that change together.
+            "  for i in 1:n loop\n    k := k + (if x > v[i] then i else 0);\n  end for;\n  for i in 1:n loop\n    k := k + (if \
+             x < v[i] then i else 0);\n  end for;\n"
+                .to_owned(),
+            Rc::new(move |_| (1..=v.len() as i64).sum()),
+        ),
+        8 => (
+            "  for i in 1:n loop\n    k := k + (if x > v[i] then i else 0);\n  end for;\n  for i in 1:n loop\n    k := k + (if \
+             2*x < 2*v[i] then 1 else 0);\n  end for;\n"
+                .to_owned(),
+            Rc::new(move |x| (1..).zip(&v).map(|(i, &level)| if x > level { i } else { 1 }).sum()),
         ),
         _ => (
             "  for i in 1:n loop\n    if not x <= v[i] or noEvent(i == 0) then\n      k := k + 1;\n    elseif x + 1 < \

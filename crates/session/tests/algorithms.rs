@@ -121,3 +121,32 @@ fn relations_in_loops_at_run_time_make_events() {
         assert!((z - integral).abs() < 1e-7, "{statements}: {z} instead of {integral}");
     }
 }
+
+/// Relations of several loops that change at one instant change together: neither `x > c` nor `x < c` holds at it, and nobody
+/// sees that.
+#[test]
+fn relations_of_several_loops_change_together() {
+    for turns in ["Integer n = 1 + integer(time/7)", "constant Integer n = 1"] {
+        let model = format!(
+            "model M {turns}; Real x(start = 0, fixed = true); Integer m, c(start = 0, fixed = true);
+             equation der(x) = 1; when change(m) then c = pre(c) + 1; end when;
+             algorithm m := 0; for i in 1:n loop m := m + (if x > 0.581 then 1 else 0); end for;
+               for i in 1:n loop m := m + (if x < 0.581 then 1 else 0); end for; end M;"
+        );
+        assert_eq!(run(&model, 1.0).end("c"), 0.0, "{turns}");
+    }
+}
+
+/// What a loop computes is not frozen: no step that ends at an event of another kind looks behind a crossing that follows it.
+#[test]
+fn what_a_loop_computes_does_not_count_before_its_event() {
+    for turns in ["Integer n = 1 + integer(time/7)", "constant Integer n = 1"] {
+        let model = format!(
+            "model M {turns}; Real x(start = 0, fixed = true), z(start = 0, fixed = true), w; Integer c(start = 0, fixed = true);
+             equation der(x) = 1; der(z) = w; when x > 0.525 then c = pre(c) + 1; end when;
+             algorithm w := 0; for i in 1:n loop w := w + (if x > 0.5251*i then 1000 else 0); end for; end M;"
+        );
+        let z = run(&model, 1.0).end("z");
+        assert!((z - 474.9).abs() < 1e-7, "{turns}: {z}");
+    }
+}

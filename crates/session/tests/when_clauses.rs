@@ -463,3 +463,84 @@ fn relations_on_time_hold_in_the_clauses_that_they_activate() {
         assert_eq!(run.end("y"), 2.0, "{section}\n{}", run.log);
     }
 }
+
+/// An event of `time > c` lies just behind the instant for every relation on time of the clause, however it is written; `time`
+/// itself is the instant, and so are relations that make no events by definition.
+#[test]
+fn relations_on_time_are_those_behind_the_instant() {
+    let declared = "parameter Real a = 0.37, b = 0.37, T[2] = {0.37, 0.37}; Real t2 = 2*time, t4 = 2*t2;
+        Integer n = 2 + integer(time/5), k(start = 1, fixed = true);
+        function f input Real t; output Integer y; algorithm y := if t > 0.37 then 1 else 2; end f;";
+    let relations = [
+        ("time > a", 1.0),
+        ("time > b", 1.0),
+        ("time >= a", 1.0),
+        ("not time <= b", 1.0),
+        ("2*time > 0.74", 1.0),
+        ("time - a > 0", 1.0),
+        ("0 < time - 0.37", 1.0),
+        ("a - 3*time < -2*b", 1.0),
+        ("t2 > 0.74", 1.0),
+        ("t4 > 4*a", 1.0),
+        ("max(time, 0) > b", 1.0),
+        ("time^2 > a^2", 1.0),
+        ("time > T[pre(k)]", 1.0),
+        ("time > 0.371", 2.0),
+        ("time < 0.369", 2.0),
+        ("noEvent(time > a)", 2.0),
+        ("noEvent(2*time > 2*a)", 2.0),
+    ];
+    for (relation, expected) in relations {
+        let equation = format!(
+            "model M {declared} discrete Real y(start = 0, fixed = true), t(start = 0, fixed = true);
+             equation when time > a then y = if {relation} then 1 else 2; t = time; k = pre(k) + 1; end when; end M;"
+        );
+        let run = complete(&equation, 1.0, 1e-6);
+        assert_eq!((run.end("y"), run.end("t")), (expected, 0.37), "{relation}");
+        // The same in a loop at run time.
+        let statement = format!(
+            "model M {declared} Integer y(start = 0, fixed = true);
+             algorithm when time > a then y := 0; k := k + 1; for i in 1:n loop y := y + (if {relation} then 1 else 2); end for;
+             end when; end M;"
+        );
+        assert_eq!(complete(&statement, 1.0, 1e-6).end("y"), 2.0 * expected, "{relation} in a loop");
+    }
+    // What a function computes of time, it computes of the instant.
+    let run = complete(
+        &format!(
+            "model M {declared} Integer y(start = 0, fixed = true); equation when time > a then y = f(time); k = 2; end when; end M;"
+        ),
+        1.0,
+        1e-6,
+    );
+    assert_eq!(run.end("y"), 2.0);
+    // At an instant that no relation on time makes, relations are as they are written.
+    let run = complete(
+        "model M Integer y(start = 0, fixed = true); equation
+           when sample(0.25, 0.25) then y = pre(y) + (if time > 0.5 then 10 else 1); end when; end M;",
+        0.9,
+        1e-6,
+    );
+    assert_eq!(run.end("y"), 12.0);
+}
+
+/// Loops and reductions over ranges at run time.
+#[test]
+fn loops_at_run_time_see_the_relations_of_their_when_clause() {
+    let cases = [
+        ("for i in 1:n loop if time > 0.37 then y := y + 1; end if; end for;", 2.0),
+        ("while time > 0.37 and y < n - 1 loop y := y + 1; end while;", 1.0),
+        ("y := sum(if time > 0.37 then 1 else 0 for i in 1:n);", 2.0),
+        ("for i in 1:n loop if time > 0.37*i then y := y + 1; end if; end for;", 1.0),
+        ("for i in 1:n loop if t2 > 0.74 then y := y + 1; end if; end for;", 2.0),
+        ("for i in 1:n loop if x > 0.37 then y := y + 1; end if; end for;", 0.0),
+    ];
+    for (statements, expected) in cases {
+        let model = format!(
+            "model M Integer n = 2 + integer(time/5); Integer y(start = 0, fixed = true); Real t2 = 2*time;
+               Real x(start = -1, fixed = true); equation der(x) = 1;
+             algorithm when time > 0.37 then y := 0; {statements} end when; end M;"
+        );
+        assert_eq!(complete(&model, 1.0, 1e-6).end("y"), expected, "{statements}");
+    }
+}

@@ -420,7 +420,7 @@ impl Simulation {
             return Ok(Progress::Again);
         }
         if let Some(event) = &crossing
-            && self.crosses_unfrozen()
+            && self.has_unfrozen_relations()
             && self.takes_in(&step, event.t)
         {
             self.time = self.retake(step.t_old, step.t_old)?;

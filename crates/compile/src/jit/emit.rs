@@ -5,15 +5,15 @@
 use std::ops::Range;
 
 use base::Id;
-use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{FuncId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Compiler, Input};
-use crate::code::{Address, ChunkId, Code, Op, Rounding, Source};
-use crate::layout::{CHECK, TIME};
+use crate::code::{Address, ChunkId, Code, IMPATIENT, MOST_TURNS, Op, Rounding, Source};
+use crate::layout::{CHECK, IMPATIENCE, TIME};
 use crate::math::{Binary, Unary};
 
 /// Which temporaries have to be in memory, and which addresses must be read anew each time.
@@ -32,6 +32,7 @@ pub(super) struct Plan {
     in_memory: FxHashSet<Address>,
     /// Fixed addresses that are written inside a branch.
     unstable: FxHashSet<Address>,
+    has_open_loops: bool,
 }
 
 impl Plan {
@@ -50,6 +51,7 @@ impl Plan {
             shared: FxHashSet::default(),
             in_memory: FxHashSet::default(),
             unstable: FxHashSet::default(),
+            has_open_loops: code.ops.iter().any(|op| matches!(op, Op::EndLoop { failed: Some(_), .. })),
         };
         // Results of functions are read by others.
         plan.in_memory.extend(code.outputs.iter().copied().filter(|output| code.private.contains(output)));
@@ -59,7 +61,13 @@ impl Plan {
             for op in &code.ops[range.clone()] {
                 match *op {
                     Op::If { .. } | Op::Loop => depth += 1,
-                    Op::EndIf | Op::EndLoop { .. } => depth = depth.saturating_sub(1),
+                    Op::EndIf => depth = depth.saturating_sub(1),
+                    Op::EndLoop { failed, .. } => {
+                        depth = depth.saturating_sub(1);
+                        // It is written here and at the begin.
+                        plan.several.extend(failed.filter(|failed| plan.private.contains(failed)));
+                        plan.unstable.extend(failed.filter(|failed| !plan.private.contains(failed)));
+                    }
                     Op::Call { call, arguments, results } => {
                         let entry = &input.calls[call as usize];
                         let factor = if entry.tangent { 2 } else { 1 };
@@ -144,6 +152,8 @@ pub(super) struct Emitter<'e, 'f, 'c, 'a> {
     open: Vec<Branch>,
     /// Header and exit of the open loops.
     loops: Vec<(Block, Block)>,
+    /// How many turns are left, where there are loops that may have no end.
+    turns: Option<Variable>,
     /// Pointers of the holes of a kernel; fixed addresses are their numbers then.
     holes: Vec<Value>,
 }
@@ -158,7 +168,18 @@ impl<'e, 'f, 'c, 'a> Emitter<'e, 'f, 'c, 'a> {
         [values, runtime]: [Value; 2],
         holes: Vec<Value>,
     ) -> Self {
+        let turns = plan.has_open_loops.then(|| {
+            let turns = builder.declare_var(types::I64);
+            let most = builder.ins().iconst(types::I64, MOST_TURNS);
+            let place = offset_of(IMPATIENCE);
+            let impatience = builder.ins().load(types::F64, MemFlagsData::trusted(), values, place);
+            let impatience = builder.ins().fcvt_to_sint_sat(types::I64, impatience);
+            let left = builder.ins().isub(most, impatience);
+            builder.def_var(turns, left);
+            turns
+        });
         Self {
+            turns,
             compiler,
             builder,
             plan,
@@ -205,7 +226,7 @@ impl Emitter<'_, '_, '_, '_> {
             Op::Round { rounding, state, a } => self.round(rounding, state, a),
             Op::Call { call, arguments, results } => self.call(call, arguments, results),
             Op::Loop => self.begin_loop(),
-            Op::EndLoop { repeat, .. } => self.end_loop(repeat),
+            Op::EndLoop { failed, .. } => self.end_loop(failed),
             Op::Exit { levels, .. } => self.exit(levels),
             Op::LoadAt { to, base, index, length } => self.load_at(to, base, index, length),
             Op::StoreAt { base, index, length, a } => self.store_at(base, index, length, a),
@@ -504,11 +525,34 @@ impl Emitter<'_, '_, '_, '_> {
         self.loops.push((header, exit));
     }
 
-    fn end_loop(&mut self, repeat: bool) {
+    fn end_loop(&mut self, failed: Option<Address>) {
         let (Some((header, exit)), Some(branch)) = (self.loops.pop(), self.open.pop()) else { return };
-        self.builder.ins().jump(if repeat { header } else { exit }, &[]);
+        match failed {
+            Some(failed) => self.count_turn(header, exit, failed),
+            None => {
+                self.builder.ins().jump(header, &[]);
+            }
+        }
         self.builder.switch_to_block(exit);
         self.forget(branch.mark);
+    }
+
+    /// Another turn, unless there were too many.
+    fn count_turn(&mut self, header: Block, exit: Block, failed: Address) {
+        let endless = self.builder.create_block();
+        if let Some(turns) = self.turns {
+            let left = self.builder.use_var(turns);
+            let left = self.builder.ins().iadd_imm_s(left, -1);
+            self.builder.def_var(turns, left);
+            let goes_on = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, left, 0);
+            self.builder.ins().brif(goes_on, header, &[], endless, &[]);
+        }
+        self.builder.set_cold_block(endless);
+        self.builder.switch_to_block(endless);
+        let [nan, impatient] = [f64::NAN, IMPATIENT].map(|value| self.builder.ins().f64const(value));
+        self.store(IMPATIENCE, impatient);
+        self.write(failed, Known::Number(nan));
+        self.builder.ins().jump(exit, &[]);
     }
 
     fn exit(&mut self, levels: u32) {

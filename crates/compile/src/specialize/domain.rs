@@ -479,16 +479,18 @@ impl Domain for Addresses<'_, '_> {
 
     fn leave_unless(&mut self, condition: &Scalars) -> Outcome<()> {
         match condition {
-            Scalars::Boolean(true) => return Ok(()),
             Scalars::Boolean(false) => return self.push(Op::Exit { levels: 1, target: 0 }),
-            _ => {}
+            Scalars::Boolean(true) => {}
+            open => {
+                let condition = self.address(open)?;
+                self.decide(condition)?;
+            }
         }
-        let mut condition = self.address(condition)?;
-        self.decide(condition)?;
         // What is undefined, and a failure, ends the loop.
         let (doubt, one) = (self.doubt(), self.constant(1.0));
-        condition = self.binary(Binary::Add, condition, doubt)?;
-        condition = self.binary(Binary::Equal, condition, one)?;
+        let condition = self.address(condition)?;
+        let condition = self.binary(Binary::Add, condition, doubt)?;
+        let condition = self.binary(Binary::Equal, condition, one)?;
         self.push(Op::If { condition, otherwise: 0 })?;
         self.push(Op::Else { end: 0 })?;
         self.push(Op::Exit { levels: 1, target: 0 })?;
@@ -512,8 +514,9 @@ impl Domain for Addresses<'_, '_> {
         Ok(())
     }
 
-    fn end_loop(&mut self) -> Outcome<()> {
-        self.push(Op::EndLoop { start: 0, repeat: true })
+    fn end_loop(&mut self, open_end: bool) -> Outcome<()> {
+        let failed = open_end.then(|| self.doubt());
+        self.push(Op::EndLoop { start: 0, failed })
     }
 
     fn detach(&mut self, value: Scalars) -> Outcome<Scalars> {

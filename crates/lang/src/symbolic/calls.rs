@@ -134,6 +134,10 @@ impl Expander<'_> {
         }
         // In a flat text every call that is left is meant to be one.
         let as_written = self.elaborator.flat.model.is_from_flat_text && self.mode == Mode::Flat;
+        if let (true, Some(instant)) = (as_written && signature.name.as_str().ends_with(dae::BEHIND), values.first()) {
+            let instant = instant.scalar();
+            return Ok(instant.into_iter().map(|instant| Symbolic::Scalar(self.just_behind(instant))).collect());
+        }
         let constant = signature.kind == SignatureKind::Function
             && !as_written
             && (!signature.impure || self.mode == Mode::Evaluate)

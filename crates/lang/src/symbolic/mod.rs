@@ -46,8 +46,8 @@ pub enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Events {
     All,
-    /// In the bodies of when clauses: at their instants everything has the value that it has, but relations on time that make
-    /// events elsewhere are the same here (`discrete_equations`).
+    /// In the bodies of when clauses: at their instants everything has the value that it has, but relations on time are
+    /// those just behind an event that relations on time make (`right_limits`).
     OnTime,
     /// In `noEvent` and in functions.
     None,
@@ -456,41 +456,22 @@ impl<'e> Expander<'e> {
         // Also without a Real: `sign(x)` is an Integer, and changes between events.
         let continuous = left.variability.max(right.variability) == Variability::Continuous;
         let event = continuous && self.mode == Mode::Flat && self.events == Events::All;
-        let relation = self.exprs().compare(op, event, a, b);
-        if self.events == Events::OnTime && self.compares_time(a, b) {
-            self.elaborator.expansion.relations_at_instants.insert(relation);
+        let is_order = !matches!(op, CompareOp::Equal | CompareOp::NotEqual) && left.ty.is_numeric();
+        if continuous && is_order && self.mode == Mode::Flat && self.events == Events::OnTime {
+            let [a, b] = [a, b].map(|side| self.just_behind(side));
+            return Ok(self.exprs().compare(op, false, a, b));
         }
-        Ok(relation)
+        Ok(self.exprs().compare(op, event, a, b))
     }
 
-    fn compares_time(&self, left: ExprId, right: ExprId) -> bool {
-        let sides = [left, right].map(|side| self.follows_time(side));
-        sides.contains(&Some(true)) && !sides.contains(&None)
-    }
-
-    /// Whether an expression changes with time; `None` for what is more than a multiple of time and a number that changes at
-    /// events.
-    fn follows_time(&self, root: ExprId) -> Option<bool> {
-        let model = &self.elaborator.flat.model;
-        let is_number = |factor: ExprId| match model.exprs.node(factor) {
-            Node::Var(variable) => model.variables[variable].variability <= Variability::Discrete,
-            _ => model.exprs.is_literal(factor),
-        };
-        let mut open = vec![root];
-        let mut found = false;
-        while let Some(id) = open.pop() {
-            match model.exprs.node(id) {
-                Node::Time => found = true,
-                Node::Real(_) | Node::Integer(_) | Node::Pre(_) => {}
-                Node::Var(_) if is_number(id) => {}
-                Node::Neg(a) => open.push(a),
-                Node::Add(a, b) | Node::Sub(a, b) => open.extend([a, b]),
-                Node::Mul(a, b) if is_number(a) || is_number(b) => open.extend([a, b]),
-                Node::Div(a, b) if model.exprs.is_literal(b) => open.push(a),
-                _ => return None,
-            }
+    /// An operand of a relation in a when clause, as it is just behind the instant if it follows time (`right_limits`).
+    pub(crate) fn just_behind(&mut self, operand: ExprId) -> ExprId {
+        let is_number = |node: Node| matches!(node, Node::Real(_) | Node::Integer(_) | Node::Boolean(_));
+        if is_number(self.exprs().node(operand)) {
+            return operand;
         }
-        Some(found)
+        self.elaborator.expansion.has_right_limits = true;
+        self.exprs().builtin(Builtin::JustBehind, &[operand])
     }
 
     fn choose(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr, whole: &Expr) -> Outcome<Symbolic> {

@@ -69,8 +69,11 @@ impl Typer<'_> {
                 }
                 let branches = branches
                     .iter()
-                    .map(|(condition, body)| {
-                        let condition = self.when_condition(condition);
+                    .map(|(text, body)| {
+                        let condition = self.when_condition(text);
+                        if matches!(condition.ty.base, Base::Clock) {
+                            self.clock_in_algorithm(text.span);
+                        }
                         self.in_when = true;
                         let body = self.statements(body);
                         self.in_when = false;
@@ -93,7 +96,10 @@ impl Typer<'_> {
                 }
                 StatementKind::Return
             }
-            ast::StatementKind::Call(call) => self.call_statement(call, text.span)?,
+            ast::StatementKind::Call(call) => match self.call_statement(call, text.span)? {
+                StatementKind::Reinit(..) => return self.reinit_in_algorithm(text.span),
+                kind => kind,
+            },
         })
     }
 
@@ -111,6 +117,23 @@ impl Typer<'_> {
         };
         let diagnostic = Diagnostic::error("nested-when", message).at(span, "").specification("11.2.7");
         self.report(diagnostic);
+    }
+
+    fn clock_in_algorithm(&mut self, span: Span) {
+        let diagnostic = Diagnostic::error("clock-in-algorithm", "clocked equations cannot stand in an algorithm")
+            .at(span, "this is a clock")
+            .hint("write the when clause in an equation section, where equations are sorted by their clocks")
+            .specification("16.6");
+        self.report(diagnostic);
+    }
+
+    fn reinit_in_algorithm(&mut self, span: Span) -> Option<StatementKind> {
+        let diagnostic = Diagnostic::error("misplaced-reinit", "`reinit` may only stand in a when equation")
+            .at(span, "this is a statement")
+            .hint("write the when clause in an equation section")
+            .specification("8.3.6");
+        self.report(diagnostic);
+        None
     }
 
     /// The condition of a when clause: a scalar or vector of Booleans, or a clock (8.3.5, 16.6).

@@ -9,7 +9,7 @@ use dae::VarId;
 use super::left::{Left, Sizes};
 use super::restart::Jump;
 use super::runtime::ModeRuntime;
-use crate::machine::{Phase, Trouble};
+use crate::machine::{Machine, Phase, Trouble};
 
 /// Residues below this, relative to the magnitudes of what is in them, are zero at first.
 pub const ZERO: f64 = 1e-9;
@@ -118,7 +118,11 @@ pub fn settle(
     let Some(mut scratch) = runtime.switch.as_mut().map(|switch| std::mem::take(&mut switch.scratch)) else {
         return Ok(Found::default());
     };
-    runtime.machine.memory.set_time(left.after);
+    let Machine { program, memory, .. } = &mut runtime.machine;
+    let delay = left.after - left.time;
+    let is_behind = delay != 0.0 && program.is_just_behind(memory, delay);
+    memory.set_ahead(if is_behind { delay } else { 0.0 });
+    memory.set_time(left.after);
     let found = settle_after(runtime, left, assumption, jump, sizes, horizon, &mut scratch);
     runtime.machine.memory.set_time(left.time);
     if let Some(switch) = &mut runtime.switch {

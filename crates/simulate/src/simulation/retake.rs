@@ -33,16 +33,10 @@ impl Simulation {
         !agrees && point - self.last_right(begin, point) > shortest
     }
 
-    /// Whether one of the relations that crossed in the last step is not frozen: behind the crossing the model was another one
-    /// already, and the step is wrong also before it.
-    pub(super) fn crosses_unfrozen(&self) -> bool {
-        let model = self.program.model();
-        let is_outcome = |node: dae::Node| matches!(node, dae::Node::Pre(v) if model.outcomes.contains(&v));
-        !model.outcomes.is_empty()
-            && self.runtime.roots.crossings().iter().any(|crossing| {
-                let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
-                model.exprs.any(relation.expression, is_outcome)
-            })
+    /// Whether the model has relations that are not frozen. Behind a crossing of theirs it is another one already, so a step
+    /// over any crossing may be wrong also before it: theirs may come a little later.
+    pub(super) fn has_unfrozen_relations(&self) -> bool {
+        !self.program.model().outcomes.is_empty()
     }
 
     /// The last output point before `missed` in the step that began at `begin`, or its beginning.

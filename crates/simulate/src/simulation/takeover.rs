@@ -106,12 +106,15 @@ impl Simulation {
         machine.ahead = delay;
         let span = (self.options.stop_time - self.options.start_time).abs();
         machine.resting.begin(time, span, 0.1 * self.last_step);
+        let is_behind = delay != 0.0 && self.program.is_just_behind(&mut machine.memory, delay);
+        machine.memory.set_ahead(if is_behind { delay } else { 0.0 });
         self.program.look_ahead(&mut machine.memory, delay);
         let mut outcome = match &clockwork {
             Some(_) => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut self.fallback),
             None => events::pass(machine, names, &mut self.log, &mut self.clockwork, time, &mut events::Unwatched),
         };
         machine.ahead = 0.0;
+        machine.memory.set_ahead(0.0);
         self.program.look_ahead(&mut machine.memory, 0.0);
         if outcome.is_err() {
             // Messages speak of the instant, not of the rounding error by which it was passed.
