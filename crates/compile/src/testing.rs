@@ -7,7 +7,7 @@ use dae::{
     Attributes, Builtin, Causality, CompareOp, EqId, Equation, EquationRole, ExprId, Model, Node, Origin, OriginKind,
     VarId, Variability, Variable, VariableType,
 };
-use transform::schedule::Summary;
+use transform::Summary;
 use transform::{Assignment, Block, EquationSystem, Role, Schedule, State, SystemKind, Timing};
 
 /// A schedule in the making.

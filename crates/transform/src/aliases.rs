@@ -18,7 +18,7 @@ use crate::decisions::Subject;
 use crate::initial;
 use crate::options::Aliases;
 use crate::parameters::start_value;
-use crate::schedule::Role;
+use crate::parts::Role;
 use crate::work::{Work, map_action, map_actions};
 
 /// Later rounds find next to nothing; the equations that remain are solved like others.

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::schedule::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
+use crate::parts::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
 use crate::sizes::{Sizes, Slopes};
 use crate::structure::tearing::tear;
 use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
@@ -529,7 +529,7 @@ impl BlockBuilder<'_> {
 }
 
 fn is_state(work: &Work, variable: VarId) -> bool {
-    matches!(work.roles[variable], crate::schedule::Role::State { .. })
+    matches!(work.roles[variable], crate::parts::Role::State { .. })
 }
 
 /// Whether every state is guessed or follows from a guess by the formula of inline integration. Last values are good
@@ -581,7 +581,7 @@ fn by_elimination(work: &mut Work, sides: Sides, variable: VarId) -> Option<Expr
     let unknown = work.model.exprs.var(variable);
     let (roles, free) = (&work.roles, &work.parameters.free);
     let is_parameter =
-        |v: VarId| matches!(roles[v], crate::schedule::Role::Constant | crate::schedule::Role::Parameter) && !free[v];
+        |v: VarId| matches!(roles[v], crate::parts::Role::Constant | crate::parts::Role::Parameter) && !free[v];
     let functions = &work.model.functions;
     let solution = work.model.exprs.solve_for(sides.0, sides.1, unknown, functions, is_parameter)?;
     match solution.pivot {

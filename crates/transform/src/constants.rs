@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::blocks::solve;
 use crate::occurrences::{Leaf, Scanner};
-use crate::schedule::{Assignment, Role};
+use crate::parts::{Assignment, Role};
 use crate::structure::{Incidence, IncidenceBuilder};
 use crate::system::is_discrete_equation;
 use crate::work::Work;

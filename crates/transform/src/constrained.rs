@@ -4,7 +4,8 @@
 use dae::{Builtin, Model, Node, VarId};
 use rustc_hash::FxHashSet;
 
-use crate::schedule::{Block, Role, Schedule, Timing};
+use crate::parts::{Block, Role, Timing};
+use crate::schedule::Schedule;
 
 /// The variables under `der` in a flat model, where the model makes events at all.
 pub fn differentiated(model: &Model) -> Vec<VarId> {

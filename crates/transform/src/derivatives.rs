@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::cancellation;
 use crate::modes::redundancy;
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::schedule::Role;
+use crate::parts::Role;
 use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
 use crate::structure::{Matching, NONE};
 use crate::system::{Problem, System};

@@ -10,7 +10,7 @@ use dae::{Builtin, CallSiteId, ExprId, Exprs, Model, Node, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::output;
-use crate::schedule::{Assignment, Block, Family, SystemKind};
+use crate::parts::{Assignment, Block, Family, SystemKind};
 
 /// Fewer members make no family.
 pub const SMALLEST: usize = 16;

@@ -13,7 +13,7 @@ use dae::{Node, Value, VarId, VariableType};
 use rustc_hash::FxHashMap;
 
 use crate::families::{Shapes, assignment_shape};
-use crate::schedule::{Assignment, Block};
+use crate::parts::{Assignment, Block};
 use crate::work::Work;
 
 /// Shorter chains cannot lose many digits.

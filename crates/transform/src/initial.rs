@@ -18,7 +18,7 @@ use crate::decisions::Subject;
 use crate::linearity::Level;
 use crate::output;
 use crate::parameters::{self, start_value};
-use crate::schedule::{Assignment, Block, InitialCheck, Role, StateSet, Timing};
+use crate::parts::{Assignment, Block, InitialCheck, Role, StateSet, Timing};
 use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
 use crate::structure::matching::Search;

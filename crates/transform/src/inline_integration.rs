@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::families;
 use crate::linearity::Level;
-use crate::schedule::{Block, Family, Role, State, Timing};
+use crate::parts::{Block, Family, Role, State, Timing};
 use crate::structure::Matching;
 use crate::system::{Problem, System};
 use crate::work::{Sides, Work};

@@ -31,8 +31,10 @@ mod occurrences;
 mod options;
 mod output;
 mod parameters;
+mod parts;
 mod projection;
-pub mod schedule;
+mod recording;
+mod schedule;
 mod singular;
 mod sizes;
 mod states;
@@ -48,10 +50,11 @@ pub use decisions::{Decision, Decisions, Question, Subject};
 pub use inline_integration::InlineIntegration;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
-pub use schedule::{
-    Assignment, Block, EquationSystem, Family, InitialCheck, Matrix, Projection, Role, Schedule, State, StateSet,
-    Summary, SystemKind, Timing,
+pub use parts::{
+    Assignment, Block, EquationSystem, Family, InitialCheck, Matrix, Projection, Role, State, StateSet, Summary,
+    SystemKind, Timing,
 };
+pub use schedule::Schedule;
 
 use linearity::Level;
 use modes::chains::Chains;

@@ -4,7 +4,7 @@ use base::IdVec;
 use dae::{ActionKind, ExprId, VarId};
 
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::schedule::{Block, State, Timing};
+use crate::parts::{Block, State, Timing};
 use crate::work::Work;
 
 /// Marks continuous blocks that are needed for output only.

@@ -6,7 +6,7 @@ use dae::{ActionKind, ExprId, Memo, Model, Node, VarId, Variability, VariableTyp
 use rustc_hash::FxHashSet;
 
 use crate::decisions::Subject;
-use crate::schedule::{Assignment, Role};
+use crate::parts::{Assignment, Role};
 use crate::work::Work;
 
 pub fn order(work: &mut Work) -> Result<(), Vec<Diagnostic>> {

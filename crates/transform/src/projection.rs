@@ -9,7 +9,7 @@ use dae::{Equation, EquationRole, ExprId, Origin, OriginKind, PathId, VarId, Var
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derivatives::{Reduced, residual};
-use crate::schedule::{Projection, Role, State};
+use crate::parts::{Projection, Role, State};
 use crate::work::Work;
 
 /// Makes all lower derivatives states, and constraints of all equations below their highest derivative.

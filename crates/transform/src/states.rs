@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use crate::decisions::Subject;
 use crate::derivatives::{Reduced, residual};
 use crate::modes::numbers::numbers;
-use crate::schedule::{Role, State, StateSet};
+use crate::parts::{Role, State, StateSet};
 use crate::structure::{Incidence, Matching, NONE, strong_components};
 use crate::wishes;
 use crate::work::Work;

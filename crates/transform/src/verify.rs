@@ -20,7 +20,8 @@ use dae::{EqId, ExprId, OriginKind, VarId, VariableType};
 use rustc_hash::FxHashSet;
 
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::schedule::{Assignment, Block, EquationSystem, Family, Role, Schedule};
+use crate::parts::{Assignment, Block, EquationSystem, Family, Role};
+use crate::schedule::Schedule;
 
 /// What is wrong with a schedule; empty if nothing is.
 pub fn verify(schedule: &Schedule) -> Vec<String> {

@@ -5,7 +5,7 @@ use base::{Diagnostic, Id};
 use dae::{EqId, ExprId, Model, Node, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::schedule::Role;
+use crate::parts::Role;
 use crate::singular;
 use crate::structure::Matching;
 use crate::structure::elimination::dependencies;

@@ -9,7 +9,8 @@ use dae::{EquationRole, ExprId, Exprs, Memo, Node, VarId, Variability, VariableT
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::translation::{Row, Translation};
-use crate::schedule::State;
+
+use crate::parts::State;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Method {

@@ -6,7 +6,7 @@ use base::{Diagnostic, Id, IdVec, Name};
 use dae::{Causality, EqId, Equation, OriginKind, VarId, Variability, VariableType};
 
 use super::translation::{Row, Translation};
-use crate::schedule::{Role, State};
+use crate::parts::{Role, State};
 use crate::work::Work;
 use crate::{derivatives, parameters, states};
 

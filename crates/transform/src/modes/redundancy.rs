@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::numbers::numbers;
 use crate::decisions::Subject;
 use crate::derivatives::{at_order, offsets_of_rows, residual};
-use crate::schedule::Role;
+use crate::parts::Role;
 use crate::structure::Matching;
 use crate::structure::dulmage::{circuit, decompose};
 use crate::structure::matching::Search;
