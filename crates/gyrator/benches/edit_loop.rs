@@ -4,8 +4,9 @@
 //! `cargo bench -p gyrator --bench edit_loop -- DIR`, where DIR holds the Modelica Standard Library. Without it only the circuit
 //! of `examples/` is measured, which needs no library.
 
-use std::time::{Duration, Instant};
+mod clock;
 
+use clock::Clock;
 use gyrator::{Error, Session};
 
 const ROUNDS: u32 = 20;
@@ -57,17 +58,17 @@ const CASES: [Case; 3] = [
 
 fn main() -> Result<(), Error> {
     let library = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    println!("{:<18} {:>12} {:>12} {:>12} {:>12}", "", "first check", "diagnostics", "curve", "parameter");
+    println!("{:<18} {:>12} {:>12} {:>12} {:>12}", "ms", "first check", "diagnostics", "curve", "parameter");
     for case in CASES.iter().filter(|case| library.is_some() || !case.needs_library) {
         let mut session = Session::new();
         library.iter().for_each(|folder| session.add_library(folder));
         let mut edits = 0;
-        let mut edited = |work: &mut dyn FnMut(&mut Session) -> Result<(), Error>| -> Result<Duration, Error> {
+        let mut edited = |work: &mut dyn FnMut(&mut Session) -> Result<(), Error>| -> Result<f64, Error> {
             edits += 1;
             session.replace_text("mine.mo", &(case.text)(edits));
-            let begun = Instant::now();
+            let clock = Clock::start();
             work(&mut session)?;
-            Ok(begun.elapsed())
+            Ok(1e3 * clock.took().running)
         };
         let mut check = |session: &mut Session| session.check("mine.mo").map(|report| assert!(report.is_sound()));
         let mut curve = |session: &mut Session| {
@@ -75,20 +76,20 @@ fn main() -> Result<(), Error> {
             model.simulate(&model.experiment()).map(|run| assert!(run.time.len() > 1))
         };
         let first = edited(&mut check)?;
-        let mut least = |work: &mut dyn FnMut(&mut Session) -> Result<(), Error>| -> Result<Duration, Error> {
-            (0..ROUNDS).map(|_| edited(work)).try_fold(Duration::MAX, |least, took| Ok(least.min(took?)))
+        let mut least = |work: &mut dyn FnMut(&mut Session) -> Result<(), Error>| -> Result<f64, Error> {
+            (0..ROUNDS).map(|_| edited(work)).try_fold(f64::INFINITY, |least, took| Ok(least.min(took?)))
         };
         let (diagnostics, curve) = (least(&mut check)?, least(&mut curve)?);
         let model = session.model("mine.mo")?;
         let (name, value) = case.parameter;
-        let mut parameter = Duration::MAX;
+        let mut parameter = f64::INFINITY;
         for k in 0..ROUNDS {
-            let begun = Instant::now();
+            let clock = Clock::start();
             let tuned = model.with(name, value * (1.0 + 1e-3 * f64::from(k)))?;
             assert!(tuned.simulate(&model.experiment())?.time.len() > 1);
-            parameter = parameter.min(begun.elapsed());
+            parameter = parameter.min(1e3 * clock.took().running);
         }
-        println!("{:<18} {first:>12.2?} {diagnostics:>12.2?} {curve:>12.2?} {parameter:>12.2?}", case.name);
+        println!("{:<18} {first:>12.2} {diagnostics:>12.2} {curve:>12.2} {parameter:>12.2}", case.name);
     }
     Ok(())
 }

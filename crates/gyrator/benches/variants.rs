@@ -6,9 +6,12 @@
 //! Batches on one thread and on two take turns, and time that a thread waits for a processor, which other programs have, does not
 //! count (Linux, `schedstat`). What is left is computing and waiting for each other.
 
+mod clock;
+
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use clock::{Clock, Took};
 use gyrator::{Error, Model, Session};
 
 const VARIANTS: u32 = 1000;
@@ -102,60 +105,6 @@ impl Case {
         }
         Ok(())
     }
-}
-
-/// Seconds.
-#[derive(Clone, Copy, Default)]
-struct Took {
-    elapsed: f64,
-    /// Without waiting for a processor.
-    running: f64,
-    computing: f64,
-}
-
-impl Took {
-    fn and(self, other: Self) -> Self {
-        Self {
-            elapsed: self.elapsed + other.elapsed,
-            running: self.running + other.running,
-            computing: self.computing + other.computing,
-        }
-    }
-
-    fn longest(self, other: Self) -> Self {
-        Self {
-            elapsed: self.elapsed.max(other.elapsed),
-            running: self.running.max(other.running),
-            computing: self.computing.max(other.computing),
-        }
-    }
-}
-
-/// Of one thread.
-struct Clock {
-    begin: Instant,
-    computing: f64,
-    waiting: f64,
-}
-
-impl Clock {
-    fn start() -> Self {
-        let (computing, waiting) = scheduled();
-        Self { begin: Instant::now(), computing, waiting }
-    }
-
-    fn took(self) -> Took {
-        let elapsed = self.begin.elapsed().as_secs_f64();
-        let (computing, waiting) = scheduled();
-        Took { elapsed, running: elapsed - (waiting - self.waiting), computing: computing - self.computing }
-    }
-}
-
-/// Seconds that this thread has computed and waited for a processor; zero where the system does not tell.
-fn scheduled() -> (f64, f64) {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let mut numbers = text.split_whitespace().map(|number| number.parse().unwrap_or(0.0) * 1e-9);
-    (numbers.next().unwrap_or(0.0), numbers.next().unwrap_or(0.0))
 }
 
 /// Processor seconds of the processes that this one has started and that have ended.
