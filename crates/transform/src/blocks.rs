@@ -5,15 +5,16 @@ use base::{Diagnostic, IdVec};
 use dae::{EqId, EquationRole, ExprId, Exprs, Node, Pivot, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cache::{ComponentKey, KnownComponent};
 use crate::growth::Growth;
 use crate::linearity::{Degree, Dependence, Level, dependence};
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::parts::{Assignment, Block, EquationSystem, Matrix, SystemKind, Timing};
+use crate::parts::{Assignment, Block, EquationSystem, Matrix, Problem, Sides, SystemKind, Timing};
 use crate::sizes::{Sizes, Slopes};
 use crate::structure::tearing::tear;
 use crate::structure::{IncidenceBuilder, Matching, NONE, strong_components};
-use crate::system::{Problem, System};
-use crate::work::{Sides, Work};
+use crate::system::System;
+use crate::work::Work;
 
 /// Larger systems go to the sparse solver as they are.
 const LARGEST_TO_TEAR: usize = 30_000;
@@ -99,24 +100,6 @@ struct Torn {
     inner: Vec<Assignment>,
     residual_pairs: Vec<Pair>,
     /// How what is computed depends on the unknowns.
-    found: Dependence,
-}
-
-/// Equations with their unknowns, and when the variables in them change: what decides how they are solved.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct ComponentKey {
-    problem: Problem,
-    pairs: Vec<(Sides, VarId)>,
-    levels: Vec<(VarId, Level)>,
-}
-
-/// How they were solved, in terms of their places: the numbers of equations are those of one mode.
-#[derive(Clone)]
-pub struct KnownComponent {
-    iteration: Vec<VarId>,
-    /// The variable, its value and the place of the equation.
-    inner: Vec<(VarId, ExprId, u32)>,
-    residual: Vec<u32>,
     found: Dependence,
 }
 

@@ -8,11 +8,9 @@ use std::cell::RefCell;
 use dae::{ExprId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::blocks::{ComponentKey, KnownComponent};
-use crate::cancellation::GroupKey;
+use crate::linearity::{Dependence, Level};
 use crate::occurrences::Scanner;
-use crate::system::Problem;
-use crate::work::Sides;
+use crate::parts::{Problem, Sides};
 
 #[derive(Clone)]
 pub struct Cache {
@@ -47,3 +45,24 @@ impl Default for Cache {
         }
     }
 }
+
+/// Equations with their unknowns, and when the variables in them change: what decides how they are solved.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ComponentKey {
+    pub problem: Problem,
+    pub pairs: Vec<(Sides, VarId)>,
+    pub levels: Vec<(VarId, Level)>,
+}
+
+/// How they were solved, in terms of their places: the numbers of equations are those of one mode.
+#[derive(Clone)]
+pub struct KnownComponent {
+    pub iteration: Vec<VarId>,
+    /// The variable, its value and the place of the equation.
+    pub inner: Vec<(VarId, ExprId, u32)>,
+    pub residual: Vec<u32>,
+    pub found: Dependence,
+}
+
+/// Equations, each with where its unknowns that would have to cancel begin, and these.
+pub type GroupKey = (Vec<(Sides, u32)>, Vec<VarId>);

@@ -14,13 +14,14 @@ use std::sync::Arc;
 use dae::{EqId, Equation, EquationRole, ExprId, Exprs, Memo, Node, Origin, OriginKind, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cache::GroupKey;
 use crate::decisions::{Row, Subject};
 use crate::derivatives::at_order;
 use crate::structure::elimination::{Terms, dependencies};
 use crate::structure::offsets::Offsets;
 use crate::structure::{Incidence, strong_components};
 use crate::system::System;
-use crate::work::{Sides, Work};
+use crate::work::Work;
 
 /// Relative size below which a sum is a rounding error.
 const ROUNDING: f64 = 1e-12;
@@ -89,9 +90,6 @@ fn without_replaced(combination: Terms, replaced: &[(u32, Terms)]) -> Terms {
     left.sort_unstable_by_key(|(row, _)| *row);
     left
 }
-
-/// Equations, each with where its unknowns that would have to cancel begin, and these.
-pub type GroupKey = (Vec<(Sides, u32)>, Vec<VarId>);
 
 struct Leading<'a> {
     system: &'a System,

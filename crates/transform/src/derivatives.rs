@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use crate::cancellation;
 use crate::modes::redundancy;
 use crate::occurrences::{Leaf, Occurrence, Scanner};
-use crate::parts::Role;
+use crate::parts::{Problem, Role, Sides};
 use crate::structure::offsets::{Entries, Offsets, Pantelides, Refusal, Signature};
 use crate::structure::{Matching, NONE};
-use crate::system::{Problem, System};
-use crate::work::{Sides, Work, map_actions};
+use crate::system::System;
+use crate::work::{Work, map_actions};
 
 /// How often hidden constraints are looked for; each round can reveal those of the next level.
 const ATTEMPTS: usize = 30;

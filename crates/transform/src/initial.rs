@@ -18,12 +18,12 @@ use crate::decisions::Subject;
 use crate::linearity::Level;
 use crate::output;
 use crate::parameters::{self, start_value};
-use crate::parts::{Assignment, Block, InitialCheck, Role, StateSet, Timing};
+use crate::parts::{Assignment, Block, InitialCheck, Problem, Role, Sides, StateSet, Timing};
 use crate::structure::Matching;
 use crate::structure::dulmage::circuit;
 use crate::structure::matching::Search;
-use crate::system::{Problem, System};
-use crate::work::{Sides, Work, map_action};
+use crate::system::System;
+use crate::work::{Work, map_action};
 
 pub fn problem(work: &mut Work, sets: &[StateSet]) -> Result<(Vec<Block>, Vec<InitialCheck>), Vec<Diagnostic>> {
     let rows = Rows::collect(work, sets);

@@ -12,10 +12,10 @@ use rustc_hash::FxHashSet;
 
 use crate::families;
 use crate::linearity::Level;
-use crate::parts::{Block, Family, Role, State, Timing};
+use crate::parts::{Block, Family, Problem, Role, Sides, State, Timing};
 use crate::structure::Matching;
-use crate::system::{Problem, System};
-use crate::work::{Sides, Work};
+use crate::system::System;
+use crate::work::Work;
 use crate::{blocks, known_level, output, singular};
 
 /// The blocks that take a step, and what has to be set before.

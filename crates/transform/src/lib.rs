@@ -58,8 +58,9 @@ pub use schedule::Schedule;
 
 use linearity::Level;
 use modes::chains::Chains;
+use parts::Problem;
 use structure::Matching;
-use system::{Problem, System};
+use system::System;
 use work::Work;
 use written::Written;
 

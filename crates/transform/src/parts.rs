@@ -1,6 +1,21 @@
-//! What schedules consist of: roles of variables, blocks, states.
+//! What schedules consist of: equations of a problem, roles of variables, blocks, states.
 
 use dae::{EqId, ExprId, VarId};
+
+/// The two sides of an equation.
+pub type Sides = (ExprId, ExprId);
+
+/// Which problem the rows belong to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Problem {
+    /// A variable and its derivatives are one column.
+    Reduction,
+    Dynamic,
+    /// States are unknowns, too: one step of inline integration.
+    Step,
+    /// Discrete variables may follow from continuous ones.
+    Initial,
+}
 
 /// What a variable is for the simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]

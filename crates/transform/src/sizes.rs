@@ -10,7 +10,8 @@
 
 use dae::{ExprId, Exprs, Node, VarId, scalar};
 
-use crate::work::{Sides, Work};
+use crate::parts::Sides;
+use crate::work::Work;
 
 /// Coefficients at the two points may differ by this factor.
 const STEADY: f64 = 1e3;

@@ -9,8 +9,9 @@ use base::IdVec;
 use dae::{Builtin, EqId, EquationRole, ExprId, Node, VarId, VariableType};
 
 use crate::occurrences::{Leaf, Occurrence, Scanner};
+use crate::parts::{Problem, Sides};
 use crate::structure::{Incidence, IncidenceBuilder, Matching, NONE};
-use crate::work::{Sides, Work};
+use crate::work::Work;
 
 pub struct System {
     problem: Problem,
@@ -25,18 +26,6 @@ pub struct System {
     pub depends: Incidence,
     /// The order of the highest derivative of each column that occurs anywhere.
     pub highest: Vec<u32>,
-}
-
-/// Which problem the rows belong to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Problem {
-    /// A variable and its derivatives are one column.
-    Reduction,
-    Dynamic,
-    /// States are unknowns, too: one step of inline integration.
-    Step,
-    /// Discrete variables may follow from continuous ones.
-    Initial,
 }
 
 impl System {

@@ -13,10 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::cache::Cache;
 use crate::decisions::{Decisions, Subject};
 use crate::occurrences::Scanner;
-use crate::parts::{Assignment, Role, Summary};
-
-/// The two sides of an equation.
-pub type Sides = (ExprId, ExprId);
+use crate::parts::{Assignment, Role, Sides, Summary};
 
 #[derive(Clone)]
 pub struct Work {

@@ -5,12 +5,12 @@ use base::{Diagnostic, Id};
 use dae::{EqId, ExprId, Model, Node, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::parts::Role;
+use crate::parts::{Problem, Role, Sides};
 use crate::singular;
 use crate::structure::Matching;
 use crate::structure::elimination::dependencies;
-use crate::system::{Problem, System};
-use crate::work::{Sides, Work, first_role};
+use crate::system::System;
+use crate::work::{Work, first_role};
 
 /// The equations as they were written. Expressions are never removed, so their ids are all it takes.
 #[derive(Clone)]

@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 use super::chains::Chains;
 use super::{Decided, Entry, Modes, conditions, decided, switched};
 use crate::decisions::Decisions;
-use crate::parts::Role;
+use crate::parts::{Role, Sides};
 use crate::schedule::Schedule;
-use crate::work::{Sides, Work};
+use crate::work::Work;
 use crate::written::Written;
 use crate::{actions, aliases, constants, derivatives, discrete, parameters, vanishing};
 
