@@ -1180,5 +1180,6 @@ pub fn described(kind: Kind) -> &'static str {
         Kind::Gyrator => "gyrator",
         Kind::EffortSensor => "sensor of effort",
         Kind::FlowSensor => "sensor of flow",
+        Kind::Component => "component",
     }
 }

@@ -296,6 +296,9 @@ impl Graph {
     /// An element with its kind: `R d`.
     pub fn element_text(&self, element: ElementId) -> String {
         let element = &self.elements[element];
+        if element.kind == Kind::Component {
+            return element.name.clone();
+        }
         format!("{}{} {}", if element.modulated { "M" } else { "" }, element.kind.symbol(), element.name)
     }
 

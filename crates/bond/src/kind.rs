@@ -25,6 +25,8 @@ pub enum Kind {
     EffortSensor,
     /// `Df`: shows the flow.
     FlowSensor,
+    /// A part of a model that is none of these, known by its name; it has no law here.
+    Component,
 }
 
 const NAMES: [(&str, Kind); 18] = [

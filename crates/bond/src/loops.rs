@@ -104,7 +104,7 @@ impl Dependencies {
                     self.expression_of(graph, id, output(port), value);
                 }
             }
-            Kind::EffortSensor | Kind::FlowSensor => {}
+            Kind::EffortSensor | Kind::FlowSensor | Kind::Component => {}
         }
     }
 

@@ -266,7 +266,7 @@ impl<'a> Writer<'a> {
             (Kind::Zero, ..) => "ZeroJunction",
             (Kind::One, ..) => "OneJunction",
             (Kind::EffortSource | Kind::FlowSource, ..) => "Source",
-            (Kind::EffortSensor | Kind::FlowSensor, ..) => "Sensor",
+            (Kind::EffortSensor | Kind::FlowSensor | Kind::Component, ..) => "Sensor",
             (Kind::Resistor, false, true) => "Resistor",
             (Kind::Capacitor, false, true) => "Capacitor",
             (Kind::Inertia, false, true) => "Inertia",

@@ -7,6 +7,7 @@ use base::Id;
 
 use crate::causality::Causality;
 use crate::graph::*;
+use crate::kind::Kind;
 use crate::layout::{Cell, places};
 
 const WIDTH: f64 = 104.0;
@@ -62,12 +63,17 @@ impl Grid {
 
 fn label(element: &Element) -> String {
     let kind = format!("{}{}", if element.modulated { "M" } else { "" }, element.kind.symbol());
-    if element.kind.is_junction() { kind } else { format!("{kind} : {}", element.name) }
+    match element.kind {
+        Kind::Zero | Kind::One => kind,
+        Kind::Component => element.name.clone(),
+        _ => format!("{kind} : {}", element.name),
+    }
 }
 
 fn text_width(element: &Element) -> f64 {
     let own = label(element).chars().count() as f64 * CHARACTER;
-    if element.kind.is_junction() { own.max(element.name.chars().count() as f64 * 6.0) } else { own }
+    // Names of junctions are small and stand beside them, so that two neighbours share the space between.
+    if element.kind.is_junction() { own.max(element.name.chars().count() as f64 * 10.0) } else { own }
 }
 
 impl Drawing<'_> {

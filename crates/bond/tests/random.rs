@@ -101,7 +101,7 @@ fn transfer_of_graph(graph: &Graph, s: Complex) -> Option<Vec<Vec<Complex>>> {
                 add(&[(e(0), one), (f(1), (-value, 0.0))]);
                 add(&[(e(1), one), (f(0), (-value, 0.0))]);
             }
-            Kind::EffortSensor | Kind::FlowSensor => return None,
+            Kind::EffortSensor | Kind::FlowSensor | Kind::Component => return None,
         }
     }
     let mut right = vec![vec![(0.0, 0.0); count]; graph.inputs.len()];

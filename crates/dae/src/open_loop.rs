@@ -37,12 +37,20 @@ pub fn open_at(model: &mut Model, variable: VarId) -> Result<(), Diagnostic> {
 
 /// The equation that gives the variable its value, and the other end where it is a connection.
 fn cut(model: &Model, variable: VarId) -> Option<(EqId, Option<VarId>)> {
+    let own = model.exprs.find(Node::Var(variable))?;
+    // What is given in the equation of a source stands in balances too, perhaps alone on a side; those are no source.
+    let is_given = |equation: &Equation| {
+        let other = if equation.left == own { equation.right } else { equation.left };
+        let needed = model.exprs.dependencies(&[other]);
+        let is_fixed = |id: &VarId| model.variables[*id].variability <= Variability::Parameter;
+        needed.derivatives.is_empty() && needed.variables.iter().all(is_fixed)
+    };
     let rank = |equation: &Equation| match equation.origin.kind {
         OriginKind::Potential => 0,
         OriginKind::Binding => 1,
-        _ => 2,
+        _ if is_given(equation) => 2,
+        _ => 3,
     };
-    let own = model.exprs.find(Node::Var(variable))?;
     let determines =
         |equation: &Equation| equation.role == EquationRole::Plain && (equation.left == own || equation.right == own);
     let candidates = model.equations.iter().filter(|(_, equation)| determines(equation));

@@ -109,6 +109,8 @@ pub(crate) struct Symbols<'a> {
     parameters: FxHashMap<VarId, Affine>,
     /// Conditions on parameters that were decided.
     pub conditions: Vec<String>,
+    /// Parameters that are zero are no symbols.
+    drops_zeros: bool,
 }
 
 impl<'a> Symbols<'a> {
@@ -120,7 +122,13 @@ impl<'a> Symbols<'a> {
             index: FxHashMap::default(),
             parameters: FxHashMap::default(),
             conditions: Vec::new(),
+            drops_zeros: false,
         }
+    }
+
+    /// What is zero at the values of the parameters is left out: for a view of the model as it is.
+    pub fn at_values(self) -> Self {
+        Self { drops_zeros: true, ..self }
     }
 
     /// Names the parameters in the order of their declaration, so that results do.
@@ -212,6 +220,9 @@ impl<'a> Symbols<'a> {
         }
         let name = self.model.variable_name(variable);
         let value = (self.value)(variable);
+        if self.drops_zeros && value == Some(0.0) {
+            return Affine::default();
+        }
         Affine::constant(self.symbol(name, value))
     }
 

@@ -1,10 +1,15 @@
-//! Bond graphs of files `.bond`, with their causality.
+//! Bond graphs of files `.bond` and of Modelica models, with their causality.
 
 use std::path::Path;
 
 use base::{Diagnostic, FileId};
 use bond::{Causality, Graph, Mode};
+use dae::{Model, VarId};
+use rustc_hash::FxHashMap;
+use simulate::Simulation;
 
+use crate::bond_view::view;
+use crate::experiment::Settings;
 use crate::front_ends::class_name;
 use crate::pipeline::{Failed, Request, Session};
 
@@ -18,8 +23,11 @@ pub struct BondGraph {
 }
 
 impl Session {
-    /// The bond graph that a call means.
+    /// The bond graph that a call means: that of a file `.bond`, else the view of a Modelica model.
     pub fn bond_graph(&mut self, request: &Request) -> Result<BondGraph, Failed> {
+        if !is_bond_graph(&request.target) {
+            return self.bond_view(request);
+        }
         self.diagnostics.clear();
         self.libraries.forget();
         let path = Path::new(&request.target);
@@ -31,6 +39,36 @@ impl Session {
         let Some((file, text)) = text else { return Err(Failed::Model) };
         let (graph, diagnostics) = read(file, &text);
         self.assigned(path, graph, diagnostics)
+    }
+
+    fn bond_view(&mut self, request: &Request) -> Result<BondGraph, Failed> {
+        let model = self.flatten(request)?;
+        let values = self.parameter_values(&model);
+        let found = view(&model, &|id| values.get(&id).copied());
+        match found {
+            Ok((graph, notes)) => self.assigned(Path::new(&request.target), Some(graph), notes),
+            Err(diagnostic) => {
+                self.diagnostics.push(diagnostic);
+                Err(Failed::Model)
+            }
+        }
+    }
+
+    /// Values at the start of a run; none where the model cannot be run, which a drawing need not mind.
+    fn parameter_values(&mut self, model: &Model) -> FxHashMap<VarId, f64> {
+        let said = self.diagnostics.len();
+        let program = self.structure(model.clone()).and_then(|schedule| self.compile(schedule));
+        self.diagnostics.truncate(said);
+        let Ok(program) = program else { return FxHashMap::default() };
+        let Ok(options) = Settings::default().resolve(&model.experiment) else { return FxHashMap::default() };
+        let mut simulation = Simulation::of(&program, &options);
+        if simulation.initialise().is_err() {
+            return FxHashMap::default();
+        }
+        let run = program.model();
+        let by_name: FxHashMap<String, VarId> = run.variables.ids().map(|id| (run.variable_name(id), id)).collect();
+        let value = |id: VarId| Some((id, simulation.value(*by_name.get(&model.variable_name(id))?)));
+        model.variables.ids().filter_map(value).collect()
     }
 
     fn assigned(

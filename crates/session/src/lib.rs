@@ -2,6 +2,7 @@
 
 mod affine;
 mod bond_graphs;
+mod bond_view;
 mod elimination;
 mod experiment;
 mod formats;

@@ -33,7 +33,8 @@ pub fn run(arguments: &Drawing, style: Style) -> Result<(), Failure> {
         Err(failed) => return Err(call.failed(failed)),
     };
     call.tell();
-    let picture = match arguments.simplify {
+    // Connectors and components are many junctions with two bonds.
+    let picture = match arguments.simplify || !is_bond_graph {
         true => drawing(&Simplification::new(&graph).graph),
         false => bond::svg(&graph, Some(&causality)),
     };

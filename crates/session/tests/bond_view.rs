@@ -1,0 +1,219 @@
+//! The bond graph of a Modelica model: which elements are recognised, and whether the graph is the same system as the model.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+
+use bond::StateSpace;
+use expect_test::expect;
+use session::{BondGraph, LinearRequest, MemoryFiles, Request, Session, Settings};
+
+const COMPONENTS: &str = "
+  connector Pin Real v(unit = \"V\"); flow Real i(unit = \"A\"); end Pin;
+  partial model TwoPin Pin p, n; Real v = p.v - n.v; Real i = p.i; equation p.i + n.i = 0; end TwoPin;
+  model Resistor extends TwoPin; parameter Real R = 1; Real power = v*i; equation v = R*i; end Resistor;
+  model Capacitor extends TwoPin(v(start = 0)); parameter Real C = 1; equation i = C*der(v); end Capacitor;
+  model Inductor extends TwoPin(i(start = 0)); parameter Real L = 1; equation v = L*der(i); end Inductor;
+  model Source extends TwoPin; parameter Real U = 1; equation v = U; end Source;
+  model Current extends TwoPin; parameter Real I = 1; equation i = I; end Current;
+  model Signal extends TwoPin; input Real u; equation v = u; end Signal;
+  model Ground Pin p; equation p.v = 0; end Ground;
+  model Diode extends TwoPin; equation i = 1e-9*(exp(v/0.025) - 1); end Diode;
+  model Coils Pin p1, n1, p2, n2; parameter Real L1 = 2, L2 = 3, M = 1; Real i1(start = 0) = p1.i, i2(start = 0) = p2.i;
+  equation p1.i + n1.i = 0; p2.i + n2.i = 0;
+    p1.v - n1.v = L1*der(i1) + M*der(i2); p2.v - n2.v = M*der(i1) + L2*der(i2); end Coils;
+  model Ideal Pin p1, n1, p2, n2; parameter Real n = 2;
+  equation p1.i + n1.i = 0; p2.i + n2.i = 0; p1.v - n1.v = n*(p2.v - n2.v); p2.i = -n*p1.i; end Ideal;
+  connector Flange Real phi(unit = \"rad\"); flow Real tau(unit = \"N.m\"); end Flange;
+  model Inertia Flange a, b; parameter Real J = 1; Real w(start = 0), phi(start = 0);
+  equation phi = a.phi; phi = b.phi; w = der(phi); J*der(w) = a.tau + b.tau; end Inertia;
+  model Spring Flange a, b; parameter Real c = 1, rest = 0.3; equation a.tau + b.tau = 0; b.tau = c*(b.phi - a.phi - rest); end Spring;
+  model Damper Flange a, b; parameter Real d = 1; Real rel(start = 0) = b.phi - a.phi;
+  equation a.tau + b.tau = 0; b.tau = d*der(rel); end Damper;
+  model Gear Flange a, b; parameter Real n = 3; equation a.phi = n*b.phi; n*a.tau + b.tau = 0; end Gear;
+  model Fixed Flange a; parameter Real phi0 = 0.5; equation a.phi = phi0; end Fixed;
+  model Torque Flange a; parameter Real tau = 1; equation a.tau = -tau; end Torque;
+  model Machine Pin p, n; Flange a; parameter Real k = 0.5; Real phi(start = 0) = a.phi;
+  equation p.i + n.i = 0; p.v - n.v = k*der(phi); a.tau = -k*p.i; end Machine;
+  connector Port Real T(unit = \"K\"); flow Real Q(unit = \"W\"); end Port;
+  model Mass Port a; parameter Real C = 1; Real T(start = 300) = a.T; equation C*der(T) = a.Q; end Mass;
+  model Conductor Port a, b; parameter Real G = 1; equation a.Q + b.Q = 0; a.Q = G*(a.T - b.T); end Conductor;
+  model Heater Port a; parameter Real Q = 1; equation a.Q = -Q; end Heater;
+";
+
+fn opened(text: &str) -> (Session, Request) {
+    let session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
+    (session, Request { target: "case.mo".to_owned(), ..Request::default() })
+}
+
+fn model(declarations: &str, equations: &str) -> String {
+    format!("model Case {COMPONENTS} {declarations} equation {equations} end Case;")
+}
+
+fn graph(text: &str) -> BondGraph {
+    let (mut session, request) = opened(text);
+    let found = session.bond_graph(&request);
+    let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
+    found.unwrap_or_else(|failed| panic!("{failed:?}\n{said}\n{text}"))
+}
+
+/// The simplified graph, one bond a line.
+fn drawn(text: &str) -> String {
+    let graph = bond::Simplification::new(&graph(text).graph).graph;
+    let mut text = String::new();
+    for bond in graph.bonds.values() {
+        let name = |id| {
+            let element: &bond::Element = &graph.elements[id];
+            let kind = format!("{}{}", if element.modulated { "M" } else { "" }, element.kind.symbol());
+            if kind == "0" || kind == "1" { kind } else { format!("{kind}:{}", element.name) }
+        };
+        let _ = writeln!(text, "{} -> {}", name(bond.tail), name(bond.head));
+    }
+    text
+}
+
+#[test]
+fn a_motor_is_a_gyrator_between_two_domains() {
+    let text = model(
+        "Source U; Resistor R; Inductor L; Machine M; Ground g; Inertia J; Damper d; Fixed f; Spring s;",
+        "connect(U.p, R.p); connect(R.n, L.p); connect(L.n, M.p); connect(M.n, U.n); connect(U.n, g.p);
+         connect(M.a, J.a); connect(J.b, d.a); connect(d.b, f.a); connect(J.b, s.a); connect(s.b, f.a);",
+    );
+    expect![[r#"
+        Se:U -> 1
+        1 -> R:R
+        1 -> GY:M
+        1 -> I:L
+        GY:M -> 1
+        1 -> I:J
+        1 -> R:d
+        1 -> C:s
+    "#]]
+    .assert_eq(&drawn(&text));
+}
+
+#[test]
+fn elements_are_recognised_by_their_equations() {
+    let text = model(
+        "Signal u(u = time); Resistor R; Ideal T; Coils K; Capacitor C; Diode D; Current I; Ground g;",
+        "connect(u.p, R.p); connect(R.n, T.p1); connect(u.n, g.p); connect(T.n1, g.p); connect(T.p2, K.p1); connect(T.n2, g.p);
+         connect(K.n1, g.p); connect(K.n2, g.p); connect(K.p2, C.p); connect(C.n, g.p); connect(D.p, C.p); connect(D.n, g.p);
+         connect(I.p, g.p); connect(I.n, C.p);",
+    );
+    expect![[r#"
+        Se:u -> 1
+        0 -> 1
+        Sf:I -> 1
+        1 -> TF:T
+        1 -> R:R
+        TF:T -> I:K
+        0 -> I:K
+        0 -> C:C
+        0 -> R:D
+    "#]]
+    .assert_eq(&drawn(&text));
+}
+
+#[test]
+fn heat_flows_through_conductors() {
+    let text =
+        model("Heater Q; Mass m1, m2; Conductor G;", "connect(Q.a, m1.a); connect(m1.a, G.a); connect(G.b, m2.a);");
+    expect![[r#"
+        Sf:Q -> 0
+        0 -> C:m1
+        0 -> 1
+        1 -> C:m2
+        1 -> R:G
+    "#]]
+    .assert_eq(&drawn(&text));
+}
+
+#[test]
+fn composed_components_are_taken_apart_and_unknown_ones_keep_their_names() {
+    let text = model(
+        "model RC Pin p, n; Resistor R; Capacitor C; equation connect(p, R.p); connect(R.n, C.p); connect(C.n, n); end RC;
+         model Odd Pin a, b, c; equation a.v = 2*b.i; b.v = 3*c.i; c.v = a.i; end Odd;
+         Source U; RC rc; Odd odd; Ground g;",
+        "connect(U.p, rc.p); connect(U.n, g.p); connect(rc.n, odd.a); connect(odd.b, g.p); connect(odd.c, g.p);",
+    );
+    let found = drawn(&text);
+    assert!(found.contains("R:rc.R") && found.contains("C:rc.C") && found.contains(":odd"), "{found}");
+}
+
+#[test]
+fn a_model_without_connectors_has_no_graph() {
+    let (mut session, request) =
+        opened("model Plain Real x(start = 1, fixed = true); equation der(x) = -x; end Plain;");
+    assert!(session.bond_graph(&request).is_err());
+    assert_eq!(session.diagnostics.last().unwrap().code, "no-bond-graph");
+}
+
+/// The eigenvalues that are not zero, sorted: positions that nothing depends on are no states of a graph.
+fn poles(a: &linear::Matrix) -> Vec<(f64, f64)> {
+    let n = a.rows();
+    let empty = |rows, columns| linear::Matrix::zeros(rows, columns);
+    let system = linear::StateSpace::unnamed([a.clone(), empty(n, 0), empty(0, n), empty(0, 0)]).unwrap();
+    let mut poles: Vec<(f64, f64)> = linear::poles(&system).unwrap().iter().map(|pole| (pole.re, pole.im)).collect();
+    let largest = poles.iter().fold(1.0_f64, |size, pole| size.max(pole.0.hypot(pole.1)));
+    poles.retain(|pole| pole.0.hypot(pole.1) > 1e-5 * largest);
+    let rounded = |value: f64| (value / largest * 1e6).round();
+    poles.sort_by(|one, other| {
+        let key = |pole: &(f64, f64)| (rounded(pole.0), rounded(pole.1));
+        key(one).partial_cmp(&key(other)).unwrap()
+    });
+    poles
+}
+
+#[test]
+fn random_models_have_the_poles_of_their_graphs() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..40 {
+        let (mut declarations, mut equations) = ("Source U; Ground g; Resistor R0; ".to_owned(), String::new());
+        let value = |random: &mut fastrand::Rng| (1 + random.u32(..400)) as f64 / 100.0;
+        let _ = write!(equations, "connect(U.n, g.p); connect(U.p, R0.p); ");
+        let mut nodes = vec!["g.p".to_owned(), "R0.n".to_owned()];
+        for index in 1..2 + random.usize(..5) {
+            let (class, parameter) = [("Resistor", "R"), ("Capacitor", "C"), ("Inductor", "L")][random.usize(..3)];
+            let _ = write!(declarations, "{class} E{index}({parameter} = {}); ", value(&mut random));
+            let from = nodes[random.usize(..nodes.len())].clone();
+            let _ = write!(equations, "connect(E{index}.p, {from}); ");
+            // A node of its own gets a resistor to ground, so that nothing floats.
+            if random.bool() {
+                let _ = write!(declarations, "Resistor G{index}(R = {}); ", value(&mut random));
+                let _ = write!(equations, "connect(E{index}.n, G{index}.p); connect(G{index}.n, g.p); ");
+                nodes.push(format!("E{index}.n"));
+            } else {
+                let to = nodes.iter().filter(|node| **node != from).nth(random.usize(..nodes.len() - 1)).unwrap();
+                let _ = write!(equations, "connect(E{index}.n, {to}); ");
+            }
+        }
+        if random.bool() {
+            let node = nodes[random.usize(1..nodes.len())].clone();
+            let _ = write!(
+                declarations,
+                "Machine M(k = {}); Inertia J(J = {}); Damper d(d = {}); Fixed f; Spring s(c = {}); Gear n; Inertia K; ",
+                value(&mut random),
+                value(&mut random),
+                value(&mut random),
+                value(&mut random)
+            );
+            let _ = write!(
+                equations,
+                "connect(M.p, {node}); connect(M.n, g.p); connect(M.a, J.a); connect(J.b, s.a); connect(s.b, n.a); connect(n.b, K.a); connect(K.b, d.a); connect(d.b, f.a); "
+            );
+        }
+        let text = model(&declarations, &equations);
+        let (mut session, request) = opened(&text);
+        let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
+        let points = session.linearize(&request, &LinearRequest::default(), options).unwrap();
+        let BondGraph { graph, causality } = graph(&text);
+        let space = StateSpace::numeric(&graph, &causality).unwrap();
+        let n = space.a.len();
+        let (found, expected) =
+            (poles(&linear::Matrix::from_fn(n, n, |i, j| space.a[i][j])), poles(&points[0].system.a));
+        assert_eq!(found.len(), expected.len(), "{found:?}\n{expected:?}\n{text}");
+        for (one, other) in found.iter().zip(&expected) {
+            let size = 1.0 + other.0.hypot(other.1);
+            assert!((one.0 - other.0).hypot(one.1 - other.1) <= 1e-4 * size, "{found:?}\n{expected:?}\n{text}");
+        }
+    }
+}
