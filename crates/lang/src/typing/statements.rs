@@ -149,7 +149,9 @@ impl Typer<'_> {
             let message = format!("the condition of `when` must be Boolean, not `{}`", condition.ty.text());
             return self.error(text.span, "type-mismatch", message);
         }
-        if condition.variability == Variability::Continuous {
+        // In a flat text such a condition is a branch of a clause that is active at instants only.
+        let is_flat = self.elaborator.flat.model.is_from_flat_text;
+        if condition.variability == Variability::Continuous && !is_flat {
             let diagnostic =
                 Diagnostic::error("variability", "the condition of `when` must be a discrete-time expression")
                     .at(text.span, "this varies continuously")
