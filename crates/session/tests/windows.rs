@@ -81,6 +81,24 @@ fn kinks_behind_variables() {
     passages("abs(y - 0.5) < 1e-4", ("Real y;", "y + 0.1*y^3 = x + 0.1*x^3;"), 3.0);
 }
 
+/// No bounds are known of these; where the function has a corner, the lines on both sides of it lead there.
+#[test]
+fn kinks_of_delayed_values_and_of_functions_with_loops() {
+    passages("semiLinear(x - 0.5, 1, -2) < 1e-5", ("", ""), 3.0);
+    passages("abs(delay(x, 0.3) - 0.5) < 1e-4", ("", ""), 3.0);
+    passages("abs(delay(time, 0.3) - 0.5) < 1e-4", ("", ""), 1.0);
+    let fold = "function fold
+             input Real u;
+             output Real y;
+           algorithm
+             y := u;
+             while y < 0 loop
+               y := -y;
+             end while;
+           end fold;";
+    passages("fold(x - 0.5) < 1e-5", (fold, ""), 3.0);
+}
+
 #[test]
 fn narrow_pulses_are_integrated() {
     // Each of three passages takes 2e-4/cos(π/6) seconds.

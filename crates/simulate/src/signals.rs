@@ -414,6 +414,15 @@ impl Translation<'_> {
                 [x, y] if function == Builtin::Max => Operation::Largest(of(x)?, of(y)?),
                 [x, y] if function == Builtin::Atan2 => Operation::Angle(of(x)?, of(y)?),
                 [actual, _] if function == Builtin::Homotopy => return of(actual),
+                [x, positive, negative] if function == Builtin::SemiLinear => {
+                    let (x, positive, negative) = (of(x)?, of(positive)?, of(negative)?);
+                    let zero = self.push(Operation::Constant(0.0))?;
+                    let above = self.push(Operation::Largest(x, zero))?;
+                    let below = self.push(Operation::Smallest(x, zero))?;
+                    let above = self.push(Operation::Multiply(above, positive))?;
+                    let below = self.push(Operation::Multiply(below, negative))?;
+                    Operation::Add(above, below)
+                }
                 [x, y] if matches!(function, Builtin::ModEvent | Builtin::RemEvent) => {
                     let (x, y) = (of(x)?, of(y)?);
                     let state = self.program.layout.relation(id)?.state;

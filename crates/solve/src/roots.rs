@@ -43,6 +43,10 @@ const MOST_ROUGH: u8 = 3;
 
 /// Distance from the ends of a step, as a fraction of it, at which slopes are measured.
 const SLOPE_PROBE: f64 = 1e-4;
+/// A parabola that misses the function by more than this part of what it varies does not describe it: there may be a corner.
+const BENT: f64 = 0.05;
+/// Evaluations on the way to an extreme.
+const MOST_PROBES: u32 = 32;
 /// Relative to the time: the slope of a shorter piece is the rounding of its time.
 const SHORTEST_PIECE: f64 = TIME_RESOLUTION / SLOPE_PROBE;
 
@@ -495,31 +499,48 @@ impl RootFinder {
         if fa.min(fb).min(fc) > spread {
             return Ok(None);
         }
+        // The lines along which the function comes to the three points from outside, once it is known to have a corner.
+        let mut outside: Option<[Line; 2]> = None;
+        let (first, second) = (Line::through((a, fa), (b, fb)), Line::through((b, fb), (c, fc)));
+        let reaches = first.slope < 0.0 && first.zero() < c;
+        // Behind an event the function is near zero, and what looks like a turn is the error of the first values.
+        let is_away = self.previous_length > 0.0 || fa > 1e-3 * spread;
+        let comes_from = second.slope > 0.0 && second.zero() > a && is_away;
         match parabola_vertex(a, fa, b, fb, c, fc) {
             // The extreme may still lie just inside: the slope at that end decides.
-            Some((vertex, _)) if vertex >= c && vertex < c + 0.5 * length => {
+            Some((vertex, _)) if vertex >= c && (vertex < c + 0.5 * length || reaches) => {
                 let near = c - SLOPE_PROBE * length;
                 let value = sign * self.value_near_end(functions, solution, 1, near, function)?;
                 if value >= fc {
                     return Ok(None);
                 }
+                outside = reaches.then(|| [first, Line::through((near, value), (c, fc))]);
                 (a, fa, b, fb) = (b, fb, near, value);
             }
-            Some((vertex, _)) if vertex <= a && vertex > a - 0.5 * length => {
+            Some((vertex, _)) if vertex <= a && (vertex > a - 0.5 * length || comes_from) => {
                 let near = a + SLOPE_PROBE * length;
                 let value = sign * self.value_near_end(functions, solution, 0, near, function)?;
                 if value >= fa {
                     return Ok(None);
                 }
+                outside = comes_from.then(|| [Line::through((near, value), (a, fa)), second]);
                 (c, fc, b, fb) = (b, fb, near, value);
             }
             _ => {}
         }
-        for _ in 0..24 {
-            let Some((vertex, lowest)) = parabola_minimum(a, fa, b, fb, c, fc) else { return Ok(None) };
-            let spread = fa.max(fb).max(fc) - fa.min(fb).min(fc);
-            // The parabola misjudges the dip by a part of what the function varies over the three points.
-            if lowest > 0.5 * spread || vertex <= interval.a || vertex >= limit || spread == 0.0 {
+        for _ in 0..MOST_PROBES {
+            let corner = outside.and_then(|[left, right]| left.meets(right));
+            let corner = corner.filter(|&(t, value)| t > a && t < c && value < 0.5 * fb && t != b);
+            let candidate = match corner {
+                Some(found) => Some(found),
+                None => parabola_minimum(a, fa, b, fb, c, fc).filter(|&(_, lowest)| {
+                    // The parabola misjudges the dip by a part of what the function varies over the three points.
+                    let spread = fa.max(fb).max(fc) - fa.min(fb).min(fc);
+                    (lowest <= 0.5 * spread || reaches || comes_from) && spread != 0.0
+                }),
+            };
+            let Some((vertex, lowest)) = candidate else { return Ok(None) };
+            if vertex <= interval.a || vertex >= limit {
                 return Ok(None);
             }
             if (vertex - b).abs() <= 1e-12 * length || c - a <= 1e-9 * length {
@@ -531,17 +552,38 @@ impl RootFinder {
                 self.right.copy_from_slice(&self.probe);
                 return Ok(Some(vertex));
             }
-            if (value - fb).abs() <= 1e-3 * value.min(fb) {
+            let spread = fa.max(fb).max(fc) - fa.min(fb).min(fc);
+            let is_bent = corner.is_none() && outside.is_none() && (value - lowest).abs() > BENT * spread;
+            if !is_bent && corner.is_none() && (value - fb).abs() <= 1e-3 * value.min(fb) {
                 // The extreme is known to a fraction of its distance from zero: no touch.
                 return Ok(None);
             }
+            if is_bent {
+                let near = SLOPE_PROBE * length;
+                let left = sign * self.value_near_end(functions, solution, 0, interval.a + near, function)?;
+                let right = sign * self.value_near_end(functions, solution, 1, interval.b - near, function)?;
+                let (first, last) = (sign * self.left[function], sign * self.end[function]);
+                outside = Some([
+                    Line { t: interval.a, value: first, slope: (left - first) / near },
+                    Line { t: interval.b, value: last, slope: (last - right) / near },
+                ]);
+            }
             // Keeps three points around the lowest value.
+            let before = [(a, fa), (b, fb), (c, fc)];
             if vertex < b {
                 if value <= fb { (c, fc, b, fb) = (b, fb, vertex, value) } else { (a, fa) = (vertex, value) }
             } else if value <= fb {
                 (a, fa, b, fb) = (b, fb, vertex, value);
             } else {
                 (c, fc) = (vertex, value);
+            }
+            if let Some([left, right]) = &mut outside {
+                if a != before[0].0 {
+                    *left = Line::through(before[0], (a, fa));
+                }
+                if c != before[2].0 {
+                    *right = Line::through((c, fc), before[2]).at((c, fc));
+                }
             }
         }
         Ok(None)
@@ -708,6 +750,41 @@ enum Values {
     End,
     Middle,
     Probe,
+}
+
+/// A straight line through a point.
+#[derive(Clone, Copy)]
+struct Line {
+    t: f64,
+    value: f64,
+    slope: f64,
+}
+
+impl Line {
+    /// Through two points, the second of which it is taken at.
+    fn through(first: (f64, f64), second: (f64, f64)) -> Self {
+        Self { t: second.0, value: second.1, slope: (second.1 - first.1) / (second.0 - first.0) }
+    }
+
+    /// The time at which it is zero.
+    fn zero(self) -> f64 {
+        self.t - self.value / self.slope
+    }
+
+    fn at(self, (t, value): (f64, f64)) -> Self {
+        Self { t, value, ..self }
+    }
+
+    /// Where it comes down to another one that goes up.
+    fn meets(self, other: Self) -> Option<(f64, f64)> {
+        if !(self.slope < 0.0 && other.slope > 0.0) {
+            return None;
+        }
+        let (down, up) = (self.slope, other.slope);
+        // Relative to the point of the first, so that late times cost no digits.
+        let way = (other.value - self.value - up * (other.t - self.t)) / (down - up);
+        Some((self.t + way, self.value + down * way))
+    }
 }
 
 /// The lowest point of the parabola through three points, if it opens upwards and has it strictly inside.
@@ -897,6 +974,29 @@ mod tests {
         let found = events(1, 7.0, 1.6, |t, z| z[0] = t.cos() + 0.999);
         assert_eq!(found.len(), 2);
         assert!((found[0].0 - (-0.999_f64).acos()).abs() < 1e-11);
+    }
+
+    /// A narrow window around a corner, however the steps lie, with straight and with bent sides.
+    #[test]
+    fn corners() {
+        let functions: [fn(f64, f64) -> f64; 3] = [
+            |t, c| (t - c).abs(),
+            |t, c| (t.sin() - c.sin()).abs(),
+            |t, c| if t > c { 3.0 * (t - c) } else { 0.5 * (c - t) },
+        ];
+        for (kind, function) in functions.into_iter().enumerate() {
+            let mut missed = Vec::new();
+            for place in 0..40 {
+                let corner = 0.2 + 0.03 * f64::from(place);
+                for (step, width) in [(1.5, 1e-3), (1.5, 1e-6), (0.37, 1e-4), (0.1, 1e-7)] {
+                    let found = events(1, 1.5, step, |t, z| z[0] = function(t, corner) - width);
+                    if found.len() != 2 {
+                        missed.push((corner, step, width, found.len()));
+                    }
+                }
+            }
+            assert!(missed.is_empty(), "{kind}: {} missed, such as {:?}", missed.len(), &missed[..missed.len().min(8)]);
+        }
     }
 
     #[test]
