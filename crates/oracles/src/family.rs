@@ -229,6 +229,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 60,
     },
     Family {
+        name: "troughs",
+        about: "what falls by many orders and comes back, with every method and tolerance, against closed forms",
+        case: crate::troughs::case,
+        tested: 60,
+    },
+    Family {
         name: "tuned",
         about: "models of all other families with parameters set on the finished program, against a new translation",
         case: crate::tuned::case,

@@ -1,5 +1,5 @@
 //! What begins small and grows: exponentials, logistic curves, autocatalysis, unstable spirals, chains and balances, from 1e-13
-//! to 1e-3, without nominal values. How much it has grown at the end has a closed form; that of an inverted pendulum comes from
+//! to 1e-3, or at zero with a source as small, without nominal values. How much it has grown at the end has a closed form; that of an inverted pendulum comes from
 //! the classical method of order four with steps of its own.
 
 use std::f64::consts::PI;
@@ -29,7 +29,7 @@ pub fn case(random: &mut Rng) -> Case {
     // So many powers of e up to about one.
     let growth = -start.ln() * (0.8 + 0.2 * random.f64());
     let rate = growth / stop;
-    let problem = match random.u32(0..8) {
+    let problem = match random.u32(0..12) {
         0 => exponential(random, start, rate, stop),
         1 => logistic(start, rate, stop),
         2 => autocatalysis(start, rate, stop),
@@ -37,6 +37,10 @@ pub fn case(random: &mut Rng) -> Case {
         4 => spiral(random, start, rate, stop),
         5 => chain(start, rate, stop),
         6 => set_at_an_event(start, rate, stop),
+        7 => source(random, start, rate, stop),
+        8 => passed_on(random, start, rate, stop),
+        9 => push(start, rate, stop),
+        10 => pulse(random, start, rate, stop),
         _ => pendulum(start, rate, stop),
     };
     let tolerance = 10f64.powf(-4.0 - 5.0 * random.f64());
@@ -129,6 +133,48 @@ fn set_at_an_event(start: f64, rate: f64, stop: f64) -> Problem {
         2.0 * rate
     );
     Problem { declarations: state("x", 1.0), equations, end, sensitivity: end }
+}
+
+/// From zero by a small source, constant or a sine.
+fn source(random: &mut Rng, start: f64, rate: f64, stop: f64) -> Problem {
+    let strength = start * rate;
+    let (source, end) = match random.bool() {
+        true => (format!("{strength:e}"), start * (rate * stop).exp_m1()),
+        false => {
+            let w = rate * (0.2 + 2.0 * random.f64());
+            let steady = rate * (w * stop).sin() + w * (w * stop).cos();
+            let end = strength / (rate * rate + w * w) * (w * (rate * stop).exp() - steady);
+            (format!("{strength:e}*sin({w}*time)"), end)
+        }
+    };
+    let equations = format!("  der(x) = {rate}*x + {source};\n");
+    Problem { declarations: state("x", 0.0), equations, end, sensitivity: end.abs() }
+}
+
+/// From zero by a small state that decays.
+fn passed_on(random: &mut Rng, start: f64, rate: f64, stop: f64) -> Problem {
+    let decay = rate * random.f64();
+    let end = start * rate / (rate + decay) * ((rate * stop).exp() - (-decay * stop).exp());
+    let equations = format!("  der(u) = -{decay}*u;\n  der(x) = {rate}*(x + u);\n");
+    Problem { declarations: state("u", start) + &state("x", 0.0), equations, end, sensitivity: end }
+}
+
+/// A balance that a small force tips over.
+fn push(start: f64, rate: f64, stop: f64) -> Problem {
+    let end = start * ((rate * stop).cosh() - 1.0);
+    let square = rate * rate;
+    let equations = format!("  der(x) = v;\n  der(v) = {square}*x + {:e};\n", square * start);
+    Problem { declarations: state("x", 0.0) + &state("v", 0.0), equations, end, sensitivity: end }
+}
+
+/// From zero by a small pulse that comes later.
+fn pulse(random: &mut Rng, start: f64, rate: f64, stop: f64) -> Problem {
+    let from = 0.3 * random.f64() * stop;
+    let to = from + 0.1 * stop;
+    let end = start * ((rate * (stop - from)).exp() - (rate * (stop - to)).exp());
+    let equations =
+        format!("  der(x) = {rate}*x + (if time > {from} and time < {to} then {:e} else 0);\n", start * rate);
+    Problem { declarations: state("x", 0.0), equations, end, sensitivity: end }
 }
 
 /// An inverted pendulum, as far as it has fallen.

@@ -51,6 +51,7 @@ mod storage;
 mod strings;
 mod switching;
 mod transport;
+mod troughs;
 mod tuned;
 mod undefined;
 mod weak;

@@ -23,6 +23,7 @@ mod exchange;
 mod first_point;
 mod guesses;
 mod implicit;
+mod influences;
 mod initial;
 mod intervals;
 mod limits;

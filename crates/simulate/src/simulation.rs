@@ -515,7 +515,8 @@ impl Simulation {
         self.watch_progress(time)?;
         if !self.sizes.is_empty() {
             let extent = self.extent();
-            self.sizes.follow(&mut *self.runtime.integrator, extent);
+            let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+            self.sizes.follow(machine, &mut **integrator, extent);
         }
         self.drift(time)?;
         self.look_at_undetermined(time)?;

@@ -4,7 +4,11 @@
 //! nominal value is such a size; without one it is 1. That hides what begins much smaller: a fault of 1e-9 that grows, a
 //! spark, an unstable balance would be lost in errors that are small beside 1, and what they grow to with it. So a state
 //! that begins small has the largest value that it had so far as its size. One that begins at zero and acts on such states
-//! has the size that they give it in the time in which they act on each other.
+//! has the size that they give it in the time in which they act on each other; so has one that begins at zero and takes
+//! part in a motion that grows by itself, which makes the smallest source count.
+//!
+//! Populations, infections or laser modes fall by many orders of magnitude and come back from what was left of them. States
+//! that have fallen, whose slopes vanish with them and which others can let grow again, have a size that falls with them.
 //!
 //! What only decays by itself is no seed. Neither is rounding: sizes lie above what rounding errors of the terms of a slope add up to, and above what other
 //! states make of the state. What decays keeps the size that it had.
@@ -12,6 +16,7 @@
 use dae::VarId;
 use solve::{Integrator, OdeProblem, Pattern};
 
+use crate::influences::Influences;
 use crate::machine::Machine;
 
 /// States that begin below this are looked at. Errors beside 1 are small enough for others.
@@ -22,6 +27,18 @@ const SMALLER: f64 = 0.1;
 const MOST_GROWTH: f64 = 1e3;
 /// Relative errors of the terms of a slope.
 const ROUNDING: f64 = 1e-15;
+/// Steps of methods of high order over the times in which something changes by itself.
+const LONG_STEP: f64 = 10.0;
+/// Absolute errors below this are rounding errors of small terms: states that begin at zero have no smaller ones.
+const LEAST_ERROR: f64 = 1e-21;
+/// More states than this are not searched for what grows from zero.
+const MOST_SEARCHED: usize = 500;
+/// A state that is smaller than its size by this factor has fallen.
+const FALLEN: f64 = 0.03;
+/// In so many steps; in more where it has turned out to pass zero only.
+const STEPS_BELOW: u32 = 1;
+/// Sizes do not fall below this: nothing comes back from there, and what decays to it takes some hundred steps.
+const LEAST_SIZE: f64 = 1e-60;
 
 /// The time over which a run is looked at, and the tolerance.
 #[derive(Clone, Copy)]
@@ -38,6 +55,52 @@ pub struct Sizes {
     places: Vec<(usize, usize)>,
     /// The values of all states before the event at hand.
     left: Vec<(VarId, f64)>,
+    /// The states of the program at hand that may fall and come back.
+    returning: Vec<Returning>,
+}
+
+/// A state whose influence on slopes changes during a run, so that what has decayed may grow again.
+#[derive(Clone)]
+struct Returning {
+    place: usize,
+    /// Below this it has fallen.
+    limit: f64,
+    /// Steps that it still has to stay there to be looked at.
+    wait: u32,
+    /// How often it was looked at in vain.
+    failures: u32,
+}
+
+/// The slopes at a point with their Jacobian.
+struct Point<'a> {
+    x: &'a [f64],
+    slopes: Vec<f64>,
+    pattern: Pattern,
+    values: Vec<f64>,
+}
+
+impl<'a> Point<'a> {
+    fn evaluate(machine: &mut Machine, time: f64, x: &'a [f64]) -> Option<Self> {
+        let pattern = machine.jacobian_pattern().cloned()?;
+        let (mut slopes, mut values) = (vec![0.0; x.len()], vec![0.0; pattern.entries()]);
+        let evaluated = machine.rhs(time, x, &mut slopes).is_ok()
+            && matches!(machine.jacobian(time, x, &mut values), Ok(true))
+            && values.iter().chain(&slopes).all(|value| value.is_finite());
+        evaluated.then_some(Self { x, slopes, pattern, values })
+    }
+
+    fn influences(&self) -> Influences<'_> {
+        Influences { pattern: &self.pattern, values: &self.values }
+    }
+
+    /// What rounding errors of the terms of slopes add up to during a step.
+    fn rounding(&self, step: f64) -> Vec<f64> {
+        let magnitudes: Vec<f64> = self.x.iter().map(|x| x.abs()).collect();
+        let mut terms = vec![0.0; self.x.len()];
+        self.influences().multiply(&magnitudes, &mut terms);
+        terms.iter_mut().for_each(|term| *term *= ROUNDING * step);
+        terms
+    }
 }
 
 impl Sizes {
@@ -98,6 +161,21 @@ impl Sizes {
     }
 
     fn find_places(&mut self, machine: &Machine) {
+        self.find_returning(machine);
+        self.find_small(machine);
+    }
+
+    fn find_returning(&mut self, machine: &Machine) {
+        self.returning.clear();
+        for (place, varying) in machine.program.ode_varying.iter().enumerate() {
+            if *varying && is_open(machine, place) {
+                let limit = FALLEN * self.size(machine.program.states[place].variable);
+                self.returning.push(Returning { place, limit, wait: STEPS_BELOW, failures: 0 });
+            }
+        }
+    }
+
+    fn find_small(&mut self, machine: &Machine) {
         self.places.clear();
         if self.small.is_empty() {
             return;
@@ -115,8 +193,8 @@ impl Sizes {
         }
     }
 
-    /// The states after a step: what has grown has another size.
-    pub fn follow(&mut self, integrator: &mut dyn Integrator, extent: Extent) {
+    /// The states after a step: what has grown or fallen has another size.
+    pub fn follow(&mut self, machine: &mut Machine, integrator: &mut dyn Integrator, extent: Extent) {
         /// A change that is worth to be told.
         const GROWTH: f64 = 1.5;
         for &(place, entry) in &self.places {
@@ -127,6 +205,9 @@ impl Sizes {
                 integrator.set_absolute_tolerance(place, extent.tolerance * *size);
             }
         }
+        if self.has_fallen(integrator.state()) {
+            self.shrink(machine, integrator, extent);
+        }
         if self.small.iter().all(|(_, size)| *size >= 1.0) {
             self.small.clear();
             self.places.clear();
@@ -135,28 +216,88 @@ impl Sizes {
 
     /// Whether there is nothing to follow.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.places.is_empty() && self.returning.is_empty()
+    }
+
+    /// Whether a state has been far below its size for some steps.
+    fn has_fallen(&mut self, x: &[f64]) -> bool {
+        let mut any = false;
+        for returning in &mut self.returning {
+            let value = x.get(returning.place).map_or(1.0, |x| x.abs());
+            if value > returning.limit {
+                returning.wait = STEPS_BELOW << returning.failures;
+                returning.limit = returning.limit.max(FALLEN * value.min(1.0));
+            } else {
+                returning.wait = returning.wait.saturating_sub(1);
+                any |= returning.wait == 0 && value > LEAST_SIZE;
+            }
+        }
+        any
+    }
+
+    /// What has fallen and can come back gets a smaller size.
+    fn shrink(&mut self, machine: &mut Machine, integrator: &mut dyn Integrator, extent: Extent) {
+        const MOST_FAILURES: u32 = 6;
+        let x = integrator.state().to_vec();
+        let sizes = self.fallen(machine, integrator.time(), &x, extent).unwrap_or_else(|| vec![None; x.len()]);
+        for (place, size) in sizes.iter().enumerate().filter_map(|(place, size)| Some((place, (*size)?))) {
+            self.set_size(machine.program.states[place].variable, size);
+            integrator.set_absolute_tolerance(place, extent.tolerance * size);
+        }
+        for returning in &mut self.returning {
+            match sizes[returning.place] {
+                Some(size) => (returning.failures, returning.limit) = (0, FALLEN * size),
+                None if returning.wait == 0 => {
+                    returning.failures = (returning.failures + 1).min(MOST_FAILURES);
+                    returning.limit = FALLEN * x[returning.place].abs();
+                }
+                None => continue,
+            }
+            returning.wait = STEPS_BELOW << returning.failures;
+        }
+        self.find_small(machine);
+    }
+
+    /// The new sizes of states that have fallen: of groups whose slopes vanish with them and change with something else.
+    fn fallen(&self, machine: &mut Machine, time: f64, x: &[f64], extent: Extent) -> Option<Vec<Option<f64>>> {
+        /// Remainders of slopes that are smaller than this part come from the curvature of what vanishes.
+        const CURVATURE: f64 = 0.1;
+        /// Below this they may be rounding errors.
+        const ROUNDED: f64 = 1e-10;
+        let is_small = |place: usize| {
+            is_open(machine, place) && x[place].abs() <= FALLEN * self.size(machine.program.states[place].variable)
+        };
+        let small: Vec<bool> = (0..x.len()).map(is_small).collect();
+        let point = Point::evaluate(machine, time, x)?;
+        let influences = point.influences();
+        let sure = |place: usize| if x[place].abs() > ROUNDED { CURVATURE } else { extent.tolerance };
+        let closed = influences.closed_group(x, &point.slopes, small, sure);
+        let varying = closed.iter().zip(&machine.program.ode_varying).map(|(closed, varying)| *closed && *varying);
+        let acting = influences.acting_on(&varying.collect::<Vec<_>>());
+        let group: Vec<bool> = closed.iter().zip(&acting).map(|(closed, acting)| *closed && *acting).collect();
+        let rate = influences.fastest_rate(&group);
+        let time_scale = if rate > 0.0 { 1.0 / rate } else { 0.0 };
+        let rounding = point.rounding(LONG_STEP * time_scale);
+        let least = |place: usize| x[place].abs().max(rounding[place] / extent.tolerance).max(LEAST_SIZE);
+        let begin = (0..x.len()).map(|place| if group[place] { least(place) } else { 0.0 }).collect();
+        let sizes = influences.spread(begin, time_scale);
+        let size = |place: usize| {
+            let smaller = sizes[place];
+            (group[place] && smaller < self.size(machine.program.states[place].variable)).then_some(smaller)
+        };
+        Some((0..x.len()).map(size).collect())
     }
 
     /// Finds the sizes of those states at `x` that are open.
     fn measure(&mut self, machine: &mut Machine, time: f64, x: &[f64], open: &[bool], extent: Extent) {
-        let is_seed = |place: usize| open[place] && x[place] != 0.0 && x[place].abs() < SMALL;
-        let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
         let has_extent = extent.span > 0.0 && extent.span.is_finite();
-        if !has_extent || !seeds.contains(&true) {
+        let is_seed = |place: usize| open[place] && x[place].abs() < SMALL;
+        if !has_extent || !(0..x.len()).any(is_seed) {
             return;
         }
-        let Some(pattern) = machine.jacobian_pattern().cloned() else { return };
-        let (mut slopes, mut values) = (vec![0.0; x.len()], vec![0.0; pattern.entries()]);
-        let evaluated = machine.rhs(time, x, &mut slopes).is_ok()
-            && matches!(machine.jacobian(time, x, &mut values), Ok(true))
-            && values.iter().all(|value| value.is_finite());
-        if !evaluated {
-            return;
-        }
-        let influences = Influences { pattern: &pattern, values: &values };
-        let decays = influences.decaying();
-        seeds.iter_mut().zip(&decays).for_each(|(seed, decays)| *seed &= !decays);
+        let Some(point) = Point::evaluate(machine, time, x) else { return };
+        let influences = point.influences();
+        let seeds = seeds(&point, open, extent);
         if !seeds.contains(&true) {
             return;
         }
@@ -164,114 +305,43 @@ impl Sizes {
         let longest = extent.span / MOST_GROWTH;
         let rate = influences.fastest_rate(&near);
         let time_scale = if rate * longest > 1.0 { 1.0 / rate } else { longest };
-        let begin = x.iter().zip(&slopes).map(|(x, slope)| x.abs().max(time_scale * slope.abs()));
-        let sizes = influences.spread(begin.collect(), time_scale);
-        let magnitudes: Vec<f64> = x.iter().map(|x| x.abs()).collect();
-        let mut terms = vec![0.0; x.len()];
-        influences.multiply(&magnitudes, &mut terms);
+        let rounding = point.rounding(longest.max(LONG_STEP * time_scale));
+        let least = |place: usize| {
+            let least = if x[place] == 0.0 { LEAST_ERROR } else { 0.0 };
+            let moved = x[place].abs().max(time_scale * point.slopes[place].abs());
+            moved.max(rounding[place].max(least) / extent.tolerance)
+        };
+        let sizes = influences.spread((0..x.len()).map(least).collect(), time_scale);
         for place in (0..x.len()).filter(|&place| open[place] && near[place]) {
-            let size = sizes[place].max(ROUNDING * longest * terms[place] / extent.tolerance);
-            if size > 0.0 && size < SMALL {
-                self.set_size(machine.program.states[place].variable, size);
+            if sizes[place] > 0.0 && sizes[place] < SMALL {
+                self.set_size(machine.program.states[place].variable, sizes[place]);
             }
         }
     }
+}
+
+/// States that begin small and may grow: those that something sets going, and those at zero in a motion that grows.
+fn seeds(point: &Point, open: &[bool], extent: Extent) -> Vec<bool> {
+    let Point { x, .. } = point;
+    let influences = point.influences();
+    let decays = influences.decaying();
+    let is_seed = |place: usize| open[place] && x[place] != 0.0 && x[place].abs() < SMALL && !decays[place];
+    let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
+    let is_at_rest = |place: usize| open[place] && x[place] == 0.0 && !seeds[place];
+    let resting: Vec<bool> = (0..x.len()).map(is_at_rest).collect();
+    if x.len() > MOST_SEARCHED || !resting.contains(&true) {
+        return seeds;
+    }
+    let rate = influences.fastest_rate(&vec![true; x.len()]);
+    if rate > 0.0 {
+        let growing = influences.growing(extent.span, rate);
+        seeds.iter_mut().zip(resting).zip(growing).for_each(|((seed, resting), growing)| *seed |= resting && growing);
+    }
+    seeds
 }
 
 /// Whether nobody said how large a state is.
 fn is_open(machine: &Machine, place: usize) -> bool {
     let model = machine.program.model();
     model.variables[machine.program.states[place].variable].attributes.nominal.is_none()
-}
-
-/// What states make of each other, by the Jacobian of their slopes.
-struct Influences<'a> {
-    pattern: &'a Pattern,
-    values: &'a [f64],
-}
-
-impl Influences<'_> {
-    /// Calls back for each influence with row, column and its size.
-    fn each(&self, mut call: impl FnMut(usize, usize, f64)) {
-        for column in 0..self.pattern.columns {
-            let values = &self.values[self.pattern.starts[column]..];
-            for (&row, value) in self.pattern.column(column).iter().zip(values) {
-                call(row as usize, column, value.abs());
-            }
-        }
-    }
-
-    /// The states on which no other one acts and which decay by themselves: nothing grows in them.
-    fn decaying(&self) -> Vec<bool> {
-        let mut decaying = vec![false; self.pattern.rows];
-        let mut driven = vec![false; self.pattern.rows];
-        for column in 0..self.pattern.columns {
-            let values = &self.values[self.pattern.starts[column]..];
-            for (&row, &value) in self.pattern.column(column).iter().zip(values) {
-                let row = row as usize;
-                decaying[row] |= row == column && value < 0.0;
-                driven[row] |= row != column && value != 0.0;
-            }
-        }
-        decaying.iter().zip(&driven).map(|(decays, driven)| *decays && !driven).collect()
-    }
-
-    /// The states that act on those given, by way of others too, and these themselves.
-    fn acting_on(&self, given: &[bool]) -> Vec<bool> {
-        let mut near = given.to_vec();
-        let mut pending: Vec<usize> = (0..given.len()).filter(|&place| given[place]).collect();
-        let mut causes = vec![Vec::new(); given.len()];
-        self.each(|row, column, _| causes[row].push(column));
-        while let Some(place) = pending.pop() {
-            for &cause in &causes[place] {
-                if !std::mem::replace(&mut near[cause], true) {
-                    pending.push(cause);
-                }
-            }
-        }
-        near
-    }
-
-    fn multiply(&self, vector: &[f64], product: &mut [f64]) {
-        product.fill(0.0);
-        self.each(|row, column, value| product[row] += value * vector[column]);
-    }
-
-    /// A bound for the rate at which some states change by each other, whatever their units.
-    fn fastest_rate(&self, of: &[bool]) -> f64 {
-        const ITERATIONS: i32 = 40;
-        let mut vector: Vec<f64> = of.iter().map(|&of| if of { 1.0 } else { 0.0 }).collect();
-        let mut product = vec![0.0; of.len()];
-        let mut growth = 0.0;
-        for _ in 0..ITERATIONS {
-            self.multiply(&vector, &mut product);
-            product.iter_mut().zip(of).filter(|(_, of)| !**of).for_each(|(product, _)| *product = 0.0);
-            let length = product.iter().copied().fold(0.0, f64::max);
-            if !(length > 0.0 && length.is_finite()) {
-                return 0.0;
-            }
-            growth += length.ln();
-            vector.iter_mut().zip(&product).for_each(|(v, p)| *v = p / length);
-        }
-        (growth / f64::from(ITERATIONS)).exp()
-    }
-
-    /// Each state is as large as what any other one makes of it in the time given.
-    fn spread(&self, mut sizes: Vec<f64>, time: f64) -> Vec<f64> {
-        for _ in 0..sizes.len() {
-            let mut changed = false;
-            let before = sizes.clone();
-            self.each(|row, column, value| {
-                let made = (time * value * before[column]).min(1.0);
-                if made > 1.01 * sizes[row] {
-                    sizes[row] = made;
-                    changed = true;
-                }
-            });
-            if !changed {
-                break;
-            }
-        }
-        sizes
-    }
 }

@@ -1,0 +1,183 @@
+//! What states make of each other, by the Jacobian of their slopes: which act on which, how fast, and what grows.
+
+use solve::{LinearSolver, Pattern};
+
+/// Powers of e by which a motion has to grow during a run to be looked at.
+const LEAST_GROWTH: f64 = 3.0;
+/// Growth by a power of the Cayley transform that is no transient.
+const CERTAIN: f64 = 0.05;
+/// The part of a state in a direction that counts.
+const PART: f64 = 1e-9;
+
+/// What states make of each other, by the Jacobian of their slopes.
+pub struct Influences<'a> {
+    pub pattern: &'a Pattern,
+    pub values: &'a [f64],
+}
+
+impl Influences<'_> {
+    /// Calls back for each influence with row, column and its value.
+    fn each(&self, mut call: impl FnMut(usize, usize, f64)) {
+        for column in 0..self.pattern.columns {
+            let values = &self.values[self.pattern.starts[column]..];
+            for (&row, &value) in self.pattern.column(column).iter().zip(values) {
+                call(row as usize, column, value);
+            }
+        }
+    }
+
+    /// The states on which no other one acts and which decay by themselves: nothing grows in them.
+    pub fn decaying(&self) -> Vec<bool> {
+        let mut decaying = vec![false; self.pattern.rows];
+        let mut driven = vec![false; self.pattern.rows];
+        self.each(|row, column, value| {
+            decaying[row] |= row == column && value < 0.0;
+            driven[row] |= row != column && value != 0.0;
+        });
+        decaying.iter().zip(&driven).map(|(decays, driven)| *decays && !driven).collect()
+    }
+
+    /// The states that act on those given, by way of others too, and these themselves.
+    pub fn acting_on(&self, given: &[bool]) -> Vec<bool> {
+        let mut near = given.to_vec();
+        let mut pending: Vec<usize> = (0..given.len()).filter(|&place| given[place]).collect();
+        let mut causes = vec![Vec::new(); given.len()];
+        self.each(|row, column, _| causes[row].push(column));
+        while let Some(place) = pending.pop() {
+            for &cause in &causes[place] {
+                if !std::mem::replace(&mut near[cause], true) {
+                    pending.push(cause);
+                }
+            }
+        }
+        near
+    }
+
+    /// The sizes of what the states given make of the slopes.
+    pub fn multiply(&self, vector: &[f64], product: &mut [f64]) {
+        product.fill(0.0);
+        self.each(|row, column, value| product[row] += value.abs() * vector[column]);
+    }
+
+    /// A bound for the rate at which some states change by each other, whatever their units.
+    pub fn fastest_rate(&self, of: &[bool]) -> f64 {
+        const ITERATIONS: i32 = 40;
+        let mut vector: Vec<f64> = of.iter().map(|&of| if of { 1.0 } else { 0.0 }).collect();
+        let mut product = vec![0.0; of.len()];
+        let mut growth = 0.0;
+        for _ in 0..ITERATIONS {
+            self.multiply(&vector, &mut product);
+            product.iter_mut().zip(of).filter(|(_, of)| !**of).for_each(|(product, _)| *product = 0.0);
+            let length = product.iter().copied().fold(0.0, f64::max);
+            if !(length > 0.0 && length.is_finite()) {
+                return 0.0;
+            }
+            growth += length.ln();
+            vector.iter_mut().zip(&product).for_each(|(v, p)| *v = p / length);
+        }
+        (growth / f64::from(ITERATIONS)).exp()
+    }
+
+    /// Each state is as large as what any other one makes of it in the time given.
+    pub fn spread(&self, mut sizes: Vec<f64>, time: f64) -> Vec<f64> {
+        for _ in 0..sizes.len() {
+            let mut changed = false;
+            let before = sizes.clone();
+            self.each(|row, column, value| {
+                let made = (time * value.abs() * before[column]).min(1.0);
+                if made > 1.01 * sizes[row] {
+                    sizes[row] = made;
+                    changed = true;
+                }
+            });
+            if !changed {
+                break;
+            }
+        }
+        sizes
+    }
+
+    /// The states of a small group on which nothing else acts: their slopes are what they make of each other, so that
+    /// they vanish with them. `sure` says how exact that has to be for each.
+    pub fn closed_group(
+        &self,
+        x: &[f64],
+        slopes: &[f64],
+        mut group: Vec<bool>,
+        sure: impl Fn(usize) -> f64,
+    ) -> Vec<bool> {
+        let (mut sums, mut terms) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        loop {
+            sums.fill(0.0);
+            terms.fill(0.0);
+            self.each(|row, column, value| {
+                if group[column] {
+                    sums[row] += value * x[column];
+                    terms[row] += (value * x[column]).abs();
+                }
+            });
+            let is_driven = |place: usize| (slopes[place] - sums[place]).abs() > sure(place) * terms[place];
+            let driven: Vec<usize> = (0..x.len()).filter(|&place| group[place] && is_driven(place)).collect();
+            if driven.is_empty() {
+                return group;
+            }
+            driven.into_iter().for_each(|place| group[place] = false);
+        }
+    }
+
+    /// The states that take part in motions that grow by themselves, by a factor that counts during `span`; the fastest
+    /// motion changes at `rate`.
+    ///
+    /// The Cayley transform (I − hJ)⁻¹(I + hJ) is larger than 1 in just those directions that grow, most of all where
+    /// h is the time in which they do. Powers of it show them.
+    pub fn growing(&self, span: f64, rate: f64) -> Vec<bool> {
+        /// Between the times h that are tried.
+        const APART: f64 = 8.0;
+        let mut growing = vec![false; self.pattern.rows];
+        // For 1/h itself the transform has no value.
+        let mut time = 0.7 / rate;
+        while time < span / LEAST_GROWTH {
+            if let Some(direction) = self.growing_direction(time, span) {
+                let largest = direction.iter().fold(0.0, |largest: f64, part| largest.max(part.abs()));
+                for (growing, part) in growing.iter_mut().zip(&direction) {
+                    *growing |= part.abs() > PART * largest;
+                }
+            }
+            time *= APART;
+        }
+        growing
+    }
+
+    /// The direction that grows most by powers of the Cayley transform, where it grows enough.
+    fn growing_direction(&self, time: f64, span: f64) -> Option<Vec<f64>> {
+        /// Enough for a direction to stand out; what others do at first does not count.
+        const ITERATIONS: u32 = 40;
+        const SETTLED: u32 = 20;
+        let pattern = self.pattern.with_diagonal();
+        let mut matrix = vec![0.0; pattern.entries()];
+        let at = |row, column| pattern.position(row, column);
+        self.each(|row, column, value| at(row, column).into_iter().for_each(|at| matrix[at] -= time * value));
+        (0..pattern.rows).filter_map(|row| at(row, row)).for_each(|at| matrix[at] += 1.0);
+        let mut factors = LinearSolver::new(pattern.rows, Some(&pattern)).ok()?;
+        factors.factor(&matrix).ok()?;
+        // A start without symmetry, so that no direction is missing.
+        let mut direction: Vec<f64> = (0..pattern.rows).map(|row| 1.0 + (1.7 * row as f64).sin() / 2.0).collect();
+        let mut next = direction.clone();
+        let mut growth = 0.0;
+        for iteration in 0..ITERATIONS {
+            next.copy_from_slice(&direction);
+            self.each(|row, column, value| next[row] += time * value * direction[column]);
+            factors.solve(&mut next);
+            let length = next.iter().fold(0.0, |length: f64, part| length.max(part.abs()));
+            if !(length > 0.0 && length.is_finite()) {
+                return None;
+            }
+            if iteration >= SETTLED {
+                growth += length.ln();
+            }
+            direction.iter_mut().zip(&next).for_each(|(to, from)| *to = from / length);
+        }
+        growth /= f64::from(ITERATIONS - SETTLED);
+        (growth > CERTAIN && growth * span > 2.0 * time * LEAST_GROWTH).then_some(direction)
+    }
+}
