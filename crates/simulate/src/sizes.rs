@@ -57,13 +57,15 @@ pub struct Sizes {
     left: Vec<(VarId, f64)>,
     /// The states of the program at hand that may fall and come back.
     returning: Vec<Returning>,
+    /// The largest values that its states have had since they last began or fell, where some may come back.
+    largest: Vec<f64>,
 }
 
 /// A state whose influence on slopes changes during a run, so that what has decayed may grow again.
 #[derive(Clone)]
 struct Returning {
     place: usize,
-    /// Below this it has fallen.
+    /// What it has to be much smaller than to be looked at.
     limit: f64,
     /// Steps that it still has to stay there to be looked at.
     wait: u32,
@@ -110,7 +112,7 @@ impl Sizes {
         self.left.clear();
         let open: Vec<bool> = (0..x.len()).map(|place| is_open(machine, place)).collect();
         self.measure(machine, time, x, &open, extent);
-        self.find_places(machine);
+        self.find_places(machine, x);
     }
 
     /// Remembers the states before an event.
@@ -133,7 +135,7 @@ impl Sizes {
             self.measure(machine, time, x, &shrunk, extent);
         }
         self.left.clear();
-        self.find_places(machine);
+        self.find_places(machine, x);
     }
 
     fn shrinks(&self, machine: &Machine, place: usize, value: f64) -> bool {
@@ -160,18 +162,21 @@ impl Sizes {
         }
     }
 
-    fn find_places(&mut self, machine: &Machine) {
-        self.find_returning(machine);
+    fn find_places(&mut self, machine: &Machine, x: &[f64]) {
+        self.find_returning(machine, x);
         self.find_small(machine);
     }
 
-    fn find_returning(&mut self, machine: &Machine) {
+    fn find_returning(&mut self, machine: &Machine, x: &[f64]) {
         self.returning.clear();
+        self.largest.clear();
         for (place, varying) in machine.program.ode_varying.iter().enumerate() {
             if *varying && is_open(machine, place) {
-                let limit = FALLEN * self.size(machine.program.states[place].variable);
-                self.returning.push(Returning { place, limit, wait: STEPS_BELOW, failures: 0 });
+                self.returning.push(Returning { place, limit: 0.0, wait: STEPS_BELOW, failures: 0 });
             }
+        }
+        if !self.returning.is_empty() {
+            self.largest.extend(x.iter().map(|x| x.abs().min(1.0)));
         }
     }
 
@@ -219,17 +224,19 @@ impl Sizes {
         self.places.is_empty() && self.returning.is_empty()
     }
 
-    /// Whether a state has been far below its size for some steps.
+    /// Whether a state has been far below what it was for some steps.
     fn has_fallen(&mut self, x: &[f64]) -> bool {
+        for (largest, x) in self.largest.iter_mut().zip(x) {
+            *largest = x.abs().min(1.0).max(*largest);
+        }
         let mut any = false;
         for returning in &mut self.returning {
-            let value = x.get(returning.place).map_or(1.0, |x| x.abs());
-            if value > returning.limit {
-                returning.wait = STEPS_BELOW << returning.failures;
-                returning.limit = returning.limit.max(FALLEN * value.min(1.0));
-            } else {
+            let (value, largest) = (x[returning.place].abs(), self.largest[returning.place]);
+            if value > FALLEN * largest {
+                (returning.wait, returning.limit) = (STEPS_BELOW << returning.failures, largest);
+            } else if value > LEAST_SIZE && value <= FALLEN * returning.limit {
                 returning.wait = returning.wait.saturating_sub(1);
-                any |= returning.wait == 0 && value > LEAST_SIZE;
+                any |= returning.wait == 0;
             }
         }
         any
@@ -242,17 +249,16 @@ impl Sizes {
         let sizes = self.fallen(machine, integrator.time(), &x, extent).unwrap_or_else(|| vec![None; x.len()]);
         for (place, size) in sizes.iter().enumerate().filter_map(|(place, size)| Some((place, (*size)?))) {
             self.set_size(machine.program.states[place].variable, size);
+            self.largest[place] = size;
             integrator.set_absolute_tolerance(place, extent.tolerance * size);
         }
         for returning in &mut self.returning {
             match sizes[returning.place] {
-                Some(size) => (returning.failures, returning.limit) = (0, FALLEN * size),
-                None if returning.wait == 0 => {
-                    returning.failures = (returning.failures + 1).min(MOST_FAILURES);
-                    returning.limit = FALLEN * x[returning.place].abs();
-                }
+                Some(_) => returning.failures = 0,
+                None if returning.wait == 0 => returning.failures = (returning.failures + 1).min(MOST_FAILURES),
                 None => continue,
             }
+            returning.limit = x[returning.place].abs();
             returning.wait = STEPS_BELOW << returning.failures;
         }
         self.find_small(machine);
@@ -264,14 +270,16 @@ impl Sizes {
         const CURVATURE: f64 = 0.1;
         /// Below this they may be rounding errors.
         const ROUNDED: f64 = 1e-10;
-        let is_small = |place: usize| {
-            is_open(machine, place) && x[place].abs() <= FALLEN * self.size(machine.program.states[place].variable)
-        };
+        let is_small = |place: usize| is_open(machine, place) && x[place].abs() <= FALLEN * self.largest[place];
         let small: Vec<bool> = (0..x.len()).map(is_small).collect();
         let point = Point::evaluate(machine, time, x)?;
         let influences = point.influences();
         let sure = |place: usize| if x[place].abs() > ROUNDED { CURVATURE } else { extent.tolerance };
         let closed = influences.closed_group(x, &point.slopes, small, sure);
+        let doubtful: Vec<bool> = (0..x.len()).map(|place| closed[place] && x[place].abs() <= ROUNDED).collect();
+        if doubtful.contains(&true) && !halves(machine, time, &point, &doubtful, extent) {
+            return None;
+        }
         let varying = closed.iter().zip(&machine.program.ode_varying).map(|(closed, varying)| *closed && *varying);
         let acting = influences.acting_on(&varying.collect::<Vec<_>>());
         let group: Vec<bool> = closed.iter().zip(&acting).map(|(closed, acting)| *closed && *acting).collect();
@@ -318,6 +326,21 @@ impl Sizes {
             }
         }
     }
+}
+
+/// Whether the slopes of a small group become half as large with it, to better than the tolerance: rounding errors do not.
+fn halves(machine: &mut Machine, time: f64, point: &Point, group: &[bool], extent: Extent) -> bool {
+    let Point { x, slopes, .. } = point;
+    let half: Vec<f64> = x.iter().zip(group).map(|(x, within)| if *within { 0.5 * x } else { *x }).collect();
+    let mut halved = vec![0.0; x.len()];
+    let evaluated = machine.rhs(time, &half, &mut halved).is_ok();
+    // The memory has the values at the point again.
+    let returned = machine.rhs(time, x, &mut vec![0.0; x.len()]).is_ok();
+    let is_half = |place: usize| {
+        let scale = slopes[place].abs().max(x[place].abs() / extent.span);
+        (2.0 * halved[place] - slopes[place]).abs() <= 0.1 * extent.tolerance * scale
+    };
+    evaluated && returned && (0..x.len()).all(|place| !group[place] || is_half(place))
 }
 
 /// States that begin small and may grow: those that something sets going, and those at zero in a motion that grows.
