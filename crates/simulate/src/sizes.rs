@@ -25,6 +25,8 @@ const SMALL: f64 = 1e-2;
 const SMALLER: f64 = 0.1;
 /// Nothing grows by more powers of e than this during a run, or it leaves the range of numbers.
 const MOST_GROWTH: f64 = 1e3;
+/// What falls by more powers of e than this in the time of a run has no part in what comes later.
+const FASTEST_FALL: f64 = 1e4;
 /// Relative errors of the terms of a slope.
 const ROUNDING: f64 = 1e-15;
 /// Steps of methods of high order over the times in which something changes by itself.
@@ -277,13 +279,16 @@ impl Sizes {
         let sure = |place: usize| if x[place].abs() > ROUNDED { CURVATURE } else { extent.tolerance };
         let closed = influences.closed_group(x, &point.slopes, small, sure);
         let doubtful: Vec<bool> = (0..x.len()).map(|place| closed[place] && x[place].abs() <= ROUNDED).collect();
-        if doubtful.contains(&true) && !halves(machine, time, &point, &doubtful, extent) {
+        if !is_exact(machine, time, &point, &closed, &doubtful, extent) {
             return None;
         }
         let varying = closed.iter().zip(&machine.program.ode_varying).map(|(closed, varying)| *closed && *varying);
         let acting = influences.acting_on(&varying.collect::<Vec<_>>());
         let group: Vec<bool> = closed.iter().zip(&acting).map(|(closed, acting)| *closed && *acting).collect();
         let rate = influences.fastest_rate(&group);
+        if rate * extent.span > FASTEST_FALL {
+            return None;
+        }
         let time_scale = if rate > 0.0 { 1.0 / rate } else { 0.0 };
         let rounding = point.rounding(LONG_STEP * time_scale);
         let least = |place: usize| x[place].abs().max(rounding[place] / extent.tolerance).max(LEAST_SIZE);
@@ -328,19 +333,38 @@ impl Sizes {
     }
 }
 
-/// Whether the slopes of a small group become half as large with it, to better than the tolerance: rounding errors do not.
-fn halves(machine: &mut Machine, time: f64, point: &Point, group: &[bool], extent: Extent) -> bool {
+/// Whether the slopes of a small group have no rounding errors that count beside the tolerance: they become half as large with
+/// those of its states that are `doubtful`, and stay what they are where others change by as much as rounding.
+fn is_exact(
+    machine: &mut Machine,
+    time: f64,
+    point: &Point,
+    group: &[bool],
+    doubtful: &[bool],
+    extent: Extent,
+) -> bool {
+    /// Enough to round otherwise.
+    const NUDGE: f64 = 1e-13;
     let Point { x, slopes, .. } = point;
-    let half: Vec<f64> = x.iter().zip(group).map(|(x, within)| if *within { 0.5 * x } else { *x }).collect();
-    let mut halved = vec![0.0; x.len()];
-    let evaluated = machine.rhs(time, &half, &mut halved).is_ok();
-    // The memory has the values at the point again.
-    let returned = machine.rhs(time, x, &mut vec![0.0; x.len()]).is_ok();
-    let is_half = |place: usize| {
-        let scale = slopes[place].abs().max(x[place].abs() / extent.span);
-        (2.0 * halved[place] - slopes[place]).abs() <= 0.1 * extent.tolerance * scale
+    let mut others = vec![0.0; x.len()];
+    let mut agrees = |machine: &mut Machine, at: Vec<f64>, judged: &[bool], factor: f64| {
+        let is_alike = |place: usize, other: f64| {
+            let scale = slopes[place].abs().max(x[place].abs() / extent.span);
+            (factor * other - slopes[place]).abs() <= 0.1 * extent.tolerance * scale
+        };
+        machine.rhs(time, &at, &mut others).is_ok()
+            && (0..x.len()).all(|place| !judged[place] || is_alike(place, others[place]))
     };
-    evaluated && returned && (0..x.len()).all(|place| !group[place] || is_half(place))
+    let half = x.iter().zip(doubtful).map(|(x, halved)| if *halved { 0.5 * x } else { *x }).collect();
+    let nudged = |towards: f64| {
+        let nudge = |place: usize| 1.0 + towards * NUDGE * (1.0 + (2.3 * place as f64).sin());
+        (0..x.len()).map(|place| if group[place] { x[place] } else { x[place] * nudge(place) }).collect()
+    };
+    let exact = agrees(machine, half, doubtful, 2.0)
+        && agrees(machine, nudged(1.0), group, 1.0)
+        && agrees(machine, nudged(-1.0), group, 1.0);
+    // The memory has the values at the point again.
+    machine.rhs(time, x, &mut others).is_ok() && exact
 }
 
 /// States that begin small and may grow: those that something sets going, and those at zero in a motion that grows.
