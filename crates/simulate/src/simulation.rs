@@ -361,6 +361,21 @@ impl Simulation {
         self.sizes.apply(&mut **integrator, extent);
     }
 
+    /// A step was not possible: where sizes that have fallen with their states may be the reason, it is tried without them.
+    fn takes_back_sizes(&mut self, error: StepError) -> bool {
+        if !matches!(error, StepError::StepTooSmall { .. } | StepError::NoConvergence { .. }) {
+            return false;
+        }
+        let extent = self.extent();
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+        if !self.sizes.release(machine, &mut **integrator, extent) {
+            return false;
+        }
+        machine.return_to_anchor();
+        let (time, x) = (integrator.time(), integrator.state().to_vec());
+        integrator.restart(machine, time, &x).is_ok()
+    }
+
     fn extent(&self) -> Extent {
         Extent { span: self.options.stop_time - self.options.start_time, tolerance: self.options.tolerance }
     }
@@ -389,6 +404,7 @@ impl Simulation {
         self.runtime.machine.drop_anchor();
         let step = match self.integrate(limit) {
             Ok(step) => step,
+            Err(error) if self.takes_back_sizes(error) => return Ok(Progress::Again),
             Err(error) => return Err(self.lost_states().unwrap_or_else(|| self.step_trouble(error)).into()),
         };
         self.last_step = step.t_new - step.t_old;

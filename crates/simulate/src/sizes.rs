@@ -61,6 +61,10 @@ pub struct Sizes {
     returning: Vec<Returning>,
     /// The largest values that its states have had since they last began or fell, where some may come back.
     largest: Vec<f64>,
+    /// The states whose sizes have fallen with them.
+    fallen: Vec<VarId>,
+    /// Sizes do not fall any more: a method did not get on with them.
+    given_up: bool,
 }
 
 /// A state whose influence on slopes changes during a run, so that what has decayed may grow again.
@@ -110,8 +114,7 @@ impl<'a> Point<'a> {
 impl Sizes {
     /// All states begin at `x`.
     pub fn begin(&mut self, machine: &mut Machine, time: f64, x: &[f64], extent: Extent) {
-        self.small.clear();
-        self.left.clear();
+        *self = Self::default();
         let open: Vec<bool> = (0..x.len()).map(|place| is_open(machine, place)).collect();
         self.measure(machine, time, x, &open, extent);
         self.find_places(machine, x);
@@ -172,6 +175,9 @@ impl Sizes {
     fn find_returning(&mut self, machine: &Machine, x: &[f64]) {
         self.returning.clear();
         self.largest.clear();
+        if self.given_up {
+            return;
+        }
         for (place, varying) in machine.program.ode_varying.iter().enumerate() {
             if *varying && is_open(machine, place) {
                 self.returning.push(Returning { place, limit: 0.0, wait: STEPS_BELOW, failures: 0 });
@@ -250,8 +256,10 @@ impl Sizes {
         let x = integrator.state().to_vec();
         let sizes = self.fallen(machine, integrator.time(), &x, extent).unwrap_or_else(|| vec![None; x.len()]);
         for (place, size) in sizes.iter().enumerate().filter_map(|(place, size)| Some((place, (*size)?))) {
-            self.set_size(machine.program.states[place].variable, size);
+            let variable = machine.program.states[place].variable;
+            self.set_size(variable, size);
             self.largest[place] = size;
+            self.fallen.push(variable);
             integrator.set_absolute_tolerance(place, extent.tolerance * size);
         }
         for returning in &mut self.returning {
@@ -264,6 +272,17 @@ impl Sizes {
             returning.wait = STEPS_BELOW << returning.failures;
         }
         self.find_small(machine);
+    }
+
+    /// Takes back what has fallen, for a method that does not get on with it. Whether there was anything.
+    pub fn release(&mut self, machine: &Machine, integrator: &mut dyn Integrator, extent: Extent) -> bool {
+        let fallen = std::mem::take(&mut self.fallen);
+        fallen.iter().for_each(|&variable| self.set_size(variable, 1.0));
+        self.given_up = true;
+        self.returning.clear();
+        self.find_small(machine);
+        self.apply(integrator, extent);
+        !fallen.is_empty()
     }
 
     /// The new sizes of states that have fallen: of groups whose slopes vanish with them and change with something else.
