@@ -94,7 +94,10 @@ impl Case {
         println!("  sums of the results: {} and {}", one.1, two.1);
         if let Ok(command) = std::env::var("GYRATOR") {
             let mut call = Command::new(command);
-            call.args(["simulate", "--model", self.model, "--quiet", BUCK]).stdout(Stdio::null());
+            let result = std::env::temp_dir().join("gyrator-variant.csv");
+            call.args(["simulate", "--model", self.model, "--quiet", BUCK, "--output"])
+                .arg(result)
+                .stdout(Stdio::null());
             library.iter().for_each(|folder| {
                 call.args(["-L", folder]);
             });
