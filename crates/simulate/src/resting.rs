@@ -30,6 +30,8 @@ pub struct Resting {
     horizon: (f64, f64),
     /// The states of relations at zero when the future was looked at last: as long as they are the same, so is the answer.
     known: Vec<(RelationId, f64)>,
+    /// The relations that were found to stay at zero in this instant.
+    stayed: Vec<RelationId>,
     rounds: u32,
 }
 
@@ -46,6 +48,7 @@ struct AtZero {
     system: SystemId,
     place: usize,
     relation: RelationId,
+    residue: f64,
     noise: f64,
     /// The side to which it leaves zero.
     side: f64,
@@ -66,6 +69,7 @@ impl Resting {
         let first = (1e-10 * span).max(1e-11 * time.abs());
         self.horizon = (first, last.max(FASTEST_GROWTH * first));
         self.known.clear();
+        self.stayed.clear();
         self.rounds = 0;
     }
 
@@ -109,7 +113,10 @@ pub fn decide(machine: &mut Machine) -> Result<bool, Trouble> {
         return Ok(false);
     }
     follow(machine, &mut at_zero);
-    let stays = |one: &AtZero| one.side == 0.0 && state(machine, one.relation) != 0.0;
+    // Where there is no solution with zero, the one that was found counts if it agrees with its relation to the last digit.
+    let is_literal = |one: &AtZero| f64::from(solve::roots::sign_of(one.residue)) == state(machine, one.relation);
+    let insists = |one: &AtZero| machine.resting.stayed.contains(&one.relation) && is_literal(one);
+    let stays = |one: &AtZero| one.side == 0.0 && state(machine, one.relation) != 0.0 && !insists(one);
     let first = at_zero.iter().find(|one| stays(one)).map(|one| one.system);
     if first.is_some() {
         for one in &at_zero {
@@ -118,6 +125,9 @@ pub fn decide(machine: &mut Machine) -> Result<bool, Trouble> {
             // One that goes back to where it came from makes the next event.
             if one.side == 0.0 || *state == 0.0 {
                 *state = one.side;
+            }
+            if one.side == 0.0 && !machine.resting.stayed.contains(&one.relation) {
+                machine.resting.stayed.push(one.relation);
             }
         }
     }
@@ -141,7 +151,7 @@ fn find(machine: &mut Machine) -> Vec<AtZero> {
             let relation = found.relations[place];
             let residue = residues[place] + memory.values[program.layout.relations[relation].shift() as usize];
             if residue.abs() <= noise {
-                at_zero.push(AtZero { system: compared.system, place, relation, noise, side: 0.0 });
+                at_zero.push(AtZero { system: compared.system, place, relation, residue, noise, side: 0.0 });
             }
         }
     }
