@@ -85,3 +85,52 @@ fn decay_and_rounding_are_not_followed() {
         assert!(noise <= rest + 100, "{solver}: {noise} {rest}");
     }
 }
+
+/// States at zero that a small source, another small state, a force or a pulse sets going.
+#[test]
+fn growth_from_zero() {
+    let driven = "model M Real x(start = 0, fixed = true); equation der(x) = 30*x + 3e-8; end M;";
+    let pushed = "model M Real x(start = 0, fixed = true), v(start = 0, fixed = true);
+        equation der(x) = v; der(v) = 900*x + 9e-7; end M;";
+    let pulse = "model M Real x(start = 0, fixed = true);
+        equation der(x) = 40*x + (if time > 0.25 and time < 0.5 then 4e-8 else 0); end M;";
+    let cases = [
+        (driven, 1e-9 * 30f64.exp_m1()),
+        (pushed, 1e-9 * (30f64.cosh() - 1.0)),
+        (pulse, 1e-9 * (30f64.exp() - 20f64.exp())),
+    ];
+    for (text, expected) in cases {
+        for solver in ADAPTIVE {
+            let end = run_with(text, settings(solver, 1.0, 1e-6)).result.last("x").unwrap();
+            assert_near(end / expected, 1.0, 1e-3);
+        }
+    }
+}
+
+/// What has fallen by thirteen orders of magnitude comes back from what was left of it.
+#[test]
+fn troughs() {
+    let text = "model M Real x(start = 1, fixed = true);
+        equation der(x) = (if time < 1 then -30 else 30)*x; end M;";
+    for solver in ADAPTIVE {
+        let end = run_with(text, settings(solver, 2.0, 1e-6)).result.last("x").unwrap();
+        assert_near(end, 1.0, 1e-3);
+    }
+}
+
+/// An oscillator that begins with what rounding left of a zero, and that rounding goes on to shake, is not followed.
+#[test]
+fn what_rounding_leaves_at_the_start_is_no_seed() {
+    let text = |start: f64| {
+        format!(
+            "model M Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+             Real y(start = {start:e}, fixed = true), w(start = 0, fixed = true);
+             equation der(x) = v; der(v) = -x; der(y) = w; der(w) = -y + (sin(x)^2 + cos(x)^2 - 1); end M;"
+        )
+    };
+    for solver in ["auto", "bdf", "esdirk"] {
+        let steps = |start: f64| run_with(&text(start), settings(solver, 3.0, 1e-6)).statistics.steps;
+        let (noise, rest) = (steps(6e-18), steps(0.0));
+        assert!(noise <= 2 * rest + 20, "{solver}: {noise} {rest}");
+    }
+}
