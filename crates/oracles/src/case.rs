@@ -4,6 +4,9 @@ use session::Settings;
 
 use crate::run::{Run, run};
 
+/// The methods that choose their own steps.
+pub const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+
 /// What is wrong with a run, in one line.
 pub type Verdict = Result<(), String>;
 
@@ -45,4 +48,16 @@ impl Case {
     pub fn check(&self) -> Verdict {
         (self.judge)(&run(&self.text, &self.settings, &self.inputs)?)
     }
+}
+
+/// Whether `x` ends where it should.
+pub fn near(found: f64, expected: f64, allowed: f64) -> Verdict {
+    // What is not a number is not near.
+    let is_near = (found - expected).abs() <= allowed;
+    if is_near { Ok(()) } else { Err(format!("x ends at {found} instead of {expected} (± {allowed:e})")) }
+}
+
+/// The declaration of a state with a fixed start value.
+pub fn state(name: &str, start: f64) -> String {
+    format!("  Real {name}(start = {start:e}, fixed = true);\n")
 }

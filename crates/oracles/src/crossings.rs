@@ -4,9 +4,7 @@
 use fastrand::Rng;
 use session::Settings;
 
-use crate::case::Case;
-
-const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+use crate::case::{Case, SOLVERS};
 
 type Function = Box<dyn Fn(f64) -> f64>;
 

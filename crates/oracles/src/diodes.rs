@@ -8,10 +8,9 @@ use std::fmt::Write as _;
 use fastrand::Rng;
 use session::Settings;
 
-use crate::case::Case;
+use crate::case::{Case, SOLVERS};
 use crate::linear::pick;
 
-const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
 const STOP: f64 = 2.0;
 const STEPS: usize = 8000;
 

@@ -7,9 +7,7 @@ use std::f64::consts::PI;
 use fastrand::Rng;
 use session::Settings;
 
-use crate::case::{Case, Verdict};
-
-const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+use crate::case::{Case, SOLVERS, near, state};
 
 /// Errors of single steps add up, in units of the tolerance and of the powers of e by which they grow.
 const ERRORS: f64 = 100.0;
@@ -55,16 +53,6 @@ pub fn case(random: &mut Rng) -> Case {
     let text = format!("model M\n{declarations}equation\n{equations}end M;\n");
     let allowed = ERRORS * tolerance * (1.0 + growth) * sensitivity;
     Case::complete(text, settings, move |run| near(run.end("x")?, end, allowed))
-}
-
-fn near(found: f64, expected: f64, allowed: f64) -> Verdict {
-    // What is not a number is not near.
-    let is_near = (found - expected).abs() <= allowed;
-    if is_near { Ok(()) } else { Err(format!("x ends at {found} instead of {expected} (± {allowed:e})")) }
-}
-
-fn state(name: &str, start: f64) -> String {
-    format!("  Real {name}(start = {start:e}, fixed = true);\n")
 }
 
 /// `x' = r x`, perhaps by way of an equation for its own.

@@ -4,9 +4,7 @@
 use fastrand::Rng;
 use session::Settings;
 
-use crate::case::Case;
-
-const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "rosenbrock"];
+use crate::case::{Case, SOLVERS};
 
 /// A state by its equations and by its closed form.
 struct Motion {
