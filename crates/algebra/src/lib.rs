@@ -7,6 +7,7 @@ pub mod polynomial;
 pub mod rational;
 pub mod sparse;
 
+pub use num_bigint::BigInt;
 pub use polynomial::{Polynomial, Variable};
 pub use rational::Rational;
 pub use sparse::Field;

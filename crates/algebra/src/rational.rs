@@ -185,6 +185,45 @@ fn coefficient(above: &BigInt, below: &BigInt) -> (String, String) {
     (if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }, "1".to_owned())
 }
 
+/// A quotient of whole numbers, exact: `9.81`, `1E30`, `1/3`. The divisor is not zero.
+pub fn decimal_text(above: &BigInt, below: &BigInt) -> String {
+    let divisor = above.gcd(below).max(BigInt::one());
+    let (mut above, mut below) = (above / &divisor, below / &divisor);
+    if below.is_negative() {
+        (above, below) = (-above, -below);
+    }
+    let mut rest = below.clone();
+    let mut places = 0i64;
+    for prime in [2, 5].map(BigInt::from) {
+        let mut count = 0;
+        while rest.is_multiple_of(&prime) && !rest.is_one() && rest.is_positive() {
+            rest /= &prime;
+            count += 1;
+        }
+        places = places.max(count);
+    }
+    if !rest.is_one() {
+        return format!("{above}/{below}");
+    }
+    let scaled: BigInt = &above * BigInt::from(10).pow(places as u32) / &below;
+    let sign = if scaled.is_negative() { "-" } else { "" };
+    let digits = scaled.abs().to_string();
+    let short = digits.trim_end_matches('0');
+    if short.is_empty() {
+        return "0".to_owned();
+    }
+    // The value is `short` times ten to this power.
+    let exponent = (digits.len() - short.len()) as i64 - places;
+    let point = short.len() as i64 + exponent;
+    match point {
+        _ if exponent >= 0 && point <= 15 => format!("{sign}{short}{}", "0".repeat(exponent as usize)),
+        1..=15 => format!("{sign}{}.{}", &short[..point as usize], &short[point as usize..]),
+        -3..=0 => format!("{sign}0.{}{short}", "0".repeat(-point as usize)),
+        _ if short.len() == 1 => format!("{sign}{short}E{}", point - 1),
+        _ => format!("{sign}{}.{}E{}", &short[..1], &short[1..], point - 1),
+    }
+}
+
 fn factor_count(factored: &Factored) -> usize {
     factored.monomial.0.len() + factored.factors.len()
 }

@@ -110,3 +110,25 @@ fn functions_as_a_person_writes_them() {
     assert_eq!(print(&sum.power(-2).unwrap()), "1/(R + S)^2");
     assert_eq!(sum.multiply(&c).inverse().unwrap().latex(&name), "\\frac{1}{C (R + S)}");
 }
+
+#[test]
+fn quotients_of_whole_numbers_are_exact() {
+    let text = |above: i64, below: i64| algebra::rational::decimal_text(&above.into(), &below.into());
+    let cases = [
+        (981, 100, "9.81"),
+        (-1, 2, "-0.5"),
+        (6, 3, "2"),
+        (1, 3, "1/3"),
+        (-4, 6, "-2/3"),
+        (0, 7, "0"),
+        (1, 10_000_000, "1E-7"),
+        (123, 100_000_000, "1.23E-6"),
+        (7, 8, "0.875"),
+        (3, -4, "-0.75"),
+        (1_000_000, 1, "1000000"),
+        (1_000_000_000_000_000_000, 1, "1E18"),
+    ];
+    for (above, below, expected) in cases {
+        assert_eq!(text(above, below), expected);
+    }
+}

@@ -364,8 +364,12 @@ pub enum EquationsFormat {
     Html,
     /// A document
     Latex,
-    /// The listing of the 1993 language
+    /// Sorted and solved equations as the language of 1993 listed them; linear systems are solved by formulas
     Dymola,
+    /// For reading: a program of the simulation language ACSL with schedule statements
+    Acsl,
+    /// For reading: a Fortran subroutine in the manner of DSblock, with crossing functions
+    Dsblock,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -1,57 +1,10 @@
-//! The listing as documents of other worlds: that of the 1993 paper on the language Dymola, and LaTeX.
+//! The listing as a document in LaTeX.
 
 use std::fmt::Write as _;
 
 use crate::listing::{BlockLine, Listing};
 
 impl Listing {
-    /// The listing of the 1993 paper: components as headings, systems of simultaneous equations marked.
-    pub fn dymola(&self) -> String {
-        let mut out = "SORTED AND SOLVED EQUATIONS\n".to_owned();
-        let mut heading = None;
-        for block in &self.blocks {
-            let block = match block {
-                BlockLine::Family { members, first, .. } => {
-                    let _ = writeln!(out, "{members} TIMES WITH OTHER VARIABLES");
-                    heading = None;
-                    first
-                }
-                block => block,
-            };
-            match block {
-                BlockLine::Family { .. } => {}
-                BlockLine::Explicit { assignment, .. } => {
-                    if heading.as_ref() != Some(&assignment.component) {
-                        let name = if assignment.component.is_empty() { &self.model } else { &assignment.component };
-                        let _ = writeln!(out, "  {name}.");
-                        heading = Some(assignment.component.clone());
-                    }
-                    let _ = writeln!(out, "            {} = {}", assignment.variable, assignment.value);
-                }
-                BlockLine::System { unknowns, iteration, inner, residuals, discrete, .. } => {
-                    heading = None;
-                    let _ = writeln!(out, "SYSTEM OF {} SIMULTANEOUS EQUATIONS", unknowns.len());
-                    let _ = writeln!(out, "UNKNOWN {}", iteration.join(", "));
-                    for line in inner.iter().chain(discrete) {
-                        let _ = writeln!(out, "  {} = {}", line.variable, line.value);
-                    }
-                    for line in residuals {
-                        let _ = writeln!(out, "  0 = {}", line.expression);
-                    }
-                    out.push_str("END OF SYSTEM OF SIMULTANEOUS EQUATIONS\n");
-                }
-            }
-        }
-        out.push_str("END OF SORTED AND SOLVED EQUATIONS\n");
-        if !self.aliases.is_empty() {
-            out.push_str("ELIMINATED VARIABLES\n");
-        }
-        for alias in &self.aliases {
-            let _ = writeln!(out, "  {} = {}{}", alias.name, if alias.negated { "-" } else { "" }, alias.of);
-        }
-        out
-    }
-
     /// A document of its own; the listing has to be made in the notation of LaTeX.
     pub fn latex(&self) -> String {
         let mut out =

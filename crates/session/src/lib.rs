@@ -3,6 +3,7 @@
 mod affine;
 mod bond_graphs;
 mod bond_view;
+mod documents;
 mod elimination;
 mod experiment;
 mod formats;
@@ -23,6 +24,7 @@ mod symbolic;
 mod target;
 
 pub use bond_graphs::BondGraph;
+pub use documents::Document;
 pub use experiment::Settings;
 pub use inputs::{inputs_of, signal, signals_of_file};
 pub use inspection::{Checked, Inspected, Verdict};

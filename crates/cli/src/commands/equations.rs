@@ -1,6 +1,6 @@
 //! `gyrator equations`: what the transformations made of the model.
 
-use session::{Failed, Listing, Notation, Stage};
+use session::{Document, Failed, Listing, Notation, Stage};
 use transform::Schedule;
 
 use crate::arguments::{Equations, EquationsFormat};
@@ -33,13 +33,15 @@ fn walk(call: &mut Call, inline_step: Option<f64>) -> Result<Schedule, Failed> {
 }
 
 fn listing(call: &Call, schedule: &Schedule, format: EquationsFormat) -> String {
-    let notation = if format == EquationsFormat::Latex { Notation::Latex } else { Notation::Modelica };
-    let listing = Listing::new(schedule, call.session.sources(), notation);
+    let sources = call.session.sources();
+    let listing = |notation| Listing::new(schedule, sources, notation);
     match format {
-        EquationsFormat::Text => listing.text(),
-        EquationsFormat::Dymola => listing.dymola(),
-        EquationsFormat::Latex => listing.latex(),
-        EquationsFormat::Html => session::page(schedule, call.session.sources()),
-        EquationsFormat::Json => serde_json::to_string_pretty(&listing).unwrap_or_default() + "\n",
+        EquationsFormat::Text => listing(Notation::Modelica).text(),
+        EquationsFormat::Latex => listing(Notation::Latex).latex(),
+        EquationsFormat::Html => session::page(schedule, sources),
+        EquationsFormat::Json => serde_json::to_string_pretty(&listing(Notation::Modelica)).unwrap_or_default() + "\n",
+        EquationsFormat::Dymola => Document::Dymola.of(schedule),
+        EquationsFormat::Acsl => Document::Acsl.of(schedule),
+        EquationsFormat::Dsblock => Document::Dsblock.of(schedule),
     }
 }

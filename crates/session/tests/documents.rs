@@ -1,0 +1,476 @@
+//! The listing of sorted and solved equations: what it prints is read back, as exact formulas and as numbers.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use algebra::{Field, Rational};
+use fastrand::Rng;
+use session::{Disk, Document, Request, Session};
+
+fn document(path: &str, text: Option<&str>, document: Document) -> String {
+    let mut session = Session::new(Box::new(Disk));
+    session.replace_text(path, text.map(Into::into));
+    let request = Request { target: path.to_owned(), ..Request::default() };
+    let schedule = session.flatten(&request).and_then(|model| session.structure(model));
+    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    document.of(&schedule.unwrap_or_else(|failed| panic!("{failed:?}: {said}\n{text:?}")))
+}
+
+fn example(file: &str, kind: Document) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dymola-1993").join(file);
+    document(&path.display().to_string(), None, kind)
+}
+
+/// The values that formulas are read into.
+trait Number: Clone {
+    fn literal(text: &str) -> Self;
+    fn sum(&self, other: &Self, is_minus: bool) -> Self;
+    fn product(&self, other: &Self, is_over: bool) -> Self;
+    fn power(&self, exponent: i32) -> Self;
+}
+
+impl Number for f64 {
+    fn literal(text: &str) -> Self {
+        text.parse().unwrap()
+    }
+    fn sum(&self, other: &Self, is_minus: bool) -> Self {
+        if is_minus { self - other } else { self + other }
+    }
+    fn product(&self, other: &Self, is_over: bool) -> Self {
+        if is_over { self / other } else { self * other }
+    }
+    fn power(&self, exponent: i32) -> Self {
+        self.powi(exponent)
+    }
+}
+
+impl Number for Rational {
+    fn literal(text: &str) -> Self {
+        Rational::decimal(text).unwrap()
+    }
+    fn sum(&self, other: &Self, is_minus: bool) -> Self {
+        self.add(&if is_minus { other.negate() } else { other.clone() })
+    }
+    fn product(&self, other: &Self, is_over: bool) -> Self {
+        self.multiply(&if is_over { other.invert().unwrap() } else { other.clone() })
+    }
+    fn power(&self, exponent: i32) -> Self {
+        Rational::power(self, exponent).unwrap()
+    }
+}
+
+/// A formula of the listing: numbers, names, `+ - * / ^`, brackets, and alternatives on a condition that `truth` knows by its text.
+struct Reader<'r, N> {
+    rest: &'r str,
+    value: &'r dyn Fn(&str) -> N,
+    truth: &'r dyn Fn(&str) -> bool,
+}
+
+impl<N: Number> Reader<'_, N> {
+    fn read(text: &str, value: &dyn Fn(&str) -> N, truth: &dyn Fn(&str) -> bool) -> N {
+        let mut reader = Reader { rest: text, value, truth };
+        let result = reader.sum();
+        assert!(reader.rest.trim().is_empty(), "`{}` is left of `{text}`", reader.rest);
+        result
+    }
+
+    fn takes(&mut self, token: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn sum(&mut self) -> N {
+        if self.takes("if ") {
+            let (condition, rest) = self.rest.split_once(" then ").unwrap();
+            self.rest = rest;
+            let holds = (self.truth)(condition);
+            let one = self.sum();
+            assert!(self.takes("else "));
+            let other = self.sum();
+            return if holds { one } else { other };
+        }
+        let zero = N::literal("0");
+        let mut result = if self.takes("-") { zero.sum(&self.product(), true) } else { self.product() };
+        loop {
+            let is_minus = match (self.takes("+"), self.rest.starts_with('-')) {
+                (true, _) => false,
+                (false, true) => self.takes("-"),
+                (false, false) => return result,
+            };
+            result = result.sum(&self.product(), is_minus);
+        }
+    }
+
+    fn product(&mut self) -> N {
+        let mut result = self.power();
+        loop {
+            let is_over = match (self.takes("*"), self.rest.starts_with('/')) {
+                (true, _) => false,
+                (false, true) => self.takes("/"),
+                (false, false) => return result,
+            };
+            result = result.product(&self.power(), is_over);
+        }
+    }
+
+    fn power(&mut self) -> N {
+        let base = self.primary();
+        if !self.takes("^") {
+            return base;
+        }
+        let word = self.word();
+        base.power(word.parse().unwrap())
+    }
+
+    fn word(&mut self) -> String {
+        self.rest = self.rest.trim_start();
+        let is_number = self.rest.starts_with(|c: char| c.is_ascii_digit());
+        let mut end = 0;
+        let bytes = self.rest.as_bytes();
+        while end < bytes.len() {
+            let is_sign = matches!(bytes[end], b'-' | b'+') && is_number && matches!(bytes[end - 1], b'e' | b'E');
+            if !(bytes[end].is_ascii_alphanumeric() || matches!(bytes[end], b'.' | b'_') || is_sign) {
+                break;
+            }
+            end += 1;
+        }
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word.to_owned()
+    }
+
+    fn primary(&mut self) -> N {
+        if self.takes("(") {
+            let inner = self.sum();
+            assert!(self.takes(")"));
+            return inner;
+        }
+        let word = self.word();
+        assert!(!word.is_empty(), "no formula: `{}`", self.rest);
+        if word.starts_with(|c: char| c.is_ascii_digit()) { N::literal(&word) } else { (self.value)(&word) }
+    }
+}
+
+/// The equations of the listing with full names, in order; the text between `SOLVED …` and `END …` has them already.
+fn equations(listing: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut component = String::new();
+    let mut in_system = false;
+    for line in listing.lines() {
+        if !line.starts_with(' ') {
+            in_system = line.starts_with("SOLVED") || line.starts_with("ELIMINATED");
+            continue;
+        }
+        let mut text = line.trim();
+        if !in_system
+            && let Some((head, rest)) = text.split_once(". ")
+            && line.starts_with("  ")
+            && !head.contains(' ')
+        {
+            component = head.to_owned();
+            text = rest.trim();
+        }
+        let Some((name, value)) = text.split_once(" = ") else { continue };
+        if name.starts_with("QRel") || name.starts_with("QZ") || name.starts_with("QL") {
+            continue;
+        }
+        let scope = if in_system { "" } else { component.as_str() };
+        found.push((format!("{scope}:{name}"), value.to_owned()));
+    }
+    found
+}
+
+/// Symbols by their names, so that equal texts are equal formulas.
+#[derive(Default)]
+struct Formulas {
+    symbols: HashMap<String, u32>,
+    known: HashMap<String, Rational>,
+}
+
+impl Formulas {
+    /// Takes definitions in order; conditions are symbols by their texts.
+    fn define(&mut self, name: &str, text: &str) {
+        let value = if text.starts_with("if ") {
+            self.symbol(text)
+        } else {
+            let mut names = Vec::new();
+            Reader::read(text, &|name: &str| Rational::integer(name.len() as i64 + 1), &|_| true);
+            let mut reader = Reader { rest: text, value: &|_: &str| Rational::integer(1), truth: &|_| true };
+            while !reader.rest.is_empty() {
+                let word = reader.word();
+                names.push(word);
+                reader.rest = reader.rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            }
+            for name in names {
+                self.value(&name);
+            }
+            Reader::read(text, &|name: &str| self.known[name].clone(), &|_| true)
+        };
+        self.known.insert(name.to_owned(), value);
+    }
+
+    fn symbol(&mut self, name: &str) -> Rational {
+        let next = self.symbols.len() as u32;
+        Rational::variable(*self.symbols.entry(name.to_owned()).or_insert(next))
+    }
+
+    fn value(&mut self, name: &str) -> Rational {
+        if !self.known.contains_key(name) {
+            let symbol = self.symbol(name);
+            self.known.insert(name.to_owned(), symbol);
+        }
+        self.known[name].clone()
+    }
+}
+
+/// The formulas of a listing equal those of the paper, which are given with what the paper's names stand for.
+fn agrees_with_paper(listing: &str, meaning: &[(&str, &str)], paper: &[(&str, &str)], unknowns: &[&str]) {
+    let mut ours = Formulas::default();
+    for (name, text) in equations(listing) {
+        if let Some(name) = name.strip_prefix(':') {
+            ours.define(name, &text);
+        }
+    }
+    let mut theirs = Formulas { symbols: std::mem::take(&mut ours.symbols), known: HashMap::new() };
+    for (name, text) in meaning.iter().chain(paper) {
+        theirs.define(name, text);
+    }
+    for &unknown in unknowns {
+        let (one, other) = (&ours.known[unknown], &theirs.known[unknown]);
+        assert_eq!(one, other, "{unknown} in\n{listing}");
+    }
+}
+
+#[test]
+fn the_switch_circuit_is_solved_as_in_the_paper() {
+    let listing = example("switch_circuit.dym", Document::Dymola);
+    let paper = [
+        ("Q105", "OpenSw - 1"),
+        ("Q106", "R1.R * Q105"),
+        ("Q107", "Q106 + OpenSw"),
+        ("Q108", "R1.R * OpenSw"),
+        ("R1.u", "(Q106 * C.Va - Q106 * C.Vb + Q108 * i)/Q107"),
+        ("R1.i", "(Q105 * C.Va - Q105 * C.Vb + OpenSw * i)/Q107"),
+        ("Sw.i", "(Q105 * C.Vb + Q106 * i - Q105 * C.Va)/Q107"),
+        ("Sw.u", "(OpenSw * C.Vb + Q108 * i - OpenSw * C.Va)/Q107"),
+        ("Sw.Va", "(OpenSw * C.Vb + Q108 * i + Q106 * C.Va)/Q107"),
+    ];
+    // The potential of the reference point is zero.
+    let meaning = [("OpenSw", "Sw.OpenSw"), ("C.Vb", "0"), ("C.Va", "C.u")];
+    agrees_with_paper(&listing, &meaning, &paper, &["R1.u", "R1.i", "Sw.i", "Sw.u", "Sw.Va"]);
+}
+
+#[test]
+fn the_rectifier_is_solved_as_in_the_paper() {
+    let listing = example("rectifier.dym", Document::Dymola);
+    let paper = [
+        ("Q101", "if Diode.OpenSwitch then 1 else 0"),
+        ("Q102", "if Diode.OpenSwitch then 0 else 1"),
+        ("Q103", "Ri.R * Q102 - Q101"),
+        ("Q104", "Ri.R * Q102"),
+        ("Ri.u", "(Q104 * U0.Vb - Q104 * Diode.Vb)/Q103"),
+        ("Ri.Vb", "(Q104 * Diode.Vb - Q101 * U0.Vb)/Q103"),
+        ("Diode.u", "(Q101 * Diode.Vb - Q101 * U0.Vb)/Q103"),
+        ("U0.i", "(Q102 * U0.Vb - Q102 * Diode.Vb)/Q103"),
+    ];
+    let meaning = [("Diode.Vb", "-C.u")];
+    agrees_with_paper(&listing, &meaning, &paper, &["Ri.u", "Ri.Vb", "Diode.u", "U0.i"]);
+}
+
+const ELEMENTS: &str = "model class TwoPort
+  cut A (Va / i), B (Vb / -i)
+  main path P < A - B >
+  local u
+  u = Va - Vb
+end
+model class (TwoPort) Resistor
+  parameter R
+  R * i = u
+end
+model class (TwoPort) Capacitor
+  parameter C
+  C * der(u) = i
+end
+model class (TwoPort) Inductor
+  parameter L
+  L * der(i) = u
+end
+model class (TwoPort) Source
+  parameter U, Ri
+  u + Ri * i = U
+end
+model class (TwoPort) Switch
+  terminal Open
+  0 = if Open then i else u
+end
+model Common
+  main cut A (V / i)
+  V = 0
+end
+";
+
+/// Class, first and second node (0 is the reference), parameter.
+type Element = (&'static str, usize, usize, f64);
+
+struct Circuit {
+    elements: Vec<Element>,
+    /// Whether each switch is open.
+    open: Vec<bool>,
+}
+
+impl Circuit {
+    /// A resistor leads from each node to the reference, and a switch has one of its own before it: no position is singular.
+    fn random(rng: &mut Rng) -> Self {
+        let mut nodes = rng.usize(2..5);
+        let mut elements = Vec::new();
+        let number = |rng: &mut Rng| f64::from(rng.u32(1..40)) / 4.0;
+        for node in 1..=nodes {
+            elements.push(("Resistor", node, rng.usize(..node), number(rng)));
+        }
+        for _ in 0..rng.usize(2..6) {
+            let (one, other) = (rng.usize(..=nodes), rng.usize(..=nodes));
+            if one == other {
+                continue;
+            }
+            match rng.u8(..7) {
+                0..3 => elements.push(("Resistor", one, other, number(rng))),
+                3 => elements.push(("Inductor", one, other, number(rng))),
+                4 => elements.push(("Source", one, other, number(rng))),
+                kind => {
+                    nodes += 1;
+                    elements.push(("Resistor", one, nodes, number(rng)));
+                    let class = if kind == 5 { "Switch" } else { "Capacitor" };
+                    elements.push((class, nodes, other, number(rng)));
+                }
+            }
+        }
+        let open = elements.iter().map(|_| rng.bool()).collect();
+        Self { elements, open }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{ELEMENTS}model Circuit\n  submodel Common\n");
+        let (mut nodes, mut connections) = (1, String::new());
+        for (index, (class, from, to, value)) in self.elements.iter().enumerate() {
+            let parameters = match *class {
+                "Resistor" => format!("(R = {value})"),
+                "Capacitor" => format!("(C = {value})"),
+                "Inductor" => format!("(L = {value})"),
+                "Source" => format!("(U = {value}, Ri = 0.5)"),
+                _ => String::new(),
+            };
+            nodes = nodes.max(from + 1).max(to + 1);
+            let _ = writeln!(text, "  submodel ({class}) E{index}{parameters}");
+            let _ = writeln!(connections, "  connect E{index} from n{from} to n{to}");
+            if *class == "Switch" {
+                let _ = writeln!(connections, "  E{index}.Open = Time > {}", index + 1);
+            }
+        }
+        let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
+        let _ = writeln!(text, "  node {}\n{connections}  connect Common at n0\nend", names.join(", "));
+        text
+    }
+}
+
+/// Evaluates a listing line by line for given states and positions of switches.
+fn evaluated(listing: &str, circuit: &Circuit, states: &HashMap<String, f64>) -> HashMap<String, f64> {
+    let mut values = states.clone();
+    for (index, (class, .., value)) in circuit.elements.iter().enumerate() {
+        let name = match *class {
+            "Resistor" => "R",
+            "Capacitor" => "C",
+            "Inductor" => "L",
+            "Source" => "U",
+            _ => continue,
+        };
+        values.insert(format!("E{index}.{name}"), *value);
+        values.insert(format!("E{index}.Ri"), 0.5);
+    }
+    // A relation is named by its residue, `Time - 3` for the third element.
+    let mut truths: HashMap<String, bool> = HashMap::new();
+    for line in listing.lines().map(str::trim) {
+        if let Some((number, index)) = line.strip_prefix("QRel(").and_then(|rest| rest.split_once(") = Time - ")) {
+            let index: usize = index.parse().unwrap();
+            truths.insert(format!("QL({number})"), circuit.open[index - 1]);
+        }
+    }
+    for (name, text) in equations(listing) {
+        let (component, name) = name.split_once(':').unwrap();
+        let prefix =
+            if component.is_empty() || component == "Circuit" { String::new() } else { format!("{component}.") };
+        let full = match name.strip_prefix("der(") {
+            Some(inner) => format!("der({prefix}{inner}"),
+            None => format!("{prefix}{name}"),
+        };
+        if let Some(&truth) = truths.get(text.trim()) {
+            truths.insert(full, truth);
+            continue;
+        }
+        let value = |name: &str| {
+            let own = values.get(&format!("{prefix}{name}")).or_else(|| values.get(name));
+            *own.unwrap_or_else(|| panic!("{name} is not known in {full} = {text}\n{listing}"))
+        };
+        let found = Reader::read(&text, &value, &|condition: &str| truths[condition]);
+        values.insert(full, found);
+    }
+    values
+}
+
+#[test]
+fn solved_circuits_satisfy_the_laws_of_their_elements() {
+    let count = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (first, cases) = (count("GYRATOR_SEED", 0), count("CASES", 60));
+    let mut solved = 0;
+    for seed in first..first + cases {
+        let mut rng = Rng::with_seed(seed);
+        let circuit = Circuit::random(&mut rng);
+        let text = circuit.text();
+        let listing = document("circuit.dym", Some(&text), Document::Dymola);
+        solved += usize::from(listing.contains("SOLVED SYSTEM"));
+        assert!(!listing.contains("numerically"), "seed {seed}:\n{listing}");
+        let mut states = HashMap::new();
+        for (index, (class, ..)) in circuit.elements.iter().enumerate() {
+            let name = match *class {
+                "Capacitor" => "u",
+                "Inductor" => "i",
+                _ => continue,
+            };
+            states.insert(format!("E{index}.{name}"), f64::from(rng.u32(1..50)) / 8.0 - 3.0);
+        }
+        let values = evaluated(&listing, &circuit, &states);
+        let of = |name: String| *values.get(&name).unwrap_or_else(|| panic!("seed {seed}: no {name}\n{listing}"));
+        let nodes = circuit.elements.iter().map(|(_, from, to, _)| 1 + (*from).max(*to)).max().unwrap();
+        let mut currents = vec![0.0; nodes];
+        let mut potentials: Vec<Option<f64>> = vec![None; nodes];
+        potentials[0] = Some(0.0);
+        for (index, (class, from, to, value)) in circuit.elements.iter().enumerate() {
+            let (u, i) = (of(format!("E{index}.u")), of(format!("E{index}.i")));
+            let error = match *class {
+                "Resistor" => value * i - u,
+                "Source" => u + 0.5 * i - value,
+                "Switch" if circuit.open[index] => i,
+                "Switch" => u,
+                "Capacitor" => value * of(format!("der(E{index}.u)")) - i,
+                _ => value * of(format!("der(E{index}.i)")) - u,
+            };
+            let (va, vb) = (of(format!("E{index}.Va")), of(format!("E{index}.Vb")));
+            assert!(error.abs() < 1e-9 && (va - vb - u).abs() < 1e-9, "seed {seed}: E{index}\n{text}\n{listing}");
+            for (node, potential, current) in [(*from, va, i), (*to, vb, -i)] {
+                currents[node] += current;
+                let known = *potentials[node].get_or_insert(potential);
+                assert!((known - potential).abs() < 1e-9, "seed {seed}: node {node}\n{text}\n{listing}");
+            }
+        }
+        currents[0] += of("Common.i".to_owned());
+        assert!(currents.iter().all(|current| current.abs() < 1e-9), "seed {seed}: {currents:?}\n{text}\n{listing}");
+    }
+    assert!(solved as u64 > cases / 2, "only {solved} of {cases} circuits have systems");
+}
