@@ -11,6 +11,8 @@ pub struct Translated {
     text: String,
     /// In the order of the text; each reaches to the next one.
     pieces: Vec<Piece>,
+    /// Classes that several files may make alike: their names and texts.
+    common: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,12 +26,23 @@ struct Piece {
 impl Translated {
     /// An empty text; what is written first comes from `origin`.
     pub fn new(origin: Span) -> Self {
-        Self { text: String::new(), pieces: vec![Piece { start: 0, origin, copied: false }] }
+        Self { text: String::new(), pieces: vec![Piece { start: 0, origin, copied: false }], common: Vec::new() }
     }
 
     /// The text so far.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What was written from `start` on is a class that nobody wrote and that other files may make too.
+    pub fn is_common(&mut self, name: &str, start: usize) {
+        let text = self.text.get(start..).unwrap_or_default().to_owned();
+        self.common.push((name.to_owned(), text));
+    }
+
+    /// Classes that nobody wrote: their names and texts.
+    pub fn common(&self) -> &[(String, String)] {
+        &self.common
     }
 
     /// Continues the piece that was begun last.

@@ -81,6 +81,20 @@ fn one_class_of_a_file_with_a_syntax_error() {
     assert!(run.stderr.contains("there is no name `v` in scope"), "{}", run.stderr);
 }
 
+/// A mistake in another file of the call is a mistake of the call.
+#[test]
+fn a_mistake_in_another_file() {
+    let folder = Folder::new("check-other");
+    folder.write("good.mo", "model Good\n  Real x = 1;\nend Good;\n");
+    folder.write("bad.mo", "model Bad\n  Real z = ;\nend Bad;\n");
+    folder.write("again.mo", "model Good\n  Real y = 2;\nend Good;\n");
+    for (other, said) in [("bad.mo", "bad.mo:2:12"), ("again.mo", "the class `Good` stands in two files")] {
+        let run = gyrator(&folder, &["check", "good.mo", other]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn what_only_the_use_gives_is_no_mistake_of_a_component() {
     let folder = Folder::new("check-components");

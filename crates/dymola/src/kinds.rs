@@ -93,6 +93,7 @@ pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnos
         parents: (0..count).collect(),
         known: vec![None; count],
         facts: vec![Facts::default(); count],
+        equal_wholes: Vec::new(),
         diagnostics,
     };
     for (class, (described, joined)) in classes.classes.iter().zip(joined).enumerate() {
@@ -112,6 +113,8 @@ struct Inference<'a, 'd> {
     parents: Vec<VariableId>,
     known: Vec<Option<(Kind, Span)>>,
     facts: Vec<Facts>,
+    /// The first is a whole number if the second is one.
+    equal_wholes: Vec<(VariableId, VariableId)>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -197,6 +200,7 @@ impl Inference<'_, '_> {
                     let sort = self.expression(value);
                     if let Some(&id) = self.classes.classes[self.class].variables.get(&variable.name.name) {
                         self.unify(Sort::OfVariable(id, variable.name.span), sort);
+                        self.facts[id].not_whole |= whole_number(value) != Some(Vec::new());
                     }
                 }
             }
@@ -217,6 +221,7 @@ impl Inference<'_, '_> {
             let reference = Reference { parts, span: name.span };
             if let Some(variable) = self.resolve(&reference) {
                 self.unify(Sort::OfVariable(variable, name.span), sort);
+                self.facts[variable].not_whole |= whole_number(value) != Some(Vec::new());
             }
         }
     }
@@ -225,7 +230,10 @@ impl Inference<'_, '_> {
         let (left, right) = (self.expression(&equation.left), self.expression(&equation.right));
         self.unify(left, right);
         for (side, other) in [(&equation.left, &equation.right), (&equation.right, &equation.left)] {
-            let is_whole = whole_number(other);
+            let wholes = whole_number(other).map(|references| {
+                let variable = |reference: &&Reference| self.classes.resolve(self.class, reference).ok().flatten();
+                references.iter().map(variable).collect::<Vec<Option<VariableId>>>()
+            });
             side.walk(&mut |part| {
                 if let ExprKind::New(reference) = &part.kind
                     && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
@@ -235,7 +243,12 @@ impl Inference<'_, '_> {
                     facts.changes.get_or_insert(part.span);
                     if !in_when {
                         facts.new_outside.get_or_insert(part.span);
-                        facts.not_whole |= !(is_whole && std::ptr::eq(part, side));
+                        match wholes.as_ref().filter(|_| std::ptr::eq(part, side)) {
+                            Some(wholes) if wholes.iter().all(Option::is_some) => {
+                                self.equal_wholes.extend(wholes.iter().flatten().map(|&other| (variable, other)));
+                            }
+                            _ => facts.not_whole = true,
+                        }
                     }
                 }
             });
@@ -383,6 +396,7 @@ impl Inference<'_, '_> {
                 self.known[root].map_or(Kind::Real, |(kind, _)| kind)
             })
             .collect();
+        let wholes = self.wholes(&kinds);
         for (variable, facts) in self.facts.iter().enumerate() {
             let (name, role) = (self.classes.variables[variable].name, self.classes.variables[variable].role);
             if matches!(role, Role::Parameter | Role::Constant)
@@ -402,7 +416,9 @@ impl Inference<'_, '_> {
                 let hint = "write `when condition then new(x) = … endwhen`";
                 let section = "Instantaneous equations";
                 self.diagnostics.push(language::error("new-outside-when", message, span, "", hint, section));
-            } else if kinds[variable] == Kind::Real && !facts.not_whole {
+            } else if facts.new_in_when {
+                // Determined there; elsewhere its new value is read.
+            } else if kinds[variable] == Kind::Real && wholes[variable] {
                 kinds[variable] = Kind::Integer;
             } else if kinds[variable] == Kind::Real {
                 let message = format!("`{}` is a number: outside of `when` it would change without end", name.name);
@@ -413,14 +429,35 @@ impl Inference<'_, '_> {
         }
         Kinds { facts: self.facts, kinds }
     }
+
+    /// Which variables have whole numbers as new values: all of which nothing says the contrary.
+    fn wholes(&self, kinds: &[Kind]) -> Vec<bool> {
+        let is_candidate =
+            |(facts, kind): (&Facts, &Kind)| facts.new_outside.is_some() && !facts.not_whole && *kind == Kind::Real;
+        let mut wholes: Vec<bool> = self.facts.iter().zip(kinds).map(is_candidate).collect();
+        loop {
+            let broken = self.equal_wholes.iter().find(|(one, other)| wholes[*one] && !wholes[*other]);
+            match broken {
+                Some(&(variable, _)) => wholes[variable] = false,
+                None => return wholes,
+            }
+        }
+    }
 }
 
-/// Whether an expression has whole numbers as values, as `if … then 1 else 0` has.
-fn whole_number(expression: &Expr) -> bool {
+/// The variables whose values an expression has besides whole numbers, as `if … then 1 else x` has; none where it has others.
+fn whole_number(expression: &Expr) -> Option<Vec<&Reference>> {
     match &expression.kind {
-        ExprKind::Number(whole) => *whole,
+        ExprKind::Number(true) => Some(Vec::new()),
+        ExprKind::Reference(reference) | ExprKind::New(reference) => Some(vec![reference]),
         ExprKind::Parentheses(inner) | ExprKind::Negative(inner) => whole_number(inner),
-        ExprKind::If(branches, last) => whole_number(last) && branches.iter().all(|(_, value)| whole_number(value)),
-        _ => false,
+        ExprKind::If(branches, last) => {
+            let mut all = whole_number(last)?;
+            for (_, value) in branches {
+                all.extend(whole_number(value)?);
+            }
+            Some(all)
+        }
+        _ => None,
     }
 }

@@ -13,6 +13,7 @@ use base::{Diagnostic, FileId, Translated};
 
 mod ast;
 mod classes;
+mod conflicts;
 mod connections;
 mod connectors;
 mod functions;
@@ -42,6 +43,7 @@ impl Dymola {
         let joined: Vec<connections::Joined> =
             (0..classes.classes.len()).map(|class| connections::join(&classes, class, &mut diagnostics)).collect();
         let kinds = kinds::infer(&classes, &joined, &mut diagnostics);
+        conflicts::report(&classes, &mut diagnostics);
         let connectors = Connectors::new(&classes, &joined, &kinds);
         let whole = language::span(file, 0, text.len());
         let source = write::Source { text, whole, models: &parsed.models, comments: &parsed.comments };

@@ -60,7 +60,7 @@ pub struct Parsed<'a> {
 pub fn parse(file: FileId, text: &str) -> Parsed<'_> {
     let mut diagnostics = Vec::new();
     let Lexed { tokens, comments } = lex(file, text, &mut diagnostics);
-    let mut parser = Parser { tokens, at: 0, depth: 0, diagnostics };
+    let mut parser = Parser { tokens, at: 0, depth: 0, unfinished: None, diagnostics };
     let models = parser.file();
     let mut diagnostics = parser.diagnostics;
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
@@ -76,6 +76,8 @@ struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
     depth: usize,
+    /// A declared variable whose value could not be understood.
+    unfinished: Option<Declared>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -179,6 +181,8 @@ impl<'a> Parser<'a> {
             _ => token.span,
         };
         let message = format!("{what} is missing before {found}");
+        let is_sign = matches!(token.text, "+" | "-") && what == "an expression";
+        let hint = if is_sign { "a sign behind an operator needs brackets: `2 * (-x)`, `x^(-1)`" } else { hint };
         self.report(language::error("expected", message, span, "", hint, section))
     }
 
@@ -415,17 +419,24 @@ impl<'a> Parser<'a> {
             }
         };
         self.bump();
-        let (variables, whole) = self.list(Self::declared);
+        let (mut variables, whole) = self.list(Self::declared);
+        variables.extend(self.unfinished.take());
         (Some(ItemKind::Variables { role, variables }), whole)
     }
 
     fn declared(&mut self) -> Result<Declared> {
         let name = self.ident("a variable", "variables are declared by a list of names: `local u, i`", "Variables")?;
-        let value = match self.accept("=") {
-            true => Some(self.expression()?),
-            false => None,
-        };
-        Ok(Declared { name, value })
+        if !self.accept("=") {
+            return Ok(Declared { name, value: None });
+        }
+        match self.expression() {
+            Ok(value) => Ok(Declared { name, value: Some(value) }),
+            Err(Reported) => {
+                // What is wrong with the value is no reason to know nothing of the variable.
+                self.unfinished = Some(Declared { name, value: None });
+                Err(Reported)
+            }
+        }
     }
 
     fn submodels(&mut self) -> (Option<ItemKind>, bool) {

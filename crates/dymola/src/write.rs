@@ -207,6 +207,7 @@ impl<'a> Writer<'a, '_> {
         for connector in &connectors.connectors {
             let cut = &self.classes.cuts[connector.cut];
             self.begin_class();
+            let start = self.made.text().len();
             self.write_for(cut.name.span, &format!("connector {}\n", modelica_name(&connector.name)));
             let slots = self.classes.slots(connector.cut);
             for ((name, kind), slot) in connector.across.iter().zip(&slots.across) {
@@ -216,6 +217,7 @@ impl<'a> Writer<'a, '_> {
                 self.write_for(slot.span, &format!("  flow Real {};\n", modelica_name(name)));
             }
             self.write_for(cut.name.span, &format!("end {};\n", modelica_name(&connector.name)));
+            self.made.is_common(&connector.name, start);
         }
     }
 

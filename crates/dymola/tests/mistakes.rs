@@ -616,3 +616,115 @@ end
         "#]],
     );
 }
+
+#[test]
+fn two_whens_for_one_variable() {
+    check(
+        "model class Base
+  local x, v
+  der(v) = 1
+  when Time > 0.1 then
+    new(x) = 1
+  endwhen
+end
+model class (Base) Heir
+  when Time > 0.2 then
+    new(x) = 2
+    new(v) = 0
+  endwhen
+  when Time > 0.3 then
+    new(v) = 1
+  endwhen
+end
+",
+        expect![[r#"
+            error[conflicting-whens]: `x` gets a value in two `when`s
+               --> model.dym:10:5
+                |
+             10 |     new(x) = 2
+                |     ^^^^^^^^^^ and again here
+              ::: model.dym:5:5
+               |
+             5 |     new(x) = 1
+               |     ---------- first here
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: both may become true at one instant: use two variables, or one `when` that becomes true at all those instants
+            error[conflicting-whens]: `v` gets a value in two `when`s
+               --> model.dym:14:5
+                |
+             14 |     new(v) = 1
+                |     ^^^^^^^^^^ and again here
+               ::: model.dym:11:5
+                |
+             11 |     new(v) = 0
+                |     ---------- first here
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: both may become true at one instant: use two variables, or one `when` that becomes true at all those instants
+        "#]],
+    );
+}
+
+/// The variable is known although its value is not.
+#[test]
+fn a_sign_behind_an_operator() {
+    check(
+        "model M
+  parameter f = 2^-1
+  local x
+  x = f * -2
+end
+",
+        expect![[r#"
+            error[expected]: an expression is missing before `-`
+              --> model.dym:2:19
+               |
+             2 |   parameter f = 2^-1
+               |                   ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: a sign behind an operator needs brackets: `2 * (-x)`, `x^(-1)`
+            error[expected]: an expression is missing before `-`
+              --> model.dym:4:11
+               |
+             4 |   x = f * -2
+               |           ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: a sign behind an operator needs brackets: `2 * (-x)`, `x^(-1)`
+        "#]],
+    );
+}
+
+#[test]
+fn numbers_that_would_change_without_end() {
+    check(
+        "model M
+  local n = 0, k = 0, m = 0.5
+  new(n) = n + 1
+  new(k) = if Time > 1 then m else k
+  new(m) = if Time > 1 then 1 else m
+end
+",
+        expect![[r#"
+            error[new-outside-when]: `n` is a number: outside of `when` it would change without end
+              --> model.dym:3:3
+               |
+             3 |   new(n) = n + 1
+               |   ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: write `when condition then new(x) = … endwhen`, or use true and false
+            error[new-outside-when]: `k` is a number: outside of `when` it would change without end
+              --> model.dym:4:3
+               |
+             4 |   new(k) = if Time > 1 then m else k
+               |   ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: write `when condition then new(x) = … endwhen`, or use true and false
+            error[new-outside-when]: `m` is a number: outside of `when` it would change without end
+              --> model.dym:5:3
+               |
+             5 |   new(m) = if Time > 1 then 1 else m
+               |   ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: write `when condition then new(x) = … endwhen`, or use true and false
+        "#]],
+    );
+}

@@ -161,6 +161,8 @@ pub struct Libraries {
     parsed: FxHashMap<PathBuf, Parsed>,
     /// How often everything was forgotten.
     generation: u32,
+    /// Which file each class of a file of the user comes from.
+    owners: FxHashMap<Name, PathBuf>,
 }
 
 /// A text and its syntax tree.
@@ -169,6 +171,8 @@ struct Parsed {
     text: Arc<str>,
     stored: ast::StoredDefinition,
     diagnostics: Vec<Diagnostic>,
+    /// Classes that nobody wrote, with their texts: those that the translation from another language added.
+    common: Vec<(Name, Arc<str>)>,
     /// When it was used last.
     generation: u32,
 }
@@ -195,6 +199,7 @@ impl Libraries {
             unsaved: FxHashMap::default(),
             parsed: FxHashMap::default(),
             generation: 0,
+            owners: FxHashMap::default(),
         }
     }
 
@@ -257,6 +262,7 @@ impl Libraries {
         self.absent.clear();
         self.diagnostics.clear();
         self.generation += 1;
+        self.owners.clear();
         self.add_predefined();
     }
 
@@ -335,11 +341,42 @@ impl Libraries {
                         .specification("13.4"),
                 );
             }
-            self.insert_class(parent, class);
             let prefix = self.definitions[parent].name;
-            names.push(if parent == Self::ROOT { name } else { Name::new(&format!("{prefix}.{name}")) });
+            let full = if parent == Self::ROOT { name } else { Name::new(&format!("{prefix}.{name}")) };
+            if !self.is_known_alike(full, &class, path.as_ref()) {
+                self.insert_class(parent, class);
+            }
+            names.push(full);
         }
         names
+    }
+
+    /// Whether another file has made the same class. A class that stands in two files is an error, unless both are copies.
+    fn is_known_alike(&mut self, name: Name, class: &ast::ClassDef, path: &Path) -> bool {
+        let Some(first) = self.owners.get(&name).filter(|first| *first != path) else {
+            self.owners.insert(name, path.to_owned());
+            return false;
+        };
+        let (Some(one), Some(other)) = (self.parsed.get(first), self.parsed.get(path)) else { return false };
+        let made =
+            |parsed: &Parsed| parsed.common.iter().find(|(known, _)| *known == name).map(|(_, text)| text.clone());
+        let (made_first, made_now) = (made(one), made(other));
+        if one.text == other.text || made_first.is_some() && made_first == made_now {
+            return true;
+        }
+        let place = one.stored.classes.iter().find(|known| known.name.name == class.name.name);
+        let said = |made: bool| if made { "a connector of this name is made from this" } else { "declared here" };
+        let mut diagnostic = Diagnostic::error("duplicate-class", format!("the class `{name}` stands in two files"))
+            .at(class.name.span, said(made_now.is_some()));
+        if let Some(known) = place {
+            diagnostic = diagnostic.at(known.name.span, said(made_first.is_some()));
+        }
+        let hint = match made_first.is_some() || made_now.is_some() {
+            true => "rename the class that you wrote: the name of a connector that is made follows from its variables",
+            false => "rename one of them, put one into a package, or leave out one of the files",
+        };
+        self.diagnostics.push(diagnostic.hint(hint).specification("13.4"));
+        false
     }
 
     /// The root of all names, which has no text.
@@ -684,9 +721,9 @@ impl Libraries {
                     Some(known) => self.sources.replace(known.file, text.clone()),
                     None => self.sources.add(path, text.clone()),
                 };
-                let (stored, diagnostics) = self.syntax_of(path, file, text.clone());
+                let Syntax { stored, diagnostics, common } = self.syntax_of(path, file, text.clone());
                 self.diagnostics.extend(diagnostics.iter().cloned());
-                let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, generation };
+                let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, common, generation };
                 self.parsed.insert(path.to_owned(), parsed);
                 stored
             }
@@ -700,16 +737,24 @@ impl Libraries {
     }
 
     /// The abstract syntax of a file, whatever its language.
-    fn syntax_of(&self, path: &Path, file: FileId, text: Arc<str>) -> (ast::StoredDefinition, Vec<Diagnostic>) {
+    fn syntax_of(&self, path: &Path, file: FileId, text: Arc<str>) -> Syntax {
         let Some(front_end) = self.front_end_of(path) else {
             let parse = syntax::parse_shared(file, text);
-            return (parse.ast(), parse.diagnostics);
+            return Syntax { stored: parse.ast(), diagnostics: parse.diagnostics, common: Vec::new() };
         };
         let (translated, mut diagnostics) = front_end.translate(file, path, &text);
+        let common = translated.common().iter().map(|(name, text)| (Name::new(name), text.as_str().into())).collect();
         let parse = syntax::parse_translated(file, translated);
         diagnostics.extend(parse.diagnostics.iter().cloned());
-        (parse.ast(), diagnostics)
+        Syntax { stored: parse.ast(), diagnostics, common }
     }
+}
+
+/// What a file says.
+struct Syntax {
+    stored: ast::StoredDefinition,
+    diagnostics: Vec<Diagnostic>,
+    common: Vec<(Name, Arc<str>)>,
 }
 
 fn empty_class(name: &str, kind: ast::ClassKind, span: Span) -> ast::ClassDef {

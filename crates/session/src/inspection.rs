@@ -87,7 +87,9 @@ impl Session {
             rest.extend(inner.into_iter().rev());
         }
         self.class = name;
-        let is_sound = inspected.iter().all(|one| one.verdict != Verdict::Wrong);
+        // A mistake in another class of the files counts too.
+        let is_sound = inspected.iter().all(|one| one.verdict != Verdict::Wrong)
+            && !self.diagnostics.iter().any(Diagnostic::is_error);
         self.stage = if is_sound { Stage::Done } else { Stage::Flatten };
         Ok(Checked::Classes(inspected))
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use algebra::{Field, Rational};
+use expect_test::{Expect, expect};
 use fastrand::Rng;
 use session::{Disk, Document, Request, Session};
 
@@ -434,6 +435,9 @@ fn solved_circuits_satisfy_the_laws_of_their_elements() {
         let circuit = Circuit::random(&mut rng);
         let text = circuit.text();
         let listing = document("circuit.dym", Some(&text), Document::Dymola);
+        if listing.contains("its solution is too long to be written") {
+            continue;
+        }
         solved += usize::from(listing.contains("SOLVED SYSTEM"));
         assert!(!listing.contains("numerically"), "seed {seed}:\n{listing}");
         let mut states = HashMap::new();
@@ -473,4 +477,529 @@ fn solved_circuits_satisfy_the_laws_of_their_elements() {
         assert!(currents.iter().all(|current| current.abs() < 1e-9), "seed {seed}: {currents:?}\n{text}\n{listing}");
     }
     assert!(solved as u64 > cases / 2, "only {solved} of {cases} circuits have systems");
+}
+
+fn check(path: &str, text: &str, kind: Document, expected: Expect) {
+    expected.assert_eq(&document(path, Some(text), kind));
+}
+
+/// The limiter of the paper, of which it shows a program for ACSL that is written by hand.
+#[test]
+fn a_program_with_schedule_statements() {
+    let text = "model class Limiter
+  terminal x, y
+  parameter LowLimit, HighLimit
+  y = if x > HighLimit then HighLimit
+      else if x < LowLimit then LowLimit
+      else x
+end
+model LimiterTest
+  submodel (Limiter) L(LowLimit = -1.0, HighLimit = 1.0)
+  L.x = 2 * sin(Time)
+end
+";
+    check(
+        "limiter.dym",
+        text,
+        Document::Acsl,
+        expect![[r#"
+        program LimiterTest
+          constant L_LowLimit = -1.0
+          constant L_HighLimit = 1.0
+          array QRel(2), QM(2), Qp(2), Qn(2), QZp(2), QZn(2)
+          logical Init, Event, AnyEvent, PrintEvent, QL(2)
+          initial
+            L_x = 2.0*SIN(t)
+            If (L_x .GT. L_HighLimit) Then
+              L_y = L_HighLimit
+            Else If (L_x .LT. L_LowLimit) Then
+              L_y = L_LowLimit
+            Else
+              L_y = L_x
+            End If
+            Init = .TRUE.
+            Event = .FALSE.
+          end ! of initial
+          dynamic
+            derivative
+              L10: Continue
+              AnyEvent = .FALSE.
+              L_x = 2.0*SIN(t)
+              QRel(1) = L_x - L_HighLimit
+              If (Init .OR. Event) Then
+                Call HandleEvent('L_x - L_HighLimit', QM(1), Qp(1), Qn(1), ...
+                    QRel(1), Init, PrintEvent, t, AnyEvent)
+              End If
+              QZp(1) = QRel(1) - Qp(1)
+              QZn(1) = QRel(1) - Qn(1)
+              QL(1) = QM(1) .GT. 0
+              QRel(2) = L_x - L_LowLimit
+              If (Init .OR. Event) Then
+                Call HandleEvent('L_x - L_LowLimit', QM(2), Qp(2), Qn(2), ...
+                    QRel(2), Init, PrintEvent, t, AnyEvent)
+              End If
+              QZp(2) = QRel(2) - Qp(2)
+              QZn(2) = QRel(2) - Qn(2)
+              QL(2) = QM(2) .LT. 0
+              If (QL(1)) Then
+                L_y = L_HighLimit
+              Else If (QL(2)) Then
+                L_y = L_LowLimit
+              Else
+                L_y = L_x
+              End If
+              ! Iterating to find consistent restart conditions
+              If (AnyEvent) Go To L10
+              Init = .FALSE.
+              Event = .FALSE.
+              schedule QEvent1 .xp. QZp(1)
+              schedule QEvent1 .xn. QZn(1)
+              schedule QEvent2 .xp. QZp(2)
+              schedule QEvent2 .xn. QZn(2)
+            end ! of derivative
+            ! L.x > L.HighLimit
+            discrete QEvent1
+              Event = .TRUE.
+            end ! of discrete QEvent1
+            ! L.x < L.LowLimit
+            discrete QEvent2
+              Event = .TRUE.
+            end ! of discrete QEvent2
+            termt (t .GE. 1.0)
+          end ! of dynamic
+        end ! of program
+    "#]],
+    );
+}
+
+const SWITCHED: &str = "model Switched \"A source charges a capacitor through a switch; a counter counts how often.\"
+  parameter Real C = 0.5, R = 2, G = 1/R;
+  parameter Integer most = 3;
+  Real u(start = 1, fixed = true), i, v, I \"like i but for its case\";
+  Boolean closed(start = true, fixed = true);
+  Integer count(start = 0, fixed = true);
+  output Real y = v;
+  input Real drive;
+equation
+  C*der(u) = i;
+  R*i = v - u;
+  v + (if closed then 1 else 5)*i = drive;
+  I^3 + I = u;
+  when u > 2 and count < most then
+    closed = not pre(closed);
+    count = pre(count) + 1;
+    reinit(u, 0.5*pre(u));
+  end when;
+  assert(u < 10, \"too much\");
+end Switched;
+";
+
+#[test]
+fn a_modelica_model_as_a_program_for_acsl() {
+    check(
+        "switched.mo",
+        SWITCHED,
+        Document::Acsl,
+        expect![[r#"
+            program Switched
+              constant C = 0.5
+              constant R = 2.0
+              constant most = 3
+              constant drive = 0.0 ! an input
+              array QRel(2), QM(2), Qp(2), Qn(2), QZp(2), QZn(2)
+              array QRes(1)
+              integer new_count, count
+              logical Init, Event, AnyEvent, PrintEvent, new_when1, when1, ...
+                  new_closed, closed, Q106, QL(2), QMore
+              initial
+                G = 1.0/R
+                closed = .TRUE.
+                count = 0
+                when1 = .FALSE.
+                new_count = 0
+                u_2 = 1.0
+                new_when1 = u_2 .GT. 2.0 .AND. new_count .LT. most
+                new_closed = .TRUE.
+                ! System of 2 simultaneous equations, solved
+                Q101 = 0.0
+                If (new_closed) Q101 = 1.0
+                Q102 = 1.0
+                If (new_closed) Q102 = 0.0
+                Q103 = 5.0*Q101 + Q102
+                Q104 = 5.0*Q101*R + Q102*R + 5.0
+                v = (R*Q103*drive + 5.0*u_2)/Q104
+                i = (Q103*drive - Q103*u_2)/Q104
+                ! End of system
+                der_u = i/C
+                ! Implicit equation, solved numerically for I_2
+                L100: Continue
+                QRes(1) = I_2**3 + I_2 - u_2
+                Call Newton(1, QRes, QMore, I_2)
+                If (QMore) Go To L100
+                ! End of system
+                closed = new_closed
+                count = new_count
+                when1 = new_when1
+                u_2_0 = u_2
+                Init = .TRUE.
+                Event = .FALSE.
+              end ! of initial
+              dynamic
+                derivative
+                  L10: Continue
+                  AnyEvent = .FALSE.
+                  QRel(1) = u_2 - 2.0
+                  If (Init .OR. Event) Then
+                    Call HandleEvent('u_2 - 2.0', QM(1), Qp(1), Qn(1), QRel(1), ...
+                        Init, PrintEvent, t, AnyEvent)
+                  End If
+                  QZp(1) = QRel(1) - Qp(1)
+                  QZn(1) = QRel(1) - Qn(1)
+                  QL(1) = QM(1) .GT. 0
+                  If (Init .OR. Event) Then
+                    ! System of 2 simultaneous equations, iterated until nothing changes
+                    L200: Continue
+                    Q105 = new_count
+                    If (new_when1 .AND. .NOT.when1) Then
+                      new_count = count + 1
+                    Else
+                      new_count = count
+                    End If
+                    Q106 = new_when1
+                    new_when1 = QL(1) .AND. new_count .LT. most
+                    If (new_count .NE. Q105 .OR. new_when1 .NEQV. Q106) Go To ...
+                        L200
+                    ! End of system
+                    If (new_when1 .AND. .NOT.when1) Then
+                      new_closed = .NOT.closed
+                    Else
+                      new_closed = closed
+                    End If
+                  End If
+                  ! System of 2 simultaneous equations, solved
+                  Q107 = 0.0
+                  If (new_closed) Q107 = 1.0
+                  Q108 = 1.0
+                  If (new_closed) Q108 = 0.0
+                  Q109 = 5.0*Q107 + Q108
+                  Q110 = 5.0*Q107*R + Q108*R + 5.0
+                  v = (R*Q109*drive + 5.0*u_2)/Q110
+                  i = (Q109*drive - Q109*u_2)/Q110
+                  ! End of system
+                  der_u = i/C
+                  ! Implicit equation, solved numerically for I_2
+                  L300: Continue
+                  QRes(1) = I_2**3 + I_2 - u_2
+                  Call Newton(1, QRes, QMore, I_2)
+                  If (QMore) Go To L300
+                  ! End of system
+                  If (Init .OR. Event) Then
+                    If (new_when1 .AND. .NOT.when1) Then
+                      u_2 = 0.5*u_2
+                    End If
+                  End If
+                  QRel(2) = u_2 - 10.0
+                  If (Init .OR. Event) Then
+                    Call HandleEvent('u_2 - 10.0', QM(2), Qp(2), Qn(2), QRel(2), ...
+                        Init, PrintEvent, t, AnyEvent)
+                  End If
+                  QZp(2) = QRel(2) - Qp(2)
+                  QZn(2) = QRel(2) - Qn(2)
+                  QL(2) = QM(2) .LT. 0
+                  If (.NOT.(QL(2))) Call Assert('too much')
+                  If (Init .OR. Event) Then
+                    If (new_closed .NEQV. closed) AnyEvent = .TRUE.
+                    closed = new_closed
+                    If (new_count .NE. count) AnyEvent = .TRUE.
+                    count = new_count
+                    If (new_when1 .NEQV. when1) AnyEvent = .TRUE.
+                    when1 = new_when1
+                  End If
+                  ! Iterating to find consistent restart conditions
+                  If (AnyEvent) Go To L10
+                  Init = .FALSE.
+                  Event = .FALSE.
+                  u_2 = integ(der_u, u_2_0)
+                  schedule QEvent1 .xp. QZp(1)
+                  schedule QEvent1 .xn. QZn(1)
+                  schedule QEvent2 .xp. QZp(2)
+                  schedule QEvent2 .xn. QZn(2)
+                end ! of derivative
+                ! u > 2
+                discrete QEvent1
+                  Event = .TRUE.
+                end ! of discrete QEvent1
+                ! u < 10
+                discrete QEvent2
+                  Event = .TRUE.
+                end ! of discrete QEvent2
+                termt (t .GE. 1.0)
+              end ! of dynamic
+            end ! of program
+        "#]],
+    );
+}
+
+#[test]
+fn a_modelica_model_as_a_subroutine() {
+    check(
+        "switched.mo",
+        SWITCHED,
+        Document::Dsblock,
+        expect![[r#"
+                  Subroutine Switched(Init, Event, PrintEvent, Time, X, DerX, U, Y,
+                 &    QM, Qp, Qn, QZp, QZn, AnyEvent)
+            C     X(1): u
+            C     U(1): drive
+            C     Y(1): y
+            C     Relation 1: u > 2
+            C     Relation 2: u < 10
+                  Logical Init, Event, PrintEvent, AnyEvent
+                  Real Time, X(*), DerX(*), U(*), Y(*), Qp(*), Qn(*), QZp(*), QZn(*)
+                  Integer QM(*)
+                  Real QRel(2)
+                  Logical QL(2)
+                  Real QRes(1)
+                  Logical QMore
+                  Real u_2, drive, v, i, der_u, I_2, Q101, Q102, Q103, Q104, Q105,
+                 &    Q107, Q108, Q109, Q110, C, R, G
+                  Integer new_count, count, most
+                  Logical new_when1, when1, new_closed, closed, Q106
+                  Save
+                  Data C /0.5/
+                  Data R /2.0/
+                  Data most /3/
+                  drive = U(1)
+                  If (Init) Then
+                    G = 1.0/R
+                    closed = .TRUE.
+                    count = 0
+                    when1 = .FALSE.
+                    new_count = 0
+                    u_2 = 1.0
+                    new_when1 = u_2 .GT. 2.0 .AND. new_count .LT. most
+                    new_closed = .TRUE.
+            C       System of 2 simultaneous equations, solved
+                    Q101 = 0.0
+                    If (new_closed) Q101 = 1.0
+                    Q102 = 1.0
+                    If (new_closed) Q102 = 0.0
+                    Q103 = 5.0*Q101 + Q102
+                    Q104 = 5.0*Q101*R + Q102*R + 5.0
+                    v = (R*Q103*drive + 5.0*u_2)/Q104
+                    i = (Q103*drive - Q103*u_2)/Q104
+            C       End of system
+                    der_u = i/C
+            C       Implicit equation, solved numerically for I_2
+              100 Continue
+                    QRes(1) = I_2**3 + I_2 - u_2
+                    Call Newton(1, QRes, QMore, I_2)
+                    If (QMore) Go To 100
+            C       End of system
+                    closed = new_closed
+                    count = new_count
+                    when1 = new_when1
+                    X(1) = u_2
+                  End If
+                  AnyEvent = .FALSE.
+                  u_2 = X(1)
+                  QRel(1) = u_2 - 2.0
+                  If (Init .OR. Event) Then
+                    Call HandleEvent('u_2 - 2.0', QM(1), Qp(1), Qn(1), QRel(1),
+                 &      Init, PrintEvent, Time, AnyEvent)
+                  End If
+                  QZp(1) = QRel(1) - Qp(1)
+                  QZn(1) = QRel(1) - Qn(1)
+                  QL(1) = QM(1) .GT. 0
+                  If (Init .OR. Event) Then
+            C       System of 2 simultaneous equations, iterated until nothing changes
+              200 Continue
+                    Q105 = new_count
+                    If (new_when1 .AND. .NOT.when1) Then
+                      new_count = count + 1
+                    Else
+                      new_count = count
+                    End If
+                    Q106 = new_when1
+                    new_when1 = QL(1) .AND. new_count .LT. most
+                    If (new_count .NE. Q105 .OR. new_when1 .NEQV. Q106) Go To 200
+            C       End of system
+                    If (new_when1 .AND. .NOT.when1) Then
+                      new_closed = .NOT.closed
+                    Else
+                      new_closed = closed
+                    End If
+                  End If
+            C     System of 2 simultaneous equations, solved
+                  Q107 = 0.0
+                  If (new_closed) Q107 = 1.0
+                  Q108 = 1.0
+                  If (new_closed) Q108 = 0.0
+                  Q109 = 5.0*Q107 + Q108
+                  Q110 = 5.0*Q107*R + Q108*R + 5.0
+                  v = (R*Q109*drive + 5.0*u_2)/Q110
+                  i = (Q109*drive - Q109*u_2)/Q110
+            C     End of system
+                  der_u = i/C
+            C     Implicit equation, solved numerically for I_2
+              300 Continue
+                  QRes(1) = I_2**3 + I_2 - u_2
+                  Call Newton(1, QRes, QMore, I_2)
+                  If (QMore) Go To 300
+            C     End of system
+                  If (Init .OR. Event) Then
+                    If (new_when1 .AND. .NOT.when1) Then
+                      u_2 = 0.5*u_2
+                    End If
+                  End If
+                  QRel(2) = u_2 - 10.0
+                  If (Init .OR. Event) Then
+                    Call HandleEvent('u_2 - 10.0', QM(2), Qp(2), Qn(2), QRel(2),
+                 &      Init, PrintEvent, Time, AnyEvent)
+                  End If
+                  QZp(2) = QRel(2) - Qp(2)
+                  QZn(2) = QRel(2) - Qn(2)
+                  QL(2) = QM(2) .LT. 0
+                  If (.NOT.(QL(2))) Call Assert('too much')
+                  If (Init .OR. Event) Then
+                    If (new_closed .NEQV. closed) AnyEvent = .TRUE.
+                    closed = new_closed
+                    If (new_count .NE. count) AnyEvent = .TRUE.
+                    count = new_count
+                    If (new_when1 .NEQV. when1) AnyEvent = .TRUE.
+                    when1 = new_when1
+                  End If
+                  DerX(1) = der_u
+                  If (Event) X(1) = u_2
+                  Y(1) = v
+                  Return
+                  End
+        "#]],
+    );
+}
+
+#[test]
+fn a_modelica_model_as_a_listing() {
+    check(
+        "switched.mo",
+        SWITCHED,
+        Document::Dymola,
+        expect![[r#"
+            PARAMETERS THAT ARE COMPUTED ONCE
+              G = 1/R
+            SORTED AND SOLVED EQUATIONS
+                         QRel(1) = u - 2
+                         If (Init .OR. Event) Then
+                           Call HandleEvent('u - 2', QM(1), Qp(1),
+                             Qn(1), QRel(1), Init, PrintEvent, Time, AnyEvent)
+                         End If
+                         QZp(1) = QRel(1) - Qp(1)
+                         QZn(1) = QRel(1) - Qn(1)
+                         QL(1) = QM(1).GT.0
+            SYSTEM OF 2 SIMULTANEOUS EQUATIONS
+            UNKNOWN VARIABLES
+              new(count)
+              new($when1)
+            EQUATIONS
+              Switched.  [new(count)] = if new($when1) and not $when1 then count + 1 else count
+                         [new($when1)] = u > 2 and new(count) < most
+            -- The system of equations is nonlinear.
+            -- It is iterated until nothing changes.
+            END OF SYSTEM OF SIMULTANEOUS EQUATIONS
+              Switched.  when new($when1) and not $when1 then
+                           new(closed) = not closed
+                         endwhen
+            SYSTEM OF 2 SIMULTANEOUS EQUATIONS
+            SOLVED SYSTEM OF EQUATIONS
+              Q101 = if new(closed) then 1 else 0
+              Q102 = if new(closed) then 0 else 1
+              Q103 = 5*Q101 + Q102
+              Q104 = 5*Q101*R + Q102*R + 5
+              v = (R*Q103*drive + 5*u)/Q104
+              i = (Q103*drive - Q103*u)/Q104
+            END OF SYSTEM OF SIMULTANEOUS EQUATIONS
+              Switched.  der(u) = i/C
+            IMPLICIT EQUATION
+            UNKNOWN VARIABLES
+              I
+            EQUATIONS
+              Switched.  [I]^3 + [I] = u
+            -- The system of equations is nonlinear.
+            -- It is solved numerically for I.
+            END OF IMPLICIT EQUATION
+              Switched.  when new($when1) and not $when1 then
+                           new(u) = 0.5*u
+                         endwhen
+                         QRel(2) = u - 10
+                         If (Init .OR. Event) Then
+                           Call HandleEvent('u - 10', QM(2), Qp(2),
+                             Qn(2), QRel(2), Init, PrintEvent, Time, AnyEvent)
+                         End If
+                         QZp(2) = QRel(2) - Qp(2)
+                         QZn(2) = QRel(2) - Qn(2)
+                         QL(2) = QM(2).LT.0
+              Switched.  assert(QL(2), 'too much')
+            END OF SORTED AND SOLVED EQUATIONS
+            ELIMINATED STATE DERIVATIVES AND OUTPUTS
+              y = v
+        "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_solved_is_listed_with_its_unknowns() {
+    let listing = example("diode_as_equation.dym", Document::Dymola);
+    let system = listing.split("SYSTEM OF").nth(1).unwrap();
+    expect![[r#"
+        SYSTEM OF 5 SIMULTANEOUS EQUATIONS
+        UNKNOWN VARIABLES
+          Diode.u
+          Ri.Vb
+          Ri.u
+          U0.i
+          Diode.OpenSw
+        EQUATIONS
+          Diode.      u = [Ri.Vb] + C.u
+          Ri.         [u] = U0.Vb - Vb
+                      R*[U0.i] = u
+          Diode.      [OpenSw] = if u <= 0 and not U0.i > 0 then 1 else 0
+                      0 = OpenSw*U0.i + (1 - OpenSw)*[u]
+        -- The system of equations is nonlinear.
+        -- It is solved numerically for Diode.u.
+        END OF "#]]
+    .assert_eq(&format!("SYSTEM OF{system}"));
+}
+
+/// A variable of the component hides one of the model; the model's name tells them apart.
+#[test]
+fn names_in_components() {
+    let text = "model class Tank
+  terminal q, level
+  parameter A = 2
+  local h
+  A * der(h) = q
+  level = h * h
+end
+model Plant
+  submodel (Tank) T
+  local h, level
+  T.q = sin(Time)
+  h = T.level + 1
+  level = exp(T.level)
+end
+";
+    check(
+        "plant.dym",
+        text,
+        Document::Dymola,
+        expect![[r#"
+        SORTED AND SOLVED EQUATIONS
+          Plant.   T.q = sin(Time)
+          T.       level = h*h
+          Plant.   h = T.level + 1
+                   level = exp(T.level)
+          T.       der(h) = q/A
+        END OF SORTED AND SOLVED EQUATIONS
+    "#]],
+    );
 }

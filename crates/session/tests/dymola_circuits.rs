@@ -180,6 +180,27 @@ fn run(path: &str, text: &str) -> Trajectories {
     sink.trajectories
 }
 
+/// The flat equations of a text.
+fn flat(session: &mut Session, path: &str) -> String {
+    let request = Request { target: path.to_owned(), ..Request::default() };
+    let model = session.flatten(&request);
+    let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
+    dae::modelica_text(&model.unwrap_or_else(|failed| panic!("{failed:?}: {said}")), None)
+}
+
+#[test]
+fn translated_circuits_have_the_same_flat_equations() {
+    for seed in 1000..1040 {
+        let circuit = Circuit::random(&mut Rng::with_seed(seed)).dymola();
+        let mut session = Session::new(Box::new(Disk));
+        session.replace_text("circuit.dym", Some(circuit.as_str().into()));
+        let translated = session.translate("circuit.dym").unwrap_or_else(|failed| panic!("{failed:?}\n{circuit}"));
+        let one = flat(&mut session, "circuit.dym");
+        session.replace_text("translated.mo", Some(translated.into()));
+        assert_eq!(one, flat(&mut session, "translated.mo"), "seed {seed}:\n{circuit}");
+    }
+}
+
 #[test]
 fn series_and_parallel_circuits_are_lists_of_nodes() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);

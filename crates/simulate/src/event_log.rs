@@ -21,6 +21,12 @@ pub enum Entry<'a> {
         sign: i8,
         residue: f64,
     },
+    /// The value with which a discrete variable begins.
+    Begins {
+        time: f64,
+        variable: &'a str,
+        value: &'a str,
+    },
     /// A relation's residue became positive, negative or zero and made the event.
     Crossing {
         time: f64,
@@ -195,6 +201,7 @@ fn text(entry: &Entry) -> String {
         Entry::Initially { expression, sign, residue, .. } => {
             format!("{:<22} expression {expression} is initially {} ({})", "", adjective(*sign), short(*residue))
         }
+        Entry::Begins { variable, value, .. } => format!("{:<22} {variable} is initially {value}", ""),
         Entry::Crossing { time, expression, sign, residue } => {
             let (became, residue) = (adjective(*sign), short(*residue));
             format!("{:<22} expression {expression} became {became} ({residue})", Decimal(*time))
@@ -234,6 +241,9 @@ fn json(entry: &Entry) -> String {
             format!(
                 r#"{{"event":"{event}","time":{time},"expression":{expression},"sign":{sign},"residue":{residue}}}"#
             )
+        }
+        Entry::Begins { time, variable, value } => {
+            format!(r#"{{"event":"begins","time":{time},"variable":{},"value":{}}}"#, quoted(variable), quoted(value))
         }
         Entry::Flip { time, iteration, expression, sign } => {
             let expression = quoted(expression);

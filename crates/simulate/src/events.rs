@@ -467,7 +467,7 @@ pub fn log_change(machine: &Machine, names: &Names, log: &mut Journal, iteration
 }
 
 /// A value as the type of its variable writes it.
-fn shown(machine: &Machine, variable: VarId, value: f64) -> String {
+pub fn shown(machine: &Machine, variable: VarId, value: f64) -> String {
     let model = machine.program.model();
     match model.variables[variable].ty {
         VariableType::Boolean => if value != 0.0 { "true" } else { "false" }.to_string(),

@@ -909,6 +909,15 @@ impl Simulation {
                 self.log.write(&Entry::Initially { time, expression: &expression, sign, residue });
             }
         }
+        for (variable, role) in self.program.schedule.roles.iter() {
+            let remembers = model.exprs.find(dae::Node::Pre(variable)).is_some();
+            if matches!(role, transform::Role::Discrete) && remembers && !model.variables[variable].hidden {
+                let name = model.variable_name(variable);
+                let machine = &self.runtime.machine;
+                let value = events::shown(machine, variable, machine.value(variable));
+                self.log.write(&Entry::Begins { time, variable: &name, value: &value });
+            }
+        }
     }
 }
 

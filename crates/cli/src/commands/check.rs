@@ -19,7 +19,8 @@ pub fn run(arguments: &Check, style: Style) -> Result<(), Failure> {
         print(&if call.classes.is_empty() { report(&call) } else { listed(&call) })?;
     }
     call.tell_times();
-    match call.classes.iter().any(|class| class.verdict == Verdict::Wrong) {
+    let is_wrong = call.classes.iter().any(|class| class.verdict == Verdict::Wrong);
+    match is_wrong || call.session.diagnostics.iter().any(base::Diagnostic::is_error) {
         true => Err(Failure { exit: Exit::Model, message: String::new() }),
         false => Ok(()),
     }
@@ -29,7 +30,9 @@ pub fn run(arguments: &Check, style: Style) -> Result<(), Failure> {
 fn listed(call: &Call) -> String {
     let classes = call.classes.as_slice();
     if let [one] = classes {
+        let has_errors = call.session.diagnostics.iter().any(base::Diagnostic::is_error);
         return match one.verdict {
+            _ if has_errors => String::new(),
             Verdict::Wrong => String::new(),
             _ => format!("{}: {}, nothing wrong as far as it can be checked alone\n", one.class, one.kind),
         };

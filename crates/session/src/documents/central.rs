@@ -5,7 +5,7 @@
 
 use dae::{Action, ActionKind, CompareOp, ExprId, Node, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use transform::{Assignment, EquationSystem, Schedule, Timing};
+use transform::{Assignment, EquationSystem, Schedule};
 
 use super::formula::Formula;
 use super::names::{Dialect, Names, kept};
@@ -90,14 +90,14 @@ impl<'c> Code<'c> {
     pub fn steps(&mut self) {
         let mut at_events = false;
         for step in &self.steps.list {
-            let is_event = matches!(step, Step::Assign { timing: Timing::Event, .. } | Step::Action(_));
+            let is_event = step.is_at_events();
             if is_event != at_events {
                 self.events(is_event);
                 at_events = is_event;
             }
             match step {
                 Step::Assign { assignment, .. } => self.assign(assignment),
-                Step::System { system, joined } => self.system(system, joined),
+                Step::System { system, joined, .. } => self.system(system, joined),
                 Step::Relation(number) => self.relation(*number),
                 Step::Action(action) => self.action(action),
             }
@@ -134,7 +134,7 @@ impl<'c> Code<'c> {
         for step in &self.steps.list {
             match step {
                 Step::Assign { assignment, .. } => self.assign(assignment),
-                Step::System { system, joined } => self.system(system, joined),
+                Step::System { system, joined, .. } => self.system(system, joined),
                 Step::Relation(_) | Step::Action(_) => {}
             }
         }
@@ -283,16 +283,23 @@ impl<'c> Code<'c> {
             true => solved::solve(&self.schedule.model.exprs, system, &self.steps.named),
             false => Err(Unsolved::Nonlinear),
         };
-        let size = system.unknowns.len() + joined.len();
+        let title = match system.unknowns.len() + joined.len() {
+            1 => "Implicit equation".to_owned(),
+            size => format!("System of {size} simultaneous equations"),
+        };
         match solved {
             Ok(solved) => {
-                self.comment(&format!("System of {size} simultaneous equations, solved"));
+                self.comment(&format!("{title}, solved"));
                 self.solved(&solved);
+            }
+            Err(_) if system.iteration.is_empty() => {
+                self.comment(&format!("{title}, iterated until nothing changes"));
+                self.iterated(system, joined, "");
             }
             Err(_) => {
                 let names: Vec<String> = system.iteration.iter().map(|&variable| self.name(variable)).collect();
                 let names = names.join(", ");
-                self.comment(&format!("System of {size} simultaneous equations, solved numerically for {names}"));
+                self.comment(&format!("{title}, solved numerically for {names}"));
                 self.iterated(system, joined, &names);
             }
         }
@@ -356,8 +363,10 @@ impl<'c> Code<'c> {
             self.value_of(&format!("QRes({})", place + 1), residual, false);
         }
         let count = system.residuals.len();
-        self.line(format!("Call Newton({count}, QRes, QMore, {names})"));
-        self.go_to("QMore", label);
+        if count > 0 {
+            self.line(format!("Call Newton({count}, QRes, QMore, {names})"));
+            self.go_to("QMore", label);
+        }
         let mut changed = Vec::new();
         for assignment in &system.discrete {
             let is_truth = self.names.is_logical(assignment.variable);
@@ -523,7 +532,7 @@ pub fn declared(schedule: &Schedule, names: &Names<'_>, steps: &Steps<'_>) -> Fx
     for step in &steps.list {
         match step {
             Step::Assign { assignment, .. } => add(assignment.variable),
-            Step::System { system, joined } => {
+            Step::System { system, joined, .. } => {
                 system.unknowns.iter().for_each(|&variable| add(variable));
                 joined.iter().for_each(|assignment| add(assignment.variable));
             }

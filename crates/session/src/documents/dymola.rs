@@ -121,7 +121,7 @@ impl Listing<'_> {
     fn step(&mut self, step: &Step<'_>) {
         match step {
             Step::Assign { assignment, .. } => self.assign(assignment),
-            Step::System { system, joined } => self.system(system, joined),
+            Step::System { system, joined, .. } => self.system(system, joined),
             Step::Relation(number) => self.relation(*number),
             Step::Action(action) => {
                 let component = action.origin.component;
@@ -210,7 +210,10 @@ impl Listing<'_> {
     fn system(&mut self, system: &EquationSystem, joined: &[&Assignment]) {
         self.heading = None;
         let size = system.unknowns.len() + joined.len();
-        let _ = writeln!(self.out, "SYSTEM OF {size} SIMULTANEOUS EQUATIONS");
+        let _ = match size {
+            1 => writeln!(self.out, "IMPLICIT EQUATION"),
+            _ => writeln!(self.out, "SYSTEM OF {size} SIMULTANEOUS EQUATIONS"),
+        };
         let solved = match joined.is_empty() {
             true => solved::solve(&self.model.exprs, system, &self.steps.named),
             false => Err(Unsolved::Nonlinear),
@@ -219,7 +222,10 @@ impl Listing<'_> {
             Ok(solved) => self.solved(&solved),
             Err(reason) => self.unsolved(system, joined, reason),
         }
-        self.out.push_str("END OF SYSTEM OF SIMULTANEOUS EQUATIONS\n");
+        self.out.push_str(match size {
+            1 => "END OF IMPLICIT EQUATION\n",
+            _ => "END OF SYSTEM OF SIMULTANEOUS EQUATIONS\n",
+        });
         self.heading = None;
     }
 
@@ -273,8 +279,14 @@ impl Listing<'_> {
             self.plain(2, &name);
         }
         self.out.push_str("EQUATIONS\n");
-        for assignment in system.inner.iter().chain(&system.discrete) {
+        for assignment in &system.inner {
             self.equation(assignment.equation, Some(assignment.variable), Some(assignment.value), false);
+        }
+        for assignment in &system.discrete {
+            let component = self.component(assignment.equation);
+            let text = Formula { relations: None, ..self.formula(component) }.text(assignment.value);
+            let name = self.names.now(assignment.variable, component);
+            self.line(component, &format!("[{name}] = {text}"));
         }
         for assignment in joined {
             self.equation(assignment.equation, Some(assignment.variable), Some(assignment.value), true);
@@ -292,7 +304,10 @@ impl Listing<'_> {
             Unsolved::Singular => "-- The system of equations is linear; no solution holds for all values.\n",
         });
         let names: Vec<String> = system.iteration.iter().map(|&variable| self.names.now(variable, root)).collect();
-        let _ = writeln!(self.out, "-- It is solved numerically for {}.", names.join(", "));
+        let _ = match names.is_empty() {
+            true => writeln!(self.out, "-- It is iterated until nothing changes."),
+            false => writeln!(self.out, "-- It is solved numerically for {}.", names.join(", ")),
+        };
         self.heading = None;
     }
 

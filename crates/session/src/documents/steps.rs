@@ -9,7 +9,7 @@ use transform::{Assignment, Block, EquationSystem, Schedule, Timing};
 
 pub enum Step<'s> {
     Assign { assignment: &'s Assignment, timing: Timing },
-    System { system: &'s EquationSystem, joined: Vec<&'s Assignment> },
+    System { system: &'s EquationSystem, timing: Timing, joined: Vec<&'s Assignment> },
     Relation(usize),
     Action(&'s Action),
 }
@@ -40,9 +40,20 @@ impl<'s> Steps<'s> {
     pub fn of_start(schedule: &'s Schedule) -> Self {
         let step = |block: &'s Block| match block {
             Block::Assign { assignment, timing } => Step::Assign { assignment, timing: *timing },
-            Block::System { system, .. } => Step::System { system, joined: Vec::new() },
+            Block::System { system, timing } => Step::System { system, timing: *timing, joined: Vec::new() },
         };
         Self { list: schedule.initial.iter().map(step).collect(), ..Self::default() }
+    }
+}
+
+impl Step<'_> {
+    /// What is evaluated at events only.
+    pub fn is_at_events(&self) -> bool {
+        match self {
+            Step::Assign { timing, .. } | Step::System { timing, .. } => *timing == Timing::Event,
+            Step::Action(action) => action.condition.is_some() || !matches!(action.kind, ActionKind::Assert { .. }),
+            Step::Relation(_) => false,
+        }
     }
 }
 
@@ -79,7 +90,7 @@ impl<'s> Builder<'s> {
         for block in blocks {
             match block {
                 Block::Assign { assignment, timing } => self.assign(assignment, *timing),
-                Block::System { system, .. } => self.system(system, &alternatives),
+                Block::System { system, timing } => self.system(system, *timing, &alternatives),
             }
         }
     }
@@ -93,7 +104,12 @@ impl<'s> Builder<'s> {
         self.relations(&[assignment.value], &FxHashSet::default());
     }
 
-    fn system(&mut self, system: &'s EquationSystem, alternatives: &FxHashMap<ExprId, (&'s Assignment, Timing)>) {
+    fn system(
+        &mut self,
+        system: &'s EquationSystem,
+        timing: Timing,
+        alternatives: &FxHashMap<ExprId, (&'s Assignment, Timing)>,
+    ) {
         let exprs = &self.schedule.model.exprs;
         let mut roots = system.residuals.clone();
         roots.extend(system.inner.iter().chain(&system.discrete).map(|assignment| assignment.value));
@@ -109,7 +125,7 @@ impl<'s> Builder<'s> {
             }
         }
         self.relations(&roots, &unknowns);
-        self.steps.list.push(Step::System { system, joined });
+        self.steps.list.push(Step::System { system, timing, joined });
         self.relations(&roots, &FxHashSet::default());
     }
 

@@ -1,0 +1,52 @@
+//! A variable gets its new value in one `when` only: two of them may become true at one instant and contradict each other.
+
+use base::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
+
+use crate::ast::*;
+use crate::classes::{ClassId, Classes};
+use crate::{instants, language};
+
+/// Reports variables that two `when`s of a class and those above it determine.
+pub fn report(classes: &Classes, diagnostics: &mut Vec<Diagnostic>) {
+    for class in 0..classes.classes.len() {
+        let mut first: FxHashMap<String, (usize, Span)> = FxHashMap::default();
+        let mut lineage = classes.lineage(class);
+        // What a class inherits stands first.
+        lineage.reverse();
+        let mut count = 0;
+        for above in lineage {
+            for when in whens(classes, above) {
+                count += 1;
+                // What cannot be solved is reported where it is written.
+                for instant in instants::solve(classes, above, when, &mut Vec::new()) {
+                    let parts: Vec<&str> = instant.reference.parts.iter().map(|part| part.name.as_str()).collect();
+                    let (name, span) = (parts.join("."), instant.equation.span);
+                    let (other, place) = *first.entry(name.clone()).or_insert((count, span));
+                    if other != count && above == class {
+                        diagnostics.push(conflict(&name, place, span));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn whens<'c>(classes: &'c Classes, class: ClassId) -> impl Iterator<Item = &'c When> {
+    classes.classes[class].model.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::When(when) => Some(when),
+        _ => None,
+    })
+}
+
+fn conflict(name: &str, first: Span, again: Span) -> Diagnostic {
+    language::error(
+        "conflicting-whens",
+        format!("`{name}` gets a value in two `when`s"),
+        again,
+        "and again here",
+        "both may become true at one instant: use two variables, or one `when` that becomes true at all those instants",
+        "Instantaneous equations",
+    )
+    .at(first, "first here")
+}
