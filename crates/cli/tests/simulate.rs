@@ -142,9 +142,8 @@ fn flat_model_and_equations_as_text() {
     .assert_eq(&gyrator(&folder, &["equations", "decay.mo"]).stdout);
     expect![[r#"
         SORTED AND SOLVED EQUATIONS
-          Decay.
-                    der(x) = -k*x
-                    y = 2*x
+          Decay.   der(x) = -k*x
+                   y = 2*x
         END OF SORTED AND SOLVED EQUATIONS
     "#]]
     .assert_eq(&gyrator(&folder, &["equations", "decay.mo", "--format", "dymola"]).stdout);

@@ -3,12 +3,12 @@
 use base::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use crate::ast::*;
-use crate::classes::{ClassId, Classes};
-use crate::{instants, language};
+use crate::classes::Classes;
+use crate::instants::Solved;
+use crate::language;
 
 /// Reports variables that two `when`s of a class and those above it determine.
-pub fn report(classes: &Classes, diagnostics: &mut Vec<Diagnostic>) {
+pub fn report(classes: &Classes, solved: &[Vec<Solved>], diagnostics: &mut Vec<Diagnostic>) {
     for class in 0..classes.classes.len() {
         let mut first: FxHashMap<String, (usize, Span)> = FxHashMap::default();
         let mut lineage = classes.lineage(class);
@@ -16,10 +16,9 @@ pub fn report(classes: &Classes, diagnostics: &mut Vec<Diagnostic>) {
         lineage.reverse();
         let mut count = 0;
         for above in lineage {
-            for when in whens(classes, above) {
+            for when in &solved[above] {
                 count += 1;
-                // What cannot be solved is reported where it is written.
-                for instant in instants::solve(classes, above, when, &mut Vec::new()) {
+                for instant in &when.instants {
                     let parts: Vec<&str> = instant.reference.parts.iter().map(|part| part.name.as_str()).collect();
                     let (name, span) = (parts.join("."), instant.equation.span);
                     let (other, place) = *first.entry(name.clone()).or_insert((count, span));
@@ -30,13 +29,6 @@ pub fn report(classes: &Classes, diagnostics: &mut Vec<Diagnostic>) {
             }
         }
     }
-}
-
-fn whens<'c>(classes: &'c Classes, class: ClassId) -> impl Iterator<Item = &'c When> {
-    classes.classes[class].model.items.iter().filter_map(|item| match &item.kind {
-        ItemKind::When(when) => Some(when),
-        _ => None,
-    })
 }
 
 fn conflict(name: &str, first: Span, again: Span) -> Diagnostic {

@@ -1,6 +1,7 @@
 //! Instantaneous equations: which variable each equation of a `when` determines, solved for it as Modelica wants it.
 
-use base::Diagnostic;
+use base::{Diagnostic, Name};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::*;
 use crate::classes::{ClassId, Classes, VariableId};
@@ -16,45 +17,153 @@ pub struct Instant<'e> {
     pub equation: &'e Equation,
 }
 
-/// The equations of a `when`, each with what it determines.
-pub fn solve<'e>(
-    classes: &Classes,
-    class: ClassId,
-    when: &'e When,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Instant<'e>> {
-    let resolve = |reference: &Reference| classes.resolve(class, reference).ok().flatten();
-    let mut determined: Vec<VariableId> = Vec::new();
-    let mut solved: Vec<Option<Instant>> = Vec::new();
-    for equation in &when.equations {
-        let instant = direct(equation, &resolve);
-        determined.extend(instant.iter().map(|instant| instant.variable));
-        solved.push(instant);
+/// A `when` with what its equations determine.
+pub struct Solved<'e> {
+    pub when: &'e When,
+    pub instants: Vec<Instant<'e>>,
+    /// What determines no new value, or it is not clear which.
+    unsolved: Vec<&'e Equation>,
+}
+
+impl Solved<'_> {
+    /// What is wrong with the equations.
+    pub fn diagnostics(&self, classes: &Classes, class: ClassId) -> Vec<Diagnostic> {
+        let is_known = |equation: &&&Equation| !has_unknown_names(classes, class, equation);
+        self.unsolved.iter().filter(is_known).map(|equation| unsolvable(equation)).collect()
     }
-    // What is left is solved for the only new value that no other equation determines.
-    for (equation, place) in when.equations.iter().zip(&mut solved) {
-        if place.is_some() {
+}
+
+/// Variables by the names of their references: those of two submodels of one class are different ones.
+type Key = Vec<Name>;
+
+fn key(reference: &Reference) -> Key {
+    reference.parts.iter().map(|part| part.name).collect()
+}
+
+/// The `when`s of a class. All of them and those above the class are looked at together: a new value that one determines
+/// is known to the others.
+pub fn solve<'e>(classes: &Classes<'e>, class: ClassId) -> Vec<Solved<'e>> {
+    let mut determined: FxHashSet<Key> = FxHashSet::default();
+    let mut open: Vec<(usize, usize, &'e Equation)> = Vec::new();
+    let mut whens: Vec<(&'e When, Vec<Option<Instant<'e>>>)> = Vec::new();
+    for above in classes.lineage(class) {
+        let resolve = |reference: &Reference| classes.resolve(above, reference).ok().flatten();
+        for item in &classes.classes[above].model.items {
+            match &item.kind {
+                ItemKind::When(when) => {
+                    let mut found = Vec::new();
+                    for (place, equation) in when.equations.iter().enumerate() {
+                        let instant = direct(equation, &resolve);
+                        match &instant {
+                            Some(instant) => drop(determined.insert(key(instant.reference))),
+                            None => open.push((whens.len(), place, equation)),
+                        }
+                        found.push(instant);
+                    }
+                    whens.push((when, found));
+                }
+                ItemKind::Equation(equation) => determined.extend(direct_new(equation).map(key)),
+                _ => {}
+            }
+        }
+    }
+    let resolve = |reference: &Reference| classes.resolve(class, reference).ok().flatten();
+    // An equation is solved for the only new value in it that no other one determines; that may leave only one in others.
+    loop {
+        let before = open.len();
+        open.retain(|&(when, place, equation)| {
+            let candidates = news(equation).into_iter().filter(|reference| !determined.contains(&key(reference)));
+            let candidates: Vec<&'e Reference> = candidates.collect();
+            let [reference] = candidates[..] else { return true };
+            let (Some(variable), Some(value)) = (resolve(reference), isolate(equation, reference)) else { return true };
+            determined.insert(key(reference));
+            whens[when].1[place] = Some(Instant { variable, reference, is_new: true, value, equation });
+            false
+        });
+        if open.len() == before {
+            break;
+        }
+    }
+    for index in 0..whens.len() {
+        let equations: Vec<&'e Equation> =
+            open.iter().filter(|(when, ..)| *when == index).map(|(_, _, equation)| *equation).collect();
+        let Some(chosen) = simultaneous(&equations, &determined) else { continue };
+        for (equation, reference) in equations.iter().zip(chosen) {
+            let (Some(variable), Some(value)) = (resolve(reference), isolate(equation, reference)) else { continue };
+            determined.insert(key(reference));
+            open.retain(|(_, place, other)| {
+                let is_it = std::ptr::eq(*other, *equation);
+                if is_it {
+                    let value = value.clone();
+                    whens[index].1[*place] = Some(Instant { variable, reference, is_new: true, value, equation });
+                }
+                !is_it
+            });
+        }
+    }
+    let own = whens.into_iter().enumerate().filter(|(_, (when, _))| {
+        let items = &classes.classes[class].model.items;
+        items.iter().any(|item| matches!(&item.kind, ItemKind::When(own) if std::ptr::eq(own, *when)))
+    });
+    own.map(|(index, (when, found))| Solved {
+        when,
+        instants: found.into_iter().flatten().collect(),
+        unsolved: open.iter().filter(|(other, ..)| *other == index).map(|(_, _, equation)| *equation).collect(),
+    })
+    .collect()
+}
+
+/// A new value for each of the equations, where they hold as many as they are: a matching by augmenting paths.
+fn simultaneous<'e>(equations: &[&'e Equation], determined: &FxHashSet<Key>) -> Option<Vec<&'e Reference>> {
+    let candidates: Vec<Vec<&'e Reference>> = equations
+        .iter()
+        .map(|equation| news(equation).into_iter().filter(|reference| !determined.contains(&key(reference))).collect())
+        .collect();
+    let all: FxHashSet<Key> = candidates.iter().flatten().map(|reference| key(reference)).collect();
+    if all.len() != equations.len() || equations.len() > MOST_SIMULTANEOUS {
+        return None;
+    }
+    let mut owners: FxHashMap<Key, (usize, &'e Reference)> = FxHashMap::default();
+    for equation in 0..equations.len() {
+        if !augment(equation, equations, &candidates, &mut owners, &mut FxHashSet::default()) {
+            return None;
+        }
+    }
+    let mut chosen: Vec<(usize, &'e Reference)> = owners.into_values().collect();
+    chosen.sort_by_key(|(equation, _)| *equation);
+    Some(chosen.into_iter().map(|(_, reference)| reference).collect())
+}
+
+/// Bounds the depth of the search for a matching.
+const MOST_SIMULTANEOUS: usize = 200;
+
+fn augment<'e>(
+    equation: usize,
+    equations: &[&'e Equation],
+    candidates: &[Vec<&'e Reference>],
+    owners: &mut FxHashMap<Key, (usize, &'e Reference)>,
+    seen: &mut FxHashSet<Key>,
+) -> bool {
+    for &reference in &candidates[equation] {
+        if !seen.insert(key(reference)) || isolate(equations[equation], reference).is_none() {
             continue;
         }
-        let candidates: Vec<(&Reference, VariableId)> = news(equation)
-            .into_iter()
-            .filter_map(|reference| Some((reference, resolve(reference)?)))
-            .filter(|(_, variable)| !determined.contains(variable))
-            .collect();
-        let solution = match &candidates[..] {
-            [(reference, variable)] => isolate(equation, reference).map(|value| (*reference, *variable, value)),
-            _ => None,
-        };
-        match solution {
-            Some((reference, variable, value)) => {
-                determined.push(variable);
-                *place = Some(Instant { variable, reference, is_new: true, value, equation });
-            }
-            None if has_unknown_names(classes, class, equation) => {}
-            None => diagnostics.push(unsolvable(equation)),
+        let owner = owners.get(&key(reference)).map(|(owner, _)| *owner);
+        if owner.is_none_or(|owner| augment(owner, equations, candidates, owners, seen)) {
+            owners.insert(key(reference), (equation, reference));
+            return true;
         }
     }
-    solved.into_iter().flatten().collect()
+    false
+}
+
+/// `new(x) = …` outside of `when`.
+fn direct_new(equation: &Equation) -> Option<&Reference> {
+    let sides = [(&equation.left, &equation.right), (&equation.right, &equation.left)];
+    sides.into_iter().find_map(|(side, value)| match &side.kind {
+        ExprKind::New(reference) if !holds(value, reference) => Some(reference),
+        _ => None,
+    })
 }
 
 fn has_unknown_names(classes: &Classes, class: ClassId, equation: &Equation) -> bool {

@@ -43,11 +43,19 @@ impl Dymola {
         let joined: Vec<connections::Joined> =
             (0..classes.classes.len()).map(|class| connections::join(&classes, class, &mut diagnostics)).collect();
         let kinds = kinds::infer(&classes, &joined, &mut diagnostics);
-        conflicts::report(&classes, &mut diagnostics);
+        let instants: Vec<Vec<instants::Solved>> =
+            (0..classes.classes.len()).map(|class| instants::solve(&classes, class)).collect();
+        conflicts::report(&classes, &instants, &mut diagnostics);
         let connectors = Connectors::new(&classes, &joined, &kinds);
         let whole = language::span(file, 0, text.len());
         let source = write::Source { text, whole, models: &parsed.models, comments: &parsed.comments };
-        let meaning = write::Meaning { classes: &classes, joined: &joined, kinds: &kinds, connectors: &connectors };
+        let meaning = write::Meaning {
+            classes: &classes,
+            joined: &joined,
+            kinds: &kinds,
+            connectors: &connectors,
+            instants: &instants,
+        };
         let made = write::write(&source, &meaning, &mut diagnostics);
         diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
         diagnostics.dedup();

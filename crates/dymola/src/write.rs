@@ -10,7 +10,7 @@ use crate::ast::*;
 use crate::classes::{ClassId, Classes, CutId, SlotOf, VariableId};
 use crate::connections::Joined;
 use crate::connectors::{Connector, Connectors};
-use crate::instants;
+use crate::instants::{Instant, Solved};
 use crate::kinds::{Facts, Kind, Kinds};
 use crate::language;
 use crate::lexer::Comment;
@@ -35,6 +35,8 @@ pub struct Meaning<'a> {
     pub joined: &'a [Joined],
     pub kinds: &'a Kinds,
     pub connectors: &'a Connectors,
+    /// For each class, its `when`s with what their equations determine.
+    pub instants: &'a [Vec<Solved<'a>>],
 }
 
 pub fn write(source: &Source, meaning: &Meaning, diagnostics: &mut Vec<Diagnostic>) -> Translated {
@@ -44,6 +46,7 @@ pub fn write(source: &Source, meaning: &Meaning, diagnostics: &mut Vec<Diagnosti
         kinds: meaning.kinds,
         connectors: meaning.connectors,
         joined: meaning.joined,
+        instants: meaning.instants,
         made: Translated::new(source.whole),
         class: 0,
         reads_before: true,
@@ -87,6 +90,7 @@ struct Writer<'a, 'd> {
     kinds: &'d Kinds,
     connectors: &'d Connectors,
     joined: &'d [Joined],
+    instants: &'d [Vec<Solved<'a>>],
     made: Translated,
     class: ClassId,
     /// A discrete state by itself stands for its value before the event.
@@ -689,7 +693,9 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn when(&mut self, when: &'a When, span: Span) {
-        let instants = instants::solve(self.classes, self.class, when, self.diagnostics);
+        let known = self.instants[self.class].iter().find(|solved| std::ptr::eq(solved.when, when));
+        let instants: &[Instant] = known.map_or(&[], |solved| &solved.instants);
+        self.diagnostics.extend(known.iter().flat_map(|solved| solved.diagnostics(self.classes, self.class)));
         self.begin_line();
         self.write_for(span, "when ");
         self.expression(&when.condition);
@@ -699,7 +705,7 @@ impl<'a> Writer<'a, '_> {
         let restarted = instants.iter().filter(|instant| instant.is_new && is_continuous(self, instant.variable));
         self.restarted = restarted.map(|instant| instant.variable).collect();
         self.in_when = true;
-        for instant in &instants {
+        for instant in instants {
             self.begin_line();
             let differentiated = is_continuous(self, instant.variable);
             if differentiated && !instant.is_new {

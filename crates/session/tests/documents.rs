@@ -306,7 +306,7 @@ model class (TwoPort) Inductor
 end
 model class (TwoPort) Source
   parameter U, Ri
-  u + Ri * i = U
+  u = U + Ri * i
 end
 model class (TwoPort) Switch
   terminal Open
@@ -407,9 +407,11 @@ fn evaluated(listing: &str, circuit: &Circuit, states: &HashMap<String, f64>) ->
         let (component, name) = name.split_once(':').unwrap();
         let prefix =
             if component.is_empty() || component == "Circuit" { String::new() } else { format!("{component}.") };
+        // A component may determine a variable of another one, which has its full name.
+        let own = if name.contains('.') { "" } else { prefix.as_str() };
         let full = match name.strip_prefix("der(") {
-            Some(inner) => format!("der({prefix}{inner}"),
-            None => format!("{prefix}{name}"),
+            Some(inner) => format!("der({own}{inner}"),
+            None => format!("{own}{name}"),
         };
         if let Some(&truth) = truths.get(text.trim()) {
             truths.insert(full, truth);
@@ -459,7 +461,7 @@ fn solved_circuits_satisfy_the_laws_of_their_elements() {
             let (u, i) = (of(format!("E{index}.u")), of(format!("E{index}.i")));
             let error = match *class {
                 "Resistor" => value * i - u,
-                "Source" => u + 0.5 * i - value,
+                "Source" => u - 0.5 * i - value,
                 "Switch" if circuit.open[index] => i,
                 "Switch" => u,
                 "Capacitor" => value * of(format!("der(E{index}.u)")) - i,

@@ -596,3 +596,36 @@ end
 ";
     ends(text, 1.0, &[("x", 2.0), ("y", 2.0), ("z", -3.0), ("w", 6.0)]);
 }
+
+/// Neither equation says by itself which of the two it determines.
+#[test]
+fn new_values_from_simultaneous_equations() {
+    let text = "model M
+  local a, b = 1, next = 0.5
+  when Time >= next then
+    new(next) = next + 1
+    new(a) + new(b) = 4 + b
+    2 * new(a) - new(b) = 1
+  endwhen
+end
+";
+    ends(text, 1.0, &[("a", 2.0), ("b", 3.0)]);
+}
+
+/// The variables of two submodels of one class are different ones.
+#[test]
+fn new_values_of_submodels() {
+    let text = "model class Tank
+  local level
+  der(level) = 1
+end
+model M
+  submodel (Tank) one, two
+  when one.level > 0.5 then
+    new(one.level) = two.level - 0.25
+    2 * new(two.level) = one.level
+  endwhen
+end
+";
+    ends(text, 0.75, &[("one.level", 0.5), ("two.level", 0.5)]);
+}

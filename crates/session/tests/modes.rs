@@ -91,6 +91,7 @@ fn joined_capacitors_conserve_charge() {
     assert_close(energy(10.0, 4.0) - energy(6.4, 6.4), 0.5 * (2.0 * 3.0 / 5.0) * 36.0, 1e-12);
     expect![[r#"
         0                      initialised
+                               closed is initially false
         0.5                    mode 1 left, mode 2 entered: closed is true; decided: time >= 0.5 by its value
                                v1 jumps from 10 to 6.4
                                v2 jumps from 4 to 6.4

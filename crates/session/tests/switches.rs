@@ -233,6 +233,7 @@ fn b10_event_log() {
     expect![[r#"
         0 initialised
         expression diode.s < 0 is initially zero (0)
+        diode.off is initially false
         about 0 expression diode.s < 0 became positive about 0
         restart after 1 iterations
         0.0087081 expression diode.s < 0 became negative about 0
@@ -251,6 +252,7 @@ fn b10_event_log_of_the_diode_of_1993() {
         0 initialised
         expression diode.u <= 0 is initially zero (0)
         expression -U0.i > 0 is initially zero (0)
+        diode.off is initially true
         about 0 expression diode.u <= 0 became positive about 0
         iteration 1: diode.off changed from true to false
         iteration 2: expression diode.u <= 0 became zero

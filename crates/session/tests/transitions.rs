@@ -720,6 +720,7 @@ fn the_log_for_programs_tells_modes_jumps_and_impulses() {
     );
     expect![[r#"
         {"event":"initialised","time":0}
+        {"event":"begins","time":0,"variable":"closed","value":"false"}
         {"event":"mode","time":0.5,"left":1,"entered":2,"conditions":{"closed":true},"changed":["closed"],"decided":[{"relation":"time >= 0.5","sign":1,"by":"value"}]}
         {"event":"jump","time":0.5,"variable":"v1","from":10,"to":6.4}
         {"event":"jump","time":0.5,"variable":"v2","from":4,"to":6.4}

@@ -430,6 +430,10 @@ impl<'c> Code<'c> {
     /// Discrete variables take their new values; the equations are evaluated again as long as one of them changes.
     pub fn renew(&mut self) {
         let root = self.schedule.model.paths.root();
+        for &variable in &self.names.left_limits {
+            let (now, before) = (self.names.now(variable, root), self.names.before(variable, root));
+            self.line(format!("{before} = {now}"));
+        }
         let all = self.with_both();
         if all.is_empty() {
             return;
@@ -470,11 +474,11 @@ pub fn laid_out(lines: &[(usize, String)], dialect: Dialect) -> String {
     out
 }
 
-/// Breaks a line at blanks outside of quotes.
+/// Breaks a line at blanks outside of quotes, and long products behind their operators.
 fn wrap(out: &mut String, indent: &str, text: &str, end: &str, begin: &str) {
     let mut line = indent.to_owned();
     let mut is_empty = true;
-    for word in words(text) {
+    for (word, behind_blank) in words(text) {
         if !is_empty && line.len() + 1 + word.len() + end.len() > WIDTH {
             out.push_str(&line);
             out.push_str(end);
@@ -482,7 +486,7 @@ fn wrap(out: &mut String, indent: &str, text: &str, end: &str, begin: &str) {
             line = format!("{begin}{}", &format!("{indent}    ")[begin.len()..]);
             is_empty = true;
         }
-        if !is_empty {
+        if !is_empty && behind_blank {
             line.push(' ');
         }
         line.push_str(word);
@@ -492,21 +496,34 @@ fn wrap(out: &mut String, indent: &str, text: &str, end: &str, begin: &str) {
     out.push('\n');
 }
 
-/// What stands between blanks; texts in quotes stay whole.
-fn words(text: &str) -> Vec<&str> {
-    let (mut words, mut start, mut in_quotes) = (Vec::new(), 0, false);
+/// Places to break at, and whether a blank stands before them; texts in quotes stay whole.
+fn words(text: &str) -> Vec<(&str, bool)> {
+    let (mut words, mut start, mut in_quotes, mut behind_blank) = (Vec::new(), 0, false, false);
+    let bytes = text.as_bytes();
     for (place, character) in text.char_indices() {
         match character {
             '\'' => in_quotes = !in_quotes,
             ' ' if !in_quotes => {
-                words.push(&text[start..place]);
+                words.push((&text[start..place], behind_blank));
                 start = place + 1;
+                behind_blank = true;
+            }
+            '*' | '/' if !in_quotes && is_operator(bytes, place) => {
+                words.push((&text[start..=place], behind_blank));
+                start = place + 1;
+                behind_blank = false;
             }
             _ => {}
         }
     }
-    words.push(&text[start..]);
+    words.push((&text[start..], behind_blank));
     words
+}
+
+/// Whether a sign of a product stands between two operands, and is no part of a power.
+fn is_operator(bytes: &[u8], place: usize) -> bool {
+    let next = bytes.get(place + 1).is_some_and(|&next| next.is_ascii_alphanumeric() || next == b'(');
+    next && place > 0 && bytes[place - 1] != b'*' && bytes[place - 1] != b'('
 }
 
 /// Names for a table of declarations.
@@ -525,7 +542,7 @@ pub fn declared(schedule: &Schedule, names: &Names<'_>, steps: &Steps<'_>) -> Fx
         };
         let list = lists.entry(list).or_default();
         list.push(names.now(variable, root));
-        if names.has_both(variable) {
+        if names.has_both(variable) || names.left_limits.contains(&variable) {
             list.push(names.before(variable, root));
         }
     };

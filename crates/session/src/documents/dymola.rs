@@ -10,7 +10,7 @@ use super::formula::Formula;
 use super::names::{Names, kept};
 use super::quotients::{self, Writing};
 use super::solved::{self, Solved, Symbol, Unsolved};
-use super::steps::{Step, Steps};
+use super::steps::{Step, Steps, roots_of_action};
 
 pub fn write(schedule: &Schedule, names: &Names<'_>, steps: &Steps<'_>) -> String {
     let mut listing = Listing {
@@ -59,7 +59,7 @@ fn column(schedule: &Schedule, steps: &Steps<'_>) -> usize {
     longest.clamp(6, 20) + 5
 }
 
-impl Listing<'_> {
+impl<'l> Listing<'l> {
     fn fresh(&mut self) -> String {
         loop {
             self.count += 1;
@@ -75,7 +75,7 @@ impl Listing<'_> {
         equation.map_or(self.model.paths.root(), |equation| equation.origin.component)
     }
 
-    fn formula(&self, component: PathId) -> Formula<'_> {
+    fn formula(&self, component: PathId) -> Formula<'l> {
         Formula { relations: Some(&self.steps.numbers), ..Formula::new(self.names, component) }
     }
 
@@ -112,7 +112,8 @@ impl Listing<'_> {
         }
         self.out.push_str("PARAMETERS THAT ARE COMPUTED ONCE\n");
         for assignment in computed {
-            let text = Formula::new(self.names, root).text(assignment.value);
+            let formula = self.write_long_parts(Formula::new(self.names, root), &[assignment.value]);
+            let text = formula.text(assignment.value);
             let name = self.names.now(assignment.variable, root);
             self.plain(2, &format!("{name} = {text}"));
         }
@@ -125,7 +126,7 @@ impl Listing<'_> {
             Step::Relation(number) => self.relation(*number),
             Step::Action(action) => {
                 let component = action.origin.component;
-                let formula = self.formula(component);
+                let formula = self.write_long_parts(self.formula(component), &roots_of_action(action));
                 let text = match &action.kind {
                     ActionKind::Reinit { state, value } => {
                         let name = self.names.now(*state, component);
@@ -159,8 +160,7 @@ impl Listing<'_> {
         let name = self.names.now(assignment.variable, component);
         let parts = kept(self.schedule, assignment.variable, assignment.value);
         let roots: Vec<ExprId> = parts.map_or(vec![assignment.value], |(condition, value)| vec![condition, value]);
-        let replaced = self.long_parts(component, &roots);
-        let formula = Formula { replaced, ..self.formula(component) };
+        let formula = self.write_long_parts(self.formula(component), &roots);
         match parts {
             Some((condition, value)) => {
                 let (condition, value) = (formula.text(condition), formula.text(value));
@@ -173,25 +173,23 @@ impl Listing<'_> {
         }
     }
 
-    /// Writes parts that are too long to stand inside of others.
-    fn long_parts(&mut self, component: PathId, roots: &[ExprId]) -> rustc_hash::FxHashMap<ExprId, String> {
-        let mut replaced = rustc_hash::FxHashMap::default();
-        for part in self.formula(component).long_parts(roots) {
+    /// Writes parts that are too long to stand inside of others; the formula knows them from then on.
+    fn write_long_parts(&mut self, mut formula: Formula<'l>, roots: &[ExprId]) -> Formula<'l> {
+        for part in formula.long_parts(roots) {
             let name = self.fresh();
-            let text = Formula { replaced, ..self.formula(component) };
-            let line = format!("{name} = {}", text.text(part));
-            replaced = text.replaced;
-            self.line(component, &line);
-            replaced.insert(part, name);
+            let line = format!("{name} = {}", formula.text(part));
+            self.line(formula.component, &line);
+            formula.replaced.insert(part, name);
         }
-        replaced
+        formula
     }
 
     fn relation(&mut self, number: usize) {
         let Some(&id) = self.steps.relations.get(number - 1) else { return };
         let Node::Compare { op, left, right, .. } = self.model.exprs.node(id) else { return };
-        let residue = self.formula(self.model.paths.root()).difference(left, right);
         let indent = self.column;
+        let formula = self.write_long_parts(self.formula(self.model.paths.root()), &[left, right]);
+        let residue = formula.difference(left, right);
         self.heading = None;
         let time = self.names.time();
         self.plain(indent, &format!("QRel({number}) = {residue}"));
@@ -239,7 +237,9 @@ impl Listing<'_> {
                 symbols.push(String::new());
                 continue;
             }
+            let (Symbol::Expression(id) | Symbol::Holds(id) | Symbol::Fails(id)) = *symbol;
             let formula = Formula { named: Some(&self.steps.named), ..self.formula(root) };
+            let formula = self.write_long_parts(formula, &[id]);
             let text = match *symbol {
                 Symbol::Expression(id) => {
                     let is_short = matches!(self.model.exprs.node(id), Node::Var(_) | Node::Pre(_) | Node::Time)
@@ -284,7 +284,8 @@ impl Listing<'_> {
         }
         for assignment in &system.discrete {
             let component = self.component(assignment.equation);
-            let text = Formula { relations: None, ..self.formula(component) }.text(assignment.value);
+            let formula = Formula { relations: None, ..self.formula(component) };
+            let text = self.write_long_parts(formula, &[assignment.value]).text(assignment.value);
             let name = self.names.now(assignment.variable, component);
             self.line(component, &format!("[{name}] = {text}"));
         }
@@ -316,8 +317,11 @@ impl Listing<'_> {
         let component = self.component(equation);
         let named = if is_own { None } else { Some(&self.steps.named) };
         let formula = Formula { named, relations: None, marked, ..self.formula(component) };
-        let text = match equation.and_then(|equation| self.model.equations.get(equation)) {
-            Some(equation) => format!("{} = {}", formula.text(equation.left), formula.text(equation.right)),
+        let sides = equation.and_then(|equation| self.model.equations.get(equation)).map(|it| [it.left, it.right]);
+        let roots: Vec<ExprId> = sides.map_or(value.into_iter().collect(), |sides| sides.to_vec());
+        let formula = self.write_long_parts(formula, &roots);
+        let text = match sides {
+            Some([left, right]) => format!("{} = {}", formula.text(left), formula.text(right)),
             None => match (marked, value) {
                 (Some(variable), Some(value)) => {
                     format!("[{}] = {}", self.names.now(variable, component), formula.text(value))

@@ -25,6 +25,8 @@ pub struct Names<'s> {
     taken: FxHashSet<String>,
     /// Discrete variables with a value before and a value after the event.
     has_both: FxHashSet<VarId>,
+    /// Continuous variables that are no states and whose left limit at events is asked for.
+    pub left_limits: Vec<VarId>,
 }
 
 /// Names that the programs use themselves, in lower case.
@@ -84,7 +86,12 @@ impl<'s> Names<'s> {
             }
             names.push(name);
         }
-        Self { schedule, model, dialect, names, taken, has_both: with_both_values(schedule) }
+        let before = read_before_events(schedule);
+        let is_discrete = |variable: &VarId| matches!(schedule.roles[*variable], Role::Discrete);
+        let is_algebraic = |variable: &VarId| matches!(schedule.roles[*variable], Role::Algebraic);
+        let has_both = before.iter().copied().filter(is_discrete).collect();
+        let left_limits = before.iter().copied().filter(is_algebraic).collect();
+        Self { schedule, model, dialect, names, taken, has_both, left_limits }
     }
 
     /// Whether a name is that of a variable.
@@ -194,8 +201,8 @@ fn identifier(name: &str, taken: &mut FxHashSet<String>) -> String {
     unique
 }
 
-/// Discrete variables whose value before the event is asked for, other than to keep it.
-fn with_both_values(schedule: &Schedule) -> FxHashSet<VarId> {
+/// Variables whose value before the event is asked for, other than to keep it.
+fn read_before_events(schedule: &Schedule) -> Vec<VarId> {
     let exprs = &schedule.model.exprs;
     let mut roots = Vec::new();
     for block in &schedule.blocks {
@@ -216,8 +223,10 @@ fn with_both_values(schedule: &Schedule) -> FxHashSet<VarId> {
             roots.push(value);
         }
     }
-    let before = exprs.dependencies(&roots).pre;
-    before.into_iter().filter(|&variable| matches!(schedule.roles[variable], Role::Discrete)).collect()
+    let mut before = exprs.dependencies(&roots).pre;
+    before.sort();
+    before.dedup();
+    before
 }
 
 /// `if condition then value else pre(variable)`: the condition and the value.
