@@ -84,7 +84,7 @@ pub fn solve<'e>(classes: &Classes<'e>, class: ClassId) -> Vec<Solved<'e>> {
             break;
         }
     }
-    for index in 0..whens.len() {
+    for (index, (_, found)) in whens.iter_mut().enumerate() {
         let equations: Vec<&'e Equation> =
             open.iter().filter(|(when, ..)| *when == index).map(|(_, _, equation)| *equation).collect();
         let Some(chosen) = simultaneous(&equations, &determined) else { continue };
@@ -95,7 +95,7 @@ pub fn solve<'e>(classes: &Classes<'e>, class: ClassId) -> Vec<Solved<'e>> {
                 let is_it = std::ptr::eq(*other, *equation);
                 if is_it {
                     let value = value.clone();
-                    whens[index].1[*place] = Some(Instant { variable, reference, is_new: true, value, equation });
+                    found[*place] = Some(Instant { variable, reference, is_new: true, value, equation });
                 }
                 !is_it
             });
