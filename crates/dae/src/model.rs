@@ -333,6 +333,9 @@ pub struct Model {
     pub outcomes: Vec<VarId>,
 }
 
+/// A variable of [`Model::outcomes`] is the outcome times this, plus how many relations are zero.
+pub const MOST_TOUCHING: f64 = 4096.0;
+
 /// A parameter whose value decided something at translation, such as a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decided {

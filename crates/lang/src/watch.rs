@@ -12,7 +12,7 @@ use std::sync::Arc;
 use base::{Name, Span};
 use dae::expr::CompareOp;
 use dae::function::{ArithmeticOp, LocalId};
-use dae::model::Attributes;
+use dae::model::{Attributes, MOST_TOUCHING};
 use dae::{Builtin, Equation, EquationRole, ExprId, Origin, OriginKind, VarId, Variability, Variable, VariableType};
 
 use crate::symbolic::Expander;
@@ -22,8 +22,6 @@ use crate::typing::rewrite;
 /// Outcomes are numbers below this prime, made digit by digit; the products are exact.
 const OUTCOMES: f64 = 2_147_483_647.0;
 const DIGIT: f64 = 8191.0;
-/// How many relations that are zero are counted.
-const MOST_TOUCHING: f64 = 4096.0;
 
 /// The variables in which the function finds its results.
 pub(crate) struct Watch {

@@ -127,6 +127,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 100,
     },
     Family {
+        name: "loop_pulses",
+        about: "short pulses in loops at run time, on any output grid, against when the closed form passes them",
+        case: crate::loop_pulses::case,
+        tested: 60,
+    },
+    Family {
         name: "loops",
         about: "relations in loops at run time, against a dense evaluation of the closed form",
         case: crate::loops::case,

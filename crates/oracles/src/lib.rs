@@ -32,6 +32,7 @@ mod initial;
 mod inputs;
 mod jacobians;
 mod linear;
+mod loop_pulses;
 mod loops;
 mod mechanics;
 mod monotone;

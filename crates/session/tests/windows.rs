@@ -11,8 +11,12 @@ const SOLVERS: [&str; 7] = ["auto", "tsit5", "dop853", "esdirk", "bdf", "dae", "
 
 /// Runs a model with each method and on coarse and fine grids; gives the last value of a variable.
 fn ends(text: &str, stop: f64, name: &str) -> Vec<(String, f64)> {
+    ends_with(&SOLVERS, text, stop, name)
+}
+
+fn ends_with(solvers: &[&str], text: &str, stop: f64, name: &str) -> Vec<(String, f64)> {
     let mut found = Vec::new();
-    for solver in SOLVERS {
+    for &solver in solvers {
         for intervals in [1, 10, 500] {
             let settings = Settings {
                 stop_time: Some(stop),
@@ -127,5 +131,61 @@ fn one_window_in_each_turn_of_a_shaft() {
       end M;";
     for (how, found) in ends(text, 10.0, "n") {
         assert_eq!(found, 15.0, "{how}");
+    }
+}
+
+/// Windows in loops that run as often as values say. The loop is followed as a whole, and several of its relations pass their
+/// windows within a step.
+#[test]
+fn windows_in_loops_at_run_time() {
+    // sin(t) passes 0.5 and 0.25 three times until 8, and -0.3 twice.
+    let swing = "der(x) = s; der(s) = -x;";
+    let unknown = "der(y) = s; der(s) = -y; x + 0.3*x^3 = y + 0.3*y^3;";
+    let model = |motion: &str, statements: &str| {
+        let states =
+            if motion == unknown { "Real x, y(start = 0, fixed = true)" } else { "Real x(start = 0, fixed = true)" };
+        format!(
+            "model M
+               function near
+                 input Real x, place;
+                 output Boolean y;
+               algorithm
+                 y := abs(x - place) < 1e-5;
+               end near;
+               {states};
+               Real s(start = 1, fixed = true);
+               parameter Real v[3] = {{0.5, 0.25, -0.3}};
+               Integer turns = 2 + integer(time/8.5 + 1), n(start = 0, fixed = true), k;
+               Boolean b;
+             equation
+               {motion}
+               when b then
+                 n = pre(n) + 1;
+               end when;
+             algorithm
+               b := false;
+               k := 1;
+               {statements}
+             end M;"
+        )
+    };
+    let cases = [
+        (swing, "for i in 1:turns loop if abs(x - v[i]) < 1e-5 then b := true; end if; end for;"),
+        (swing, "for i in 1:turns loop if x > v[i] and not x > v[i] + 1e-5 then b := true; end if; end for;"),
+        (swing, "while k <= turns loop if abs(x - v[k]) < 1e-5 then b := true; end if; k := k + 1; end while;"),
+        (swing, "for i in 1:turns loop if near(x, v[i]) then b := true; break; end if; end for;"),
+        (swing, "b := sum(if abs(x - v[i]) < 1e-5 then 1 else 0 for i in 1:turns) > 0;"),
+        (
+            swing,
+            "for i in 1:turns loop for j in i:turns loop
+               if (x - v[i])^2 + (v[i] - v[j])^2 < 1e-10 then b := true; end if; end for; end for;",
+        ),
+        (unknown, "for i in 1:turns loop if abs(x - v[i]) < 1e-5 then b := true; end if; end for;"),
+    ];
+    for (number, (motion, statements)) in cases.into_iter().enumerate() {
+        let solvers = if number == 0 { &SOLVERS[..] } else { &["auto", "bdf"] };
+        for (how, found) in ends_with(solvers, &model(motion, statements), 8.0, "n") {
+            assert_eq!(found, 8.0, "{statements} {motion} {how}");
+        }
     }
 }

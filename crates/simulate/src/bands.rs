@@ -11,7 +11,7 @@ use solve::roots::Crossing;
 use transform::Role;
 
 use crate::machine::Machine;
-use crate::signals::Signals;
+use crate::signals::{Signals, follows_loop};
 use crate::systems;
 
 /// The band of residues that no simultaneous system is involved in.
@@ -53,6 +53,9 @@ struct Behind {
     function: usize,
     /// By their places in the list.
     systems: Vec<usize>,
+    /// Whether it tells that relations of a loop have changed: not any more when the event has noted that, or found that rounding
+    /// made the change.
+    follows_loop: bool,
 }
 
 impl Bands {
@@ -90,7 +93,8 @@ impl Bands {
     pub fn prepare(&mut self, memory: &mut Memory, program: &Program, signals: &mut Signals, crossings: &[Crossing]) {
         self.measure(program, memory);
         for behind in &self.behind {
-            let triggered = crossings.iter().any(|crossing| crossing.function == behind.function);
+            let triggered =
+                !behind.follows_loop && crossings.iter().any(|crossing| crossing.function == behind.function);
             let band = behind.band(&self.widths, memory, program, signals);
             let place = program.layout.relations[behind.relation].band() as usize;
             memory.values[place] = if triggered { band } else { -band };
@@ -267,7 +271,8 @@ fn behind(program: &Program, of_system: &[(compile::SystemId, Vec<usize>)]) -> (
             };
             let systems: Vec<usize> = systems.iter().map(&mut place).collect();
             if !systems.is_empty() {
-                list.push(Behind { relation: root.relation, function, systems });
+                let follows_loop = follows_loop(program, relation);
+                list.push(Behind { relation: root.relation, function, systems, follows_loop });
             }
         }
     }

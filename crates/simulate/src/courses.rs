@@ -182,6 +182,15 @@ impl Courses {
         course.bounds(&shifted, 0.5 * (end - begin) / half, half)
     }
 
+    /// The time in which an unknown moves by as much as is in doubt about it.
+    pub fn resolution(&self) -> f64 {
+        let time = |course: &Course| {
+            let moved: f64 = course.coefficients.iter().skip(1).map(|coefficient| coefficient.abs()).sum();
+            if moved > 0.0 { course.doubt / moved } else { 0.0 }
+        };
+        0.5 * (self.end - self.begin) * self.courses[1].iter().map(time).fold(0.0, f64::max)
+    }
+
     fn degree_of(&self, place: Place) -> usize {
         match place {
             Place::State(_) => self.degree,

@@ -4,7 +4,7 @@
 use dae::Builtin;
 
 /// Bounds of a function of time and of its slope.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
     pub value: Interval,
     pub slope: Interval,
@@ -85,6 +85,28 @@ impl Bounds {
         Bounds { value: self.value.with(other.value), slope: Interval::ALL }
     }
 
+    /// `div(self, other)`: the quotient without its fraction.
+    pub fn quotient(self, other: Self) -> Self {
+        Self::stairs(self.times(other.inverse()).value, f64::trunc)
+    }
+
+    /// `mod(self, other)`.
+    pub fn modulo(self, other: Self) -> Self {
+        let turns = Self::stairs(self.times(other.inverse()).value, f64::floor);
+        let Interval { low, high } = other.value;
+        match () {
+            // Rounded outwards, what is inside of the first turn would reach into its neighbours.
+            () if low == high && self.value.low >= 0.0 && self.value.high < low => self,
+            () if turns.value.low == turns.value.high => self.minus(turns.times(other)),
+            () => {
+                // What is subtracted is rounded as it is large.
+                let rounding = 4.0 * f64::EPSILON * self.value.high.abs().max(self.value.low.abs());
+                let value = Interval { low: low.min(0.0) - rounding, high: high.max(0.0) + rounding };
+                Bounds { value, slope: Interval::ALL }
+            }
+        }
+    }
+
     /// The angle of the point `(x, self)`.
     pub fn angle(self, x: Self) -> Self {
         let right_angle = Bounds::constant(std::f64::consts::FRAC_PI_2);
@@ -147,7 +169,7 @@ impl Bounds {
 }
 
 /// All numbers from `low` to `high`; results are rounded outwards.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
@@ -330,6 +352,8 @@ mod tests {
                 |_| 1.0,
             ),
             ("stairs", |x| x.function(Builtin::Floor), f64::floor, |_| 0.0),
+            ("remainder", |x| x.modulo(Bounds::constant(0.7)), |x| x - 0.7 * (x / 0.7).floor(), |_| 1.0),
+            ("quotient", |x| x.quotient(Bounds::constant(-0.7)), |x| (x / -0.7).trunc(), |_| 0.0),
             ("product", |x| x.function(Builtin::Sin).times(x), |x| x * x.sin(), |x| x.sin() + x * x.cos()),
         ];
         for &(name, bounds, value, slope) in functions {

@@ -36,6 +36,7 @@ mod outcome;
 mod places;
 mod profile;
 mod projection;
+mod ranges;
 mod real_time;
 mod reinit;
 mod resting;

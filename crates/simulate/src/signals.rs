@@ -7,17 +7,22 @@
 //! one in which the function is monotone has at most one, and any other piece is halved. So the first crossing of a step is
 //! certain, however many there are.
 //!
+//! Relations in loops that run as often as values say have one crossing function together (`lang::watch`). The loop is executed on
+//! bounds (`ranges`): a piece in which all relations of all turns are decided has no crossing, whatever lies between its ends.
+//!
 //! Unknowns of equation systems are known at points only. A polynomial through them stands for them, and it is made only where
 //! a guess from the ends of the step leaves a crossing open.
 
-use compile::{Address, Class, Memory, Program, RelationKind, Rounding, Side};
-use dae::{Builtin, CompareOp, ExprId, Node, VarId};
+use compile::{Address, Class, Memory, Program, Relation, RelationKind, Rounding, Side};
+use dae::expr::Shape;
+use dae::{ArgsId, Builtin, CallSiteId, CompareOp, ExprId, Functions, Node, VarId};
 use rustc_hash::FxHashMap;
 use solve::{DenseOutput, RootFinder};
 
 use crate::courses::{Courses, Place, Source};
 use crate::intervals::{Bounds, Interval};
 use crate::machine::Machine;
+use crate::ranges::RangeCall;
 
 /// Pieces that are looked at in one step; a step with more is searched like any other.
 const MOST_PIECES: u32 = 20_000;
@@ -28,10 +33,20 @@ const PIECES: u32 = 1024;
 /// A piece is not halved any more when it is as short as this, relative to the step and to the time.
 const SHORTEST: f64 = 1e-11;
 const RESOLUTION: f64 = 1e-14;
+/// The same for a loop: each piece takes an execution of it.
+const SHORTEST_OF_LOOP: f64 = 1e-9;
+/// Where the step of a loop is divided first, from both ends and relative to it: mostly an event was at the one, or will be at the
+/// other.
+const ENDS_OF_LOOP: [f64; 3] = [1e-9, 1e-6, 1e-3];
 /// Operations of one function.
 const LONGEST: usize = 256;
-/// Operations that are written for one function at all, until variables that take too many are left as unknowns.
-const MOST_WRITTEN: usize = 4 * LONGEST;
+/// Of one that calls functions, which may take whole arrays.
+const LONGEST_WITH_CALLS: usize = 100_000;
+/// Operations that are written for one function at all, until variables that take too many are left as unknowns: so many times
+/// those that it may have.
+const MOST_WRITTEN: usize = 4;
+/// Statements that are executed for one function in a step.
+const MOST_EFFORT: u64 = 1_000_000;
 /// Variables that are assigned functions of variables, and so on.
 const DEEPEST: u32 = 100;
 
@@ -39,8 +54,16 @@ const DEEPEST: u32 = 100;
 #[derive(Clone, Default)]
 pub struct Signals {
     signals: Vec<Signal>,
+    /// The functions of the model, and those that compute the outcomes of loops alone; none where there are no loops.
+    functions: Functions,
     courses: Courses,
+    scratch: Scratch,
+}
+
+#[derive(Clone, Default)]
+struct Scratch {
     values: Vec<Bounds>,
+    results: Vec<Bounds>,
     open: Vec<(f64, f64)>,
 }
 
@@ -48,11 +71,22 @@ pub struct Signals {
 struct Signal {
     function: usize,
     code: Vec<Operation>,
+    calls: Vec<RangeCall>,
     /// What is subtracted from the result: the bound of a rounding, by its state.
     bound: Option<(Rounding, Side, Address)>,
+    outcome: Option<Outcome>,
     needs: Needs,
     /// Pieces that are looked at in a step.
     patience: u32,
+}
+
+/// The outcome of a loop, which is another one as soon as any relation in any turn comes out differently.
+#[derive(Clone, Copy)]
+struct Outcome {
+    /// The place of its value.
+    place: u32,
+    /// The address of what was noted at the last event.
+    before: Address,
 }
 
 /// What has to be known of a step.
@@ -98,7 +132,11 @@ enum Operation {
     Smallest(u32, u32),
     Largest(u32, u32),
     Angle(u32, u32),
+    Modulo(u32, u32),
     Function(Builtin, u32),
+    /// The first result of a call. The others follow it.
+    Call(u32),
+    Result(u32),
 }
 
 impl Signals {
@@ -123,11 +161,21 @@ impl Signals {
                 courses: Vec::new(),
                 code: Vec::new(),
                 degrees: Vec::new(),
+                calls: follows_loop(program, relation).then(Calls::default),
                 known: FxHashMap::default(),
                 depth: 0,
                 written: 0,
             };
-            if relation.class < Class::Signal || translation.expression(relation.residue).is_none() {
+            if relation.class < Class::Signal {
+                continue;
+            }
+            if translation.calls.is_some() {
+                if let Some(outcome) = translation.outcome(relation.residue) {
+                    result.follow_loop(program, function, translation, outcome);
+                }
+                continue;
+            }
+            if translation.expression(relation.residue).is_none() {
                 continue;
             }
             let bound = match relation.kind {
@@ -136,12 +184,26 @@ impl Signals {
             };
             let needs = translation.needs();
             if translation.is_to_be_followed(needs) {
-                let code = translation.finish(&mut result.courses);
+                let (code, calls) = translation.finish(&mut result.courses);
                 let patience = if needs == Needs::Time { MOST_PIECES } else { PIECES };
-                result.signals.push(Signal { function, code, bound, needs, patience });
+                result.signals.push(Signal { function, code, calls, bound, outcome: None, needs, patience });
             }
         }
         result
+    }
+
+    /// Takes a function that tells whether the outcome of a loop is that of the last event.
+    fn follow_loop(&mut self, program: &Program, function: usize, translation: Translation<'_>, outcome: Outcome) {
+        let needs = translation.needs();
+        let (code, mut calls) = translation.finish(&mut self.courses);
+        if self.functions.is_empty() {
+            self.functions = program.model().functions.clone();
+        }
+        if let Some(call) = calls.last_mut() {
+            call.take_first_result_only(&mut self.functions);
+        }
+        let patience = if needs == Needs::Time { MOST_PIECES } else { PIECES };
+        self.signals.push(Signal { function, code, calls, bound: None, outcome: Some(outcome), needs, patience });
     }
 
     pub fn is_empty(&self) -> bool {
@@ -151,8 +213,9 @@ impl Signals {
     /// How far the residue of a function of unknowns changes while these change by `width`, at the point in memory. `None` for
     /// other functions, and where there are no bounds.
     pub fn spread(&mut self, function: usize, program: &Program, memory: &Memory, width: f64) -> Option<f64> {
-        let Self { signals, courses, values, open } = self;
-        let signal = signals.iter().find(|signal| signal.function == function && signal.needs == Needs::Unknowns)?;
+        let Self { signals, functions, courses, scratch } = self;
+        let has_spread = |signal: &&Signal| signal.needs == Needs::Unknowns && signal.outcome.is_none();
+        let signal = signals.iter().filter(has_spread).find(|signal| signal.function == function)?;
         let around = |courses: &Courses, place: Place| match courses.source(place) {
             Source::State(number) => Bounds::constant(memory.values[program.states[number].value as usize]),
             Source::Unknown(address) => {
@@ -160,7 +223,7 @@ impl Signals {
                 Bounds { value: Interval { low: value - width, high: value + width }, slope: Interval::ALL }
             }
         };
-        let mut search = Search { signal, memory, courses, sign: 1.0, shift: 0.0, zero: 0.0, values, open };
+        let mut search = Search::new(signal, View { memory, functions, courses }, scratch);
         let time = memory.time();
         let value = search.bounds_with(time, time, &around).value;
         let spread = 0.5 * (value.high - value.low);
@@ -183,20 +246,25 @@ impl Signals {
         let is_guessed = most == Needs::Unknowns && self.courses.guess_unknowns(machine, solution);
         let mut are_unknowns_known = false;
         let mut first = None;
-        let Self { signals, courses, values, open } = self;
+        let Self { signals, functions, courses, scratch } = self;
         for signal in signals {
             let function = signal.function;
             let sign = f64::from(roots.status()[function]);
+            if signal.outcome.is_some() && sign <= 0.0 {
+                continue;
+            }
             let (shift, zero) = (roots.shifts()[function], roots.zeros()[function]);
             if signal.needs == Needs::Unknowns && !are_unknowns_known {
-                let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, zero, values, open };
+                let view = View { memory: &machine.memory, functions, courses };
+                let mut search = Search { sign, shift, zero, ..Search::new(signal, view, scratch) };
                 if is_guessed && sign != 0.0 && search.bounds_with(begin, end, &Courses::guessed).value.low > 0.0 {
                     continue;
                 }
                 courses.follow_unknowns(machine, solution)?;
                 are_unknowns_known = true;
             }
-            let mut search = Search { signal, memory: &machine.memory, courses, sign, shift, zero, values, open };
+            let view = View { memory: &machine.memory, functions, courses };
+            let mut search = Search { sign, shift, zero, ..Search::new(signal, view, scratch) };
             search.begin_at_zero(begin);
             let found = search.first(begin, first.unwrap_or(end));
             signal.patience = match found {
@@ -212,18 +280,39 @@ impl Signals {
     }
 }
 
+/// Whether a relation tells that those of a loop have changed (`lang::watch`). Its calls are executed on bounds; other calls are as
+/// smooth as the integrator takes them to be.
+pub fn follows_loop(program: &Program, relation: &Relation) -> bool {
+    let model = program.model();
+    let is_outcome = |id: ExprId| match model.exprs.node(id) {
+        Node::Pre(variable) => model.outcomes.contains(&variable),
+        _ => false,
+    };
+    matches!(relation.kind, RelationKind::Compare { .. })
+        && !model.outcomes.is_empty()
+        && model.exprs.postorder(&[relation.residue]).into_iter().any(is_outcome)
+}
+
+/// What bounds are made from.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    memory: &'a Memory,
+    functions: &'a Functions,
+    courses: &'a Courses,
+}
+
 /// The search for the first crossing of one function.
 struct Search<'a> {
     signal: &'a Signal,
-    memory: &'a Memory,
-    courses: &'a Courses,
+    view: View<'a>,
     /// The status, and what is added to the function.
     sign: f64,
     shift: f64,
     /// How far the function may go from zero, of status zero.
     zero: f64,
-    values: &'a mut Vec<Bounds>,
-    open: &'a mut Vec<(f64, f64)>,
+    /// Statements that may still be executed.
+    effort: u64,
+    scratch: &'a mut Scratch,
 }
 
 enum Found {
@@ -233,16 +322,26 @@ enum Found {
     TooMany,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(signal: &'a Signal, view: View<'a>, scratch: &'a mut Scratch) -> Self {
+        Self { signal, view, sign: 1.0, shift: 0.0, zero: 0.0, effort: MOST_EFFORT, scratch }
+    }
+
     fn first(mut self, begin: f64, end: f64) -> Found {
-        let shortest = (SHORTEST * (end - begin)).max(RESOLUTION * end.abs());
-        self.open.clear();
-        self.open.push((begin, end));
+        let shortest = self.shortest(begin, end);
+        self.scratch.open.clear();
+        self.scratch.open.push((begin, end));
         for _ in 0..self.signal.patience {
-            let Some((a, b)) = self.open.pop() else { return Found::Nothing };
+            let Some((a, b)) = self.scratch.open.pop() else { return Found::Nothing };
+            if self.effort == 0 {
+                return Found::TooMany;
+            }
             let bounds = self.bounds(a, b);
             if bounds.value.low > 0.0 {
                 continue;
+            }
+            if bounds.value.high < 0.0 {
+                return Found::At(b);
             }
             let middle = 0.5 * (a + b);
             let is_short = b - a <= shortest;
@@ -250,17 +349,58 @@ impl Search<'_> {
                 if self.is_far_from_zero(middle, 0.5 * (b - a), bounds.slope) {
                     continue;
                 }
-                self.open.push((middle, b));
-                self.open.push((a, middle));
+                if self.signal.outcome.is_some() && (a, b) == (begin, end) {
+                    self.divide_at_ends(begin, end);
+                    continue;
+                }
+                self.scratch.open.push((middle, b));
+                self.scratch.open.push((a, middle));
                 continue;
             }
             // Where the function is monotone, its end tells; what is too short to be halved has its middle besides.
             let mut places = [middle, b].into_iter().skip(usize::from(!is_short));
             if let Some(place) = places.find(|&place| self.bounds(place, place).value.middle() <= 0.0) {
-                return Found::At(place);
+                return Found::At(if is_short { self.clearly_behind(place, shortest, end) } else { place });
             }
         }
-        if self.open.is_empty() { Found::Nothing } else { Found::TooMany }
+        if self.scratch.open.is_empty() { Found::Nothing } else { Found::TooMany }
+    }
+
+    /// How short pieces become.
+    fn shortest(&self, begin: f64, end: f64) -> f64 {
+        let share = if self.signal.outcome.is_some() { SHORTEST_OF_LOOP } else { SHORTEST };
+        let shortest = (share * (end - begin)).max(RESOLUTION * end.abs());
+        match self.signal.outcome.is_some() && self.signal.needs == Needs::Unknowns {
+            // In shorter ones the doubt about unknowns leaves open what a loop decides.
+            true => shortest.max(self.view.courses.resolution()),
+            false => shortest,
+        }
+    }
+
+    fn divide_at_ends(&mut self, begin: f64, end: f64) {
+        let length = end - begin;
+        let near_begin = ENDS_OF_LOOP.iter().map(|share| begin + share * length);
+        let near_end = ENDS_OF_LOOP.iter().rev().map(|share| end - share * length);
+        let open = &mut self.scratch.open;
+        let first = open.len();
+        let mut last = begin;
+        for place in near_begin.chain(near_end).chain([end]).filter(|&place| place > begin) {
+            open.push((last, place));
+            last = place;
+        }
+        // The last one is looked at first.
+        open[first..].reverse();
+    }
+
+    /// A later time up to which the function certainly stays behind its crossing: right at it errors of the courses decide
+    /// whether it has crossed.
+    fn clearly_behind(&mut self, place: f64, shortest: f64, end: f64) -> f64 {
+        const SHORTER: f64 = 0.1;
+        let mut length = end - place;
+        while length > shortest && self.bounds(place, place + length).value.high >= 0.0 {
+            length *= SHORTER;
+        }
+        if length > shortest { place + length } else { place }
     }
 
     /// What rounding makes of the bounds of a function that begins at zero is no crossing.
@@ -285,18 +425,28 @@ impl Search<'_> {
     }
 
     fn bounds_with(&mut self, a: f64, b: f64, course: &dyn Fn(&Courses, Place) -> Bounds) -> Bounds {
-        self.values.clear();
+        let View { memory, functions, courses } = self.view;
+        let Scratch { values, results, .. } = &mut *self.scratch;
+        values.clear();
         for operation in &self.signal.code {
             let bounds = match *operation {
-                Operation::Course { place, negated: false } => course(self.courses, place),
-                Operation::Course { place, negated: true } => course(self.courses, place).negative(),
-                operation => operation.bounds(self.values, self.memory, Interval { low: a, high: b }),
+                Operation::Course { place, negated: false } => course(courses, place),
+                Operation::Course { place, negated: true } => course(courses, place).negative(),
+                Operation::Call(call) => {
+                    self.signal.calls[call as usize].bounds(functions, values, &mut self.effort, results);
+                    results[0]
+                }
+                Operation::Result(result) => results[result as usize],
+                operation => operation.bounds(values, memory, Interval { low: a, high: b }),
             };
-            self.values.push(bounds);
+            values.push(bounds);
         }
-        let mut result = self.values.last().copied().unwrap_or(Bounds::UNKNOWN);
+        if let Some(outcome) = self.signal.outcome {
+            return outcome.bounds(values, memory);
+        }
+        let mut result = values.last().copied().unwrap_or(Bounds::UNKNOWN);
         if let Some((rounding, side, state)) = self.signal.bound {
-            let (lower, upper) = compile::bounds(rounding, self.memory.values[state as usize]);
+            let (lower, upper) = compile::bounds(rounding, memory.values[state as usize]);
             let bound = if side == Side::Lower { lower } else { upper };
             result.value = result.value.minus(Interval::point(bound));
         }
@@ -307,6 +457,19 @@ impl Search<'_> {
             sign if sign > 0.0 => result,
             sign if sign < 0.0 => result.negative(),
             _ => Bounds::constant(self.zero).minus(result.function(Builtin::Abs)),
+        }
+    }
+}
+
+impl Outcome {
+    /// Positive where it is that of the last event, negative where it is another one, anything where that is not certain.
+    fn bounds(self, values: &[Bounds], memory: &Memory) -> Bounds {
+        let Interval { low, high } = values[self.place as usize].value;
+        // Behind the outcome stands how many relations are zero.
+        let before = (memory.values[self.before as usize] / dae::model::MOST_TOUCHING).floor();
+        match low == high {
+            true => Bounds::constant(if low == before { 1.0 } else { -1.0 }),
+            false => Bounds::UNKNOWN,
         }
     }
 }
@@ -323,9 +486,18 @@ struct Translation<'a> {
     /// The degree of each value as a polynomial of time and courses, and of courses alone.
     degrees: Vec<[u32; 2]>,
     known: FxHashMap<ExprId, u32>,
+    /// Where calls are executed.
+    calls: Option<Calls>,
     depth: u32,
     /// Operations written, those that were taken back among them.
     written: usize,
+}
+
+/// The calls of a function, and the places of their first results.
+#[derive(Default)]
+struct Calls {
+    calls: Vec<RangeCall>,
+    places: FxHashMap<(CallSiteId, ArgsId), u32>,
 }
 
 /// The degree of what is no polynomial.
@@ -366,13 +538,57 @@ impl Translation<'_> {
     }
 
     /// The operations, with the places of their courses.
-    fn finish(mut self, courses: &mut Courses) -> Vec<Operation> {
+    fn finish(mut self, courses: &mut Courses) -> (Vec<Operation>, Vec<RangeCall>) {
         for (place, source) in self.courses {
             if let Operation::Course { place, .. } = &mut self.code[place as usize] {
                 *place = courses.place(source);
             }
         }
-        self.code
+        (self.code, self.calls.map(|calls| calls.calls).unwrap_or_default())
+    }
+
+    /// The outcome of the loop that a residue is about: the last call in it, whose first result that is.
+    fn outcome(&mut self, residue: ExprId) -> Option<Outcome> {
+        let (exprs, layout) = (&self.program.model().exprs, &self.program.layout);
+        let (mut call, mut before) = (None, None);
+        for id in exprs.postorder(&[residue]) {
+            match exprs.node(id) {
+                Node::Call { site, args, .. } => call = Some((site, args)),
+                Node::Pre(variable) if self.program.model().outcomes.contains(&variable) => before = Some(variable),
+                _ => {}
+            }
+        }
+        let ((site, args), before) = (call?, layout.pre(layout.place(before?).slot)?);
+        for &argument in exprs.arguments(args) {
+            self.expression(argument)?;
+        }
+        Some(Outcome { place: self.call(site, args, 0)?, before })
+    }
+
+    /// The place of one of the results of a call.
+    fn call(&mut self, site: CallSiteId, args: ArgsId, output: u32) -> Option<u32> {
+        if let Some(&first) = self.calls.as_ref()?.places.get(&(site, args)) {
+            return Some(first + output);
+        }
+        let exprs = &self.program.model().exprs;
+        let site_of_call = exprs.call_site(site);
+        let arguments = exprs.arguments(args).iter().map(|id| self.known.get(id).copied()).collect::<Option<_>>()?;
+        let results = site_of_call.outputs.iter().map(Shape::scalars).sum::<usize>();
+        let call = RangeCall {
+            function: site_of_call.function,
+            inputs: site_of_call.inputs.clone(),
+            arguments,
+            results: results.max(1),
+        };
+        let calls = &mut self.calls.as_mut()?.calls;
+        calls.push(call);
+        let number = calls.len() as u32 - 1;
+        let first = self.push(Operation::Call(number))?;
+        for result in 1..results as u32 {
+            self.push(Operation::Result(result))?;
+        }
+        self.calls.as_mut()?.places.insert((site, args), first);
+        Some(first + output)
     }
 
     fn operation(&mut self, id: ExprId) -> Option<u32> {
@@ -408,11 +624,13 @@ impl Translation<'_> {
             Node::Builtin(Builtin::FloorEvent | Builtin::CeilEvent | Builtin::DivEvent, _) => {
                 Operation::Kept { address: self.program.layout.relation(id)?.state, negated: false }
             }
+            Node::Call { site, args, output } => return self.call(site, args, output),
             Node::Builtin(function, args) => match *exprs.arguments(args) {
                 [x] if has_bounds(function) => Operation::Function(function, of(x)?),
                 [x, y] if function == Builtin::Min => Operation::Smallest(of(x)?, of(y)?),
                 [x, y] if function == Builtin::Max => Operation::Largest(of(x)?, of(y)?),
                 [x, y] if function == Builtin::Atan2 => Operation::Angle(of(x)?, of(y)?),
+                [x, y] if function == Builtin::Mod => Operation::Modulo(of(x)?, of(y)?),
                 [actual, _] if function == Builtin::Homotopy => return of(actual),
                 [x, positive, negative] if function == Builtin::SemiLinear => {
                     let (x, positive, negative) = (of(x)?, of(positive)?, of(negative)?);
@@ -441,7 +659,8 @@ impl Translation<'_> {
         self.degrees.push([0, 1].map(|which| self.degree(operation, which)));
         self.code.push(operation);
         self.written += 1;
-        let is_short = self.code.len() <= LONGEST && self.written <= MOST_WRITTEN;
+        let longest = if self.calls.is_some() { LONGEST_WITH_CALLS } else { LONGEST };
+        let is_short = self.code.len() <= longest && self.written <= MOST_WRITTEN * longest;
         is_short.then(|| self.code.len() as u32 - 1)
     }
 
@@ -467,7 +686,10 @@ impl Translation<'_> {
             Operation::Choose { condition, then, otherwise } => whatever(of(condition)) + of(then).max(of(otherwise)),
             Operation::Not(a) | Operation::Compare(_, a) | Operation::Function(_, a) => whatever(of(a)),
             Operation::And(a, b) | Operation::Or(a, b) => whatever(of(a).max(of(b))),
-            Operation::Smallest(a, b) | Operation::Largest(a, b) | Operation::Angle(a, b) => whatever(of(a).max(of(b))),
+            Operation::Smallest(a, b) | Operation::Largest(a, b) | Operation::Angle(a, b) | Operation::Modulo(a, b) => {
+                whatever(of(a).max(of(b)))
+            }
+            Operation::Call(_) | Operation::Result(_) => NO_POLYNOMIAL,
         };
         degree.min(NO_POLYNOMIAL)
     }
@@ -520,6 +742,9 @@ impl Translation<'_> {
         self.degrees.truncate(code);
         self.courses.truncate(courses);
         self.known.retain(|_, place| (*place as usize) < code);
+        if let Some(calls) = &mut self.calls {
+            calls.places.retain(|_, place| (*place as usize) < code);
+        }
     }
 
     fn course(&mut self, source: Source, negated: bool) -> Option<u32> {
@@ -566,7 +791,7 @@ impl Operation {
                 let value = memory.values[address as usize];
                 Bounds::constant(if negated { -value } else { value })
             }
-            Operation::Course { .. } => Bounds::UNKNOWN,
+            Operation::Course { .. } | Operation::Call(_) | Operation::Result(_) => Bounds::UNKNOWN,
             Operation::Decided(op, state) => logical(decided(op, memory.values[state as usize])),
             Operation::Compare(op, difference) => compared(op, of(difference).value),
             Operation::Not(a) => Bounds::constant(1.0).minus(of(a)),
@@ -588,6 +813,7 @@ impl Operation {
             Operation::Smallest(a, b) => of(a).smallest(of(b)),
             Operation::Largest(a, b) => of(a).largest(of(b)),
             Operation::Angle(y, x) => of(y).angle(of(x)),
+            Operation::Modulo(x, y) => of(x).modulo(of(y)),
             Operation::Function(function, a) => of(a).function(function),
         }
     }
