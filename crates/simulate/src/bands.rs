@@ -35,6 +35,8 @@ pub struct Bands {
     bands: Vec<f64>,
     /// The least bands of crossing functions, as they were asked for.
     least: Vec<f64>,
+    /// The bands of relations that change without an effect.
+    idle: Vec<f64>,
     /// The largest nominal value in a residue that is integrated; zero for others.
     nominals: Vec<f64>,
     /// The crossing functions of the relations of each system.
@@ -80,6 +82,7 @@ impl Bands {
             given: vec![0; count],
             bands: vec![0.0; count],
             least: vec![PLAIN_BAND; count],
+            idle: vec![0.0; count],
             nominals: Vec::new(),
             widths: vec![0.0; systems.len()],
             behind,
@@ -137,6 +140,11 @@ impl Bands {
         }
     }
 
+    /// The band of a relation that changes without an effect.
+    pub fn set_idle(&mut self, function: usize, width: f64) {
+        self.idle[function] = width;
+    }
+
     /// Freezes the states of all relations at the point in memory.
     pub fn restart(&mut self, machine: &mut Machine, roots: &mut RootFinder, signals: &mut Signals) {
         if self.residues.is_empty() {
@@ -152,6 +160,7 @@ impl Bands {
             let is_plain = *least == PLAIN_BAND && size > 0.0;
             *band = if is_plain { plain_band(size, self.nominals[function]) } else { *least };
         }
+        self.bands.iter_mut().zip(&self.idle).for_each(|(band, idle)| *band = band.max(*idle));
         for (system, functions) in &self.of_system {
             let noise = MARGIN * systems::noise(program, &program.systems[*system], &machine.memory);
             functions.iter().for_each(|&k| self.bands[k] = self.bands[k].max(noise));

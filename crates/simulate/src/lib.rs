@@ -22,6 +22,7 @@ mod events;
 mod exchange;
 mod first_point;
 mod guesses;
+mod idle;
 mod implicit;
 mod influences;
 mod initial;

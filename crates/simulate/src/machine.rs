@@ -55,8 +55,6 @@ pub struct Machine {
     /// How often systems were solved in place, and whether that lost digits: then no system is.
     solved_in_place: u64,
     is_careful: bool,
-    /// The relative error that integration may make.
-    pub tolerance: f64,
     /// Values of parameters in place of those of the program.
     parameters: Arc<[(VarId, f64)]>,
     /// The last trouble of an evaluation that an integrator asked for.
@@ -84,7 +82,6 @@ impl Machine {
             resting: Resting::new(&program),
             solved_in_place: 0,
             is_careful: false,
-            tolerance: 1e-6,
             parameters: Arc::default(),
             trouble: None,
             program,

@@ -17,6 +17,7 @@ use crate::columns::Rows;
 use crate::event_log::{Entry, Journal};
 use crate::events::{self, Aftermath, Names};
 use crate::exchange::exchange;
+use crate::idle::{Horizon, IdleCrossings};
 use crate::initial;
 use crate::limits::Limits;
 use crate::machine::{Machine, Phase, Trouble};
@@ -68,7 +69,7 @@ impl ModeRuntime {
     /// A runtime with the solver that the options name.
     pub fn new(mut machine: Machine, options: &Options) -> Self {
         let method = applicable(options.solver, &machine);
-        machine.tolerance = options.tolerance;
+        machine.systems.tolerance = options.tolerance;
         machine.program.drive(&mut machine.memory, &options.inputs, options.start_time);
         machine.set_parameters(&options.parameters);
         if options.measure {
@@ -82,6 +83,7 @@ impl ModeRuntime {
             integrator: method.integrator(machine.size(), settings(&machine, options)),
             roots,
             bands: Bands::new(program),
+            idle: IdleCrossings::default(),
             signals: Signals::new(program),
             names: Names::new(&machine),
             has_partial_relations: program.has_partial_relations(),
@@ -711,6 +713,8 @@ impl Simulation {
         self.program.record_delays(&mut self.runtime.machine.memory);
         self.clockwork.remember_delayed(&mut self.runtime.machine);
         self.program.save_pre(&mut self.runtime.machine.memory);
+        let ModeRuntime { machine, bands, idle, .. } = &mut *self.runtime;
+        idle.begin(machine, bands, &self.crossings, &self.excursions);
         Ok(())
     }
 
@@ -760,8 +764,10 @@ impl Simulation {
         self.runtime.machine.refresh()?;
         self.runtime.machine.evaluate_outputs()?;
         self.clockwork.forget();
-        let ModeRuntime { machine, roots, bands, signals, .. } = &mut *self.runtime;
+        let horizon = Horizon { interval: self.options.interval, tolerance: self.options.tolerance };
+        let ModeRuntime { machine, roots, bands, signals, idle, names, .. } = &mut *self.runtime;
         machine.branches.begin(&machine.memory, &machine.systems);
+        idle.end(machine, names, bands, roots, &self.crossings, horizon);
         bands.restart(machine, roots, signals);
         Ok(())
     }

@@ -109,6 +109,8 @@ struct Workspace {
     ambiguity: Option<Ambiguity>,
     /// How often other configurations were looked for.
     comparisons: usize,
+    /// The relative error that integration may make.
+    tolerance: f64,
 }
 
 /// What one system has taken.
@@ -129,13 +131,15 @@ pub struct Systems {
     pub shared: Vec<SystemId>,
     /// So many of these are known to leave open nothing that is integrated.
     pub looked_at: usize,
+    /// The relative error that integration may make.
+    pub tolerance: f64,
     measured: bool,
 }
 
 impl Systems {
     pub fn new(program: &Program) -> Self {
         let workspaces = program.systems.ids().map(|_| None).collect();
-        Self { workspaces, shared: Vec::new(), looked_at: 0, measured: false }
+        Self { workspaces, shared: Vec::new(), looked_at: 0, tolerance: 1e-6, measured: false }
     }
 
     /// Systems that are solved whole use the external objects of this memory.
@@ -311,7 +315,9 @@ impl Systems {
         phase: Phase,
     ) -> Result<(), Trouble> {
         let begun = self.measured.then(Instant::now);
+        let tolerance = self.tolerance;
         let workspace = self.workspace(program, system, memory)?;
+        workspace.tolerance = tolerance;
         workspace.note_guesses(memory);
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
@@ -412,6 +418,7 @@ impl Workspace {
             missed: false,
             ambiguity: None,
             comparisons: 0,
+            tolerance: 1e-6,
         })
     }
 

@@ -72,7 +72,7 @@ fn agree(machine: &Machine, tied: &Settings) -> bool {
 
 fn agrees(machine: &Machine, &(variable, value): &(VarId, f64)) -> bool {
     let error = (machine.value(variable) - value).abs();
-    error <= ERRORS * machine.tolerance * (machine.nominal(variable) + value.abs())
+    error <= ERRORS * machine.systems.tolerance * (machine.nominal(variable) + value.abs())
 }
 
 /// How the tied variables change with states, one row for each of them.

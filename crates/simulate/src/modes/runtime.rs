@@ -13,6 +13,7 @@ use crate::bands::Bands;
 use crate::continuity::{Broken, Continuity};
 use crate::events::{self, Names};
 use crate::exchange;
+use crate::idle::IdleCrossings;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::signals::Signals;
 
@@ -22,6 +23,7 @@ pub struct ModeRuntime {
     pub integrator: Box<dyn Integrator>,
     pub roots: RootFinder,
     pub bands: Bands,
+    pub idle: IdleCrossings,
     /// Crossing functions of time alone.
     pub signals: Signals,
     pub names: Names,
@@ -44,6 +46,7 @@ impl Clone for ModeRuntime {
             integrator: self.integrator.clone(),
             roots: self.roots.clone(),
             bands: self.bands.clone(),
+            idle: self.idle.clone(),
             signals: self.signals.clone(),
             names: self.names.clone(),
             has_partial_relations: self.has_partial_relations,

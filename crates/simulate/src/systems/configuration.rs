@@ -284,7 +284,7 @@ impl Workspace {
                             self.compare_with_others(program, system, memory, &search, &candidate, solved)
                         };
                     }
-                    if search.is_nearer(&violations, largest(program, found, memory)) {
+                    if search.is_nearer(&violations, self.nearly() * largest(program, found, memory)) {
                         search.note_nearest(program, found, memory, &self.places, &candidate, &violations);
                         search.take(memory, &self.places, &wanted);
                     }
@@ -369,8 +369,16 @@ impl Workspace {
         found.relations.iter().zip(&self.residues).map(|(&id, residue)| (residue + shift(id)).abs() <= noise).collect()
     }
 
-    /// Takes the configuration that rounding errors alone speak against: those of elements that are nearly ideal are far
-    /// larger than the rounding errors of the unknowns.
+    /// How far errors reach, relative to the largest unknown: rounding errors of elements that are nearly ideal are far larger
+    /// than those of the unknowns. Errors of integration are larger still: a brake that holds has a velocity of this size, and
+    /// between the torques at which it lets go and at which it slides with that velocity nothing agrees with itself.
+    fn nearly(&self) -> f64 {
+        const ROUNDING: f64 = 1e-9;
+        const PART_OF_TOLERANCE: f64 = 1e-2;
+        (PART_OF_TOLERANCE * self.tolerance).max(ROUNDING)
+    }
+
+    /// Takes the configuration that errors alone speak against.
     fn take_nearest(
         &mut self,
         program: &Program,
@@ -546,11 +554,9 @@ impl Search {
         self.seen.insert(key)
     }
 
-    /// Whether a solution violates its configuration so little that rounding may be why, and less than others.
+    /// Whether a solution violates its configuration so little that errors may be why, and less than others.
     fn is_nearer(&self, violations: &[f64], largest: f64) -> bool {
-        /// Relative to the largest unknown.
-        const NEARLY: f64 = 1e-9;
-        let least = self.nearest.as_ref().map_or(NEARLY * largest, |(least, _)| *least);
+        let least = self.nearest.as_ref().map_or(largest, |(least, _)| *least);
         let most = most(violations);
         most > 0.0 && most < least
     }
