@@ -117,3 +117,20 @@ fn troughs() {
         assert_near(end, 1.0, 1e-3);
     }
 }
+
+/// An oscillator that begins with what rounding left of a zero, and that rounding goes on to shake, is not followed.
+#[test]
+fn what_rounding_leaves_at_the_start_is_no_seed() {
+    let text = |start: f64| {
+        format!(
+            "model M Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+             Real y(start = {start:e}, fixed = true), w(start = 0, fixed = true);
+             equation der(x) = v; der(v) = -x; der(y) = w; der(w) = -y + (sin(x)^2 + cos(x)^2 - 1); end M;"
+        )
+    };
+    for solver in ["auto", "bdf", "esdirk"] {
+        let steps = |start: f64| run_with(&text(start), settings(solver, 3.0, 1e-6)).statistics.steps;
+        let (noise, rest) = (steps(6e-18), steps(0.0));
+        assert!(noise <= 2 * rest + 20, "{solver}: {noise} {rest}");
+    }
+}

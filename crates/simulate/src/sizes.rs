@@ -21,6 +21,8 @@ use crate::machine::Machine;
 
 /// States that begin below this are looked at. Errors beside 1 are small enough for others.
 const SMALL: f64 = 1e-2;
+/// What is smaller may be what rounding left of a zero.
+const LEAST_SEED: f64 = 1e-14;
 /// A state that an event makes smaller than its size by this factor begins anew.
 const SMALLER: f64 = 0.1;
 /// Nothing grows by more powers of e than this during a run, or it leaves the range of numbers.
@@ -339,7 +341,7 @@ impl Sizes {
         let time_scale = if rate * longest > 1.0 { 1.0 / rate } else { longest };
         let rounding = point.rounding(longest.max(LONG_STEP * time_scale));
         let least = |place: usize| {
-            let least = if x[place] == 0.0 { LEAST_ERROR } else { 0.0 };
+            let least = if x[place].abs() < LEAST_SEED { LEAST_ERROR } else { 0.0 };
             let moved = x[place].abs().max(time_scale * point.slopes[place].abs());
             moved.max(rounding[place].max(least) / extent.tolerance)
         };
@@ -391,9 +393,9 @@ fn seeds(point: &Point, open: &[bool], extent: Extent) -> Vec<bool> {
     let Point { x, .. } = point;
     let influences = point.influences();
     let decays = influences.decaying();
-    let is_seed = |place: usize| open[place] && x[place] != 0.0 && x[place].abs() < SMALL && !decays[place];
+    let is_seed = |place: usize| open[place] && (LEAST_SEED..SMALL).contains(&x[place].abs()) && !decays[place];
     let mut seeds: Vec<bool> = (0..x.len()).map(is_seed).collect();
-    let is_at_rest = |place: usize| open[place] && x[place] == 0.0 && !seeds[place];
+    let is_at_rest = |place: usize| open[place] && x[place].abs() < LEAST_SEED;
     let resting: Vec<bool> = (0..x.len()).map(is_at_rest).collect();
     if x.len() > MOST_SEARCHED || !resting.contains(&true) {
         return seeds;
