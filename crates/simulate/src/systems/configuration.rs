@@ -27,6 +27,11 @@ const MOST_FAILURES: usize = 12;
 /// Configurations that are tried by every means.
 const MOST_THOROUGH: usize = 32;
 
+/// How far rounding errors of elements that are nearly ideal reach, relative to the largest unknown: they are far larger than
+/// those of the unknowns. Errors of integration are larger still: a brake that holds has a velocity of the size of the
+/// tolerance, and between the torques at which it lets go and at which it slides with that velocity nothing agrees with itself.
+const ROUNDING: f64 = 1e-9;
+
 impl Workspace {
     /// Finds relations, discrete unknowns and continuous unknowns that agree: the present configuration, those that
     /// solutions ask for, and where these lead nowhere every combination.
@@ -254,7 +259,7 @@ impl Workspace {
             // trigger with feedback, both of its sides contradict themselves by rounding errors, and another one holds.
             let next = next.or_else(|| if search.is_small() { search.next() } else { None });
             if next.is_none()
-                && let Some(solved) = self.take_nearest(program, system, memory, &mut search)?
+                && let Some(solved) = self.take_nearest(program, system, memory, &mut search, ROUNDING)?
             {
                 return Ok(solved);
             }
@@ -284,8 +289,9 @@ impl Workspace {
                             self.compare_with_others(program, system, memory, &search, &candidate, solved)
                         };
                     }
-                    if search.is_nearer(&violations, self.nearly() * largest(program, found, memory)) {
-                        search.note_nearest(program, found, memory, &self.places, &candidate, &violations);
+                    if search.is_nearer(&violations, largest(program, found, memory)) {
+                        let share = most(&violations) / largest(program, found, memory);
+                        search.note_nearest(program, found, memory, &self.places, &candidate, share);
                         search.take(memory, &self.places, &wanted);
                     }
                     search.follow(&candidate, &wanted, &violations);
@@ -298,6 +304,11 @@ impl Workspace {
                     write(memory, &found.slots, &search.start);
                 }
             }
+        }
+        if reach == Reach::All
+            && let Some(solved) = self.take_nearest(program, system, memory, &mut search, self.tolerance)?
+        {
+            return Ok(solved);
         }
         search.give_up(memory, &self.places, found)
     }
@@ -369,15 +380,6 @@ impl Workspace {
         found.relations.iter().zip(&self.residues).map(|(&id, residue)| (residue + shift(id)).abs() <= noise).collect()
     }
 
-    /// How far errors reach, relative to the largest unknown: rounding errors of elements that are nearly ideal are far larger
-    /// than those of the unknowns. Errors of integration are larger still: a brake that holds has a velocity of this size, and
-    /// between the torques at which it lets go and at which it slides with that velocity nothing agrees with itself.
-    fn nearly(&self) -> f64 {
-        const ROUNDING: f64 = 1e-9;
-        const PART_OF_TOLERANCE: f64 = 1e-2;
-        (PART_OF_TOLERANCE * self.tolerance).max(ROUNDING)
-    }
-
     /// Takes the configuration that errors alone speak against.
     fn take_nearest(
         &mut self,
@@ -385,9 +387,11 @@ impl Workspace {
         system: SystemId,
         memory: &mut Memory,
         search: &mut Search,
+        errors: f64,
     ) -> Result<Option<Solved>, Reason> {
         // Where a configuration has no solution it may be that one which is called for.
-        let Some((_, candidate)) = search.nearest.take().filter(|_| search.first_failure.is_none()) else {
+        let nearest = search.nearest.take_if(|(share, _)| *share < errors);
+        let Some((_, candidate)) = nearest.filter(|_| search.first_failure.is_none()) else {
             return Ok(None);
         };
         search.take(memory, &self.places, &candidate);
@@ -484,7 +488,7 @@ struct Search {
     asked_for: Vec<u64>,
     first_failure: Option<Reason>,
     failures: usize,
-    /// The configuration that is least violated, and by how much, if that may be rounding.
+    /// The configuration that is least violated, and by how much, relative to the largest unknown.
     nearest: Option<(f64, Vec<f64>)>,
     /// The entries of a configuration that are states of comparisons of unknowns; others are decided outside.
     comparisons: Vec<usize>,
@@ -554,11 +558,11 @@ impl Search {
         self.seen.insert(key)
     }
 
-    /// Whether a solution violates its configuration so little that errors may be why, and less than others.
+    /// Whether a solution violates its configuration less than others.
     fn is_nearer(&self, violations: &[f64], largest: f64) -> bool {
-        let least = self.nearest.as_ref().map_or(largest, |(least, _)| *least);
+        let least = self.nearest.as_ref().map_or(1.0, |(least, _)| *least);
         let most = most(violations);
-        most > 0.0 && most < least
+        most > 0.0 && most < least * largest
     }
 
     /// Remembers a configuration if its discrete unknowns are what its relations say.
@@ -569,12 +573,12 @@ impl Search {
         memory: &mut Memory,
         places: &[ConfigurationEntry],
         candidate: &[f64],
-        violations: &[f64],
+        share: f64,
     ) {
         self.take(memory, places, candidate);
         let evaluated = found.discrete_code.is_none_or(|chunk| program.run_chunk(chunk, memory).is_ok());
         if evaluated && key(&configuration(memory, places)) == key(candidate) {
-            self.nearest = Some((most(violations), candidate.to_vec()));
+            self.nearest = Some((share, candidate.to_vec()));
         }
     }
 
