@@ -541,6 +541,7 @@ impl<'a> Builder<'a> {
             .map(|assignment| Statement { checked: false, ..self.statement(assignment) })
             .collect();
         let discrete_code = if discrete.is_empty() { None } else { Some(self.chunk(&discrete, mode)?) };
+        let following_code = self.following(&discrete, mode)?;
         let has_relations =
             self.chunks[residuals].ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. }));
         let frozen = if has_relations {
@@ -564,6 +565,7 @@ impl<'a> Builder<'a> {
             discrete: system.discrete.iter().map(|assignment| assignment.variable).collect(),
             discrete_equations: system.discrete.iter().filter_map(|assignment| assignment.equation).collect(),
             discrete_code,
+            following_code,
             has_own_edge: has_own_edge(&self.model.exprs, &system.discrete),
             relations,
             residues,
@@ -571,6 +573,19 @@ impl<'a> Builder<'a> {
             jacobian,
             tangent: None,
         }))
+    }
+
+    /// The code of those discrete unknowns that follow from others without a relation, where some have one.
+    fn following(&mut self, discrete: &[Statement], mode: Mode) -> Result<Option<ChunkId>, Diagnostic> {
+        let mut following = Vec::new();
+        for statement in discrete {
+            let code = self.lowered(std::slice::from_ref(statement), mode)?;
+            if !code.ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. })) {
+                following.push(statement.clone());
+            }
+        }
+        let is_needed = !following.is_empty() && following.len() < discrete.len();
+        is_needed.then(|| self.chunk(&following, mode)).transpose()
     }
 
     /// The relations that some pieces of code update.

@@ -123,6 +123,8 @@ pub struct System {
     pub discrete_equations: Vec<EqId>,
     /// The code that computes them.
     pub discrete_code: Option<ChunkId>,
+    /// The code of those that follow from others without a relation, where some have one.
+    pub following_code: Option<ChunkId>,
     /// The rising edge of a discrete unknown decides about discrete unknowns: a when clause whose condition depends on what it
     /// assigns.
     pub has_own_edge: bool,

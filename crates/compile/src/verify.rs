@@ -404,7 +404,7 @@ impl Usage {
 
 fn chunks_of(system: &System) -> impl Iterator<Item = ChunkId> {
     let (JacobianCode::Entries(jacobian) | JacobianCode::Directions(jacobian)) = system.jacobian;
-    let others = [system.discrete_code, system.residues, system.tangent];
+    let others = [system.discrete_code, system.following_code, system.residues, system.tangent];
     [system.residuals, jacobian].into_iter().chain(others.into_iter().flatten())
 }
 

@@ -91,6 +91,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 30,
     },
     Family {
+        name: "friction",
+        about: "motors with dry friction behind a gear and a spring, against an integration with the motor's own velocity",
+        case: crate::friction::case,
+        tested: 25,
+    },
+    Family {
         name: "functions",
         about: "functions and algorithms wherever they stand, against an interpreter of their own",
         case: crate::functions::case,

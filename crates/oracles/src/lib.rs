@@ -25,6 +25,7 @@ mod dense;
 mod descriptor;
 mod diodes;
 mod discrete;
+mod friction;
 mod functions;
 mod gears;
 mod growth;

@@ -83,6 +83,7 @@ impl Workspace {
     fn settle(&mut self, program: &Program, system: SystemId, memory: &mut Memory) -> Result<Solved, Reason> {
         self.decide_by_start_values(program, system, memory);
         self.decide_outside(program, system, memory);
+        self.follow_others(program, system, memory);
         // Other ways to a solution are long: every configuration that is asked for has its first try before one has them all.
         let first = self.find_quickly(program, system, memory);
         let Err(reason) = first else { return first };
@@ -165,6 +166,15 @@ impl Workspace {
             let residue = residue + memory.values[relation.shift() as usize];
             let state = &mut memory.values[relation.state as usize];
             *state = wanted_state(relation.kind, *state, residue, outside_noise(relation.class));
+        }
+    }
+
+    /// Discrete unknowns that follow from others without a relation are what these say: at an event in which a sliding brake
+    /// comes to rest, what its friction was compared with before says nothing about whether it sticks.
+    fn follow_others(&mut self, program: &Program, system: SystemId, memory: &mut Memory) {
+        if let Some(chunk) = program.systems[system].following_code.filter(|_| !memory.is_initial()) {
+            // What cannot be evaluated fails with the others.
+            let _ = program.run_chunk(chunk, memory);
         }
     }
 
