@@ -182,6 +182,9 @@ impl Esdirk {
         self.resume.clear();
         self.control.restart(t);
         self.jacobian_is_current = false;
+        // The Jacobian from before the event may converge otherwise behind it.
+        self.rate = 0.5;
+        self.rate_size = f64::INFINITY;
         if slope_is_known {
             std::mem::swap(&mut self.slopes[0], &mut self.base);
             return Ok(());
