@@ -21,6 +21,7 @@ mod event_log;
 mod events;
 mod exchange;
 mod first_point;
+mod future;
 mod guesses;
 mod idle;
 mod implicit;

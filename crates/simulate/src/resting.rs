@@ -8,6 +8,7 @@
 
 use compile::{Memory, Program, RelationId, RelationKind, SectionStep, SystemId};
 
+use crate::future::Future;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
 use crate::systems;
@@ -163,30 +164,17 @@ fn follow(machine: &mut Machine, at_zero: &mut [AtZero]) {
     let program = &machine.program.clone();
     let before = machine.memory.values.clone();
     let (time, (first, last)) = (machine.memory.time(), machine.resting.horizon);
-    let size = program.states.len();
-    let (mut x, mut slope, mut later, mut point) = (vec![0.0; size], vec![0.0; size], vec![0.0; size], vec![0.0; size]);
     let evaluate = |machine: &mut Machine, time: f64, x: &[f64]| -> Result<(), Trouble> {
         machine.unsettle();
         machine.evaluate(time, x)?;
         // Some systems are there for results only.
         machine.run(|sections| &sections.outputs, Phase::Frozen)
     };
-    program.read_states(&machine.memory, &mut x);
-    let mut outcome = evaluate(machine, time, &x);
-    program.read_derivatives(&machine.memory, &mut slope);
+    let mut future = Future::default();
+    let mut outcome = future.begin(machine, time, evaluate);
     let mut step = first;
     while outcome.is_ok() && step <= last && at_zero.iter().any(|one| one.side == 0.0) {
-        // Heun's method: exact to the second derivative, which decides where the first is zero.
-        point.iter_mut().zip(x.iter().zip(&slope)).for_each(|(point, (x, slope))| *point = x + step * slope);
-        outcome = evaluate(machine, time + step, &point);
-        if outcome.is_err() {
-            break;
-        }
-        program.read_derivatives(&machine.memory, &mut later);
-        let slopes = slope.iter().zip(&later);
-        let ends = x.iter().zip(slopes).map(|(x, (slope, later))| x + 0.5 * step * (slope + later));
-        point.iter_mut().zip(ends).for_each(|(point, end)| *point = end);
-        outcome = evaluate(machine, time + step, &point);
+        outcome = future.evaluate(machine, time, step, evaluate);
         if outcome.is_ok() {
             step *= look(machine, at_zero);
         }

@@ -9,6 +9,7 @@ use dae::VarId;
 use super::left::{Left, Sizes};
 use super::restart::Jump;
 use super::runtime::ModeRuntime;
+use crate::future::Future;
 use crate::machine::{Machine, Phase, Trouble};
 
 /// Residues below this, relative to the magnitudes of what is in them, are zero at first.
@@ -83,10 +84,7 @@ pub struct Scratch {
     /// By the relations of the runtime.
     pub reasons: Vec<Reason>,
     before: Vec<f64>,
-    x: Vec<f64>,
-    slope: Vec<f64>,
-    later: Vec<f64>,
-    point: Vec<f64>,
+    future: Future,
     there: Vec<f64>,
 }
 
@@ -290,30 +288,13 @@ fn follow(
     if open.is_empty() {
         return;
     }
-    let Scratch { residues, scales, wanted, reasons, before, x, slope, later, point, there, .. } = scratch;
+    let Scratch { residues, scales, wanted, reasons, before, future, there, .. } = scratch;
     before.clone_from(&runtime.machine.memory.values);
     let (time, program) = (runtime.machine.memory.time(), &runtime.machine.program.clone());
-    for values in [&mut *x, slope, later, point] {
-        values.resize(program.states.len(), 0.0);
-    }
-    program.read_states(&runtime.machine.memory, x);
     let mut step = horizon.first;
-    let mut outcome = runtime.machine.evaluate(time, x);
-    program.read_derivatives(&runtime.machine.memory, slope);
+    let mut outcome = future.begin(&mut runtime.machine, time, Machine::evaluate);
     while outcome.is_ok() && !open.is_empty() && step <= horizon.last {
-        // Heun's method: exact to the second derivative, which decides where the first is zero.
-        for (point, (x, slope)) in point.iter_mut().zip(x.iter().zip(&*slope)) {
-            *point = x + step * slope;
-        }
-        outcome = runtime.machine.evaluate(time + step, point);
-        if outcome.is_err() {
-            break;
-        }
-        program.read_derivatives(&runtime.machine.memory, later);
-        for (point, (x, (slope, later))) in point.iter_mut().zip(x.iter().zip(slope.iter().zip(&*later))) {
-            *point = x + 0.5 * step * (slope + later);
-        }
-        outcome = runtime.machine.evaluate(time + step, point);
+        outcome = future.evaluate(&mut runtime.machine, time, step, Machine::evaluate);
         if outcome.is_err() {
             break;
         }
