@@ -118,6 +118,24 @@ impl Network {
         format!("package P\n{PARTS}model M\n{declarations}equation\n{equations}end M;\nend P;\n")
     }
 
+    /// Whether the steps of the oracle are short beside the times between the instants at which switches turn, and from these
+    /// to the next comparison.
+    fn is_resolved(&self) -> bool {
+        const LEAST: f64 = 40.0 * STOP / STEPS as f64;
+        let mut turns = Vec::new();
+        for element in &self.elements {
+            if let Kind::Switch { w, phase } = element.kind {
+                let turn = |k: u32| (f64::from(k) * std::f64::consts::PI - phase) / w;
+                turns.extend((0..20).map(turn).filter(|time| (0.0..=STOP).contains(time)));
+            }
+        }
+        let compared = (1..=COMPARED).map(|place| place as f64 * STOP / COMPARED as f64);
+        let mut ends: Vec<f64> = turns.iter().copied().chain(compared).collect();
+        ends.sort_unstable_by(f64::total_cmp);
+        let is_long = |&turn: &f64| ends.iter().find(|&&end| end > turn).is_none_or(|end| end - turn > LEAST);
+        turns.iter().all(is_long)
+    }
+
     /// The solution, if it does not depend on how a diode's resistance compares with a switch's: nothing in the model says
     /// how an impulse divides between them.
     fn determined(&mut self) -> Option<Vec<Vec<f64>>> {
@@ -233,6 +251,9 @@ pub fn case(random: &mut Rng) -> Case {
         let has_state = |element: &Element| matches!(element.kind, Kind::Capacitor(_) | Kind::Inductor(_));
         let switches = |element: &Element| matches!(element.kind, Kind::Switch { .. } | Kind::Diode);
         if !network.elements.iter().any(has_state) || !network.elements.iter().any(switches) {
+            continue;
+        }
+        if !network.is_resolved() {
             continue;
         }
         if let Some(rows) = network.determined() {
