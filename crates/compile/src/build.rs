@@ -581,7 +581,7 @@ impl<'a> Builder<'a> {
         for statement in discrete {
             let code = self.lowered(std::slice::from_ref(statement), mode)?;
             if !code.ops.iter().any(|op| matches!(op, Op::Relate { .. } | Op::Round { .. })) {
-                following.push(statement.clone());
+                following.push(*statement);
             }
         }
         let is_needed = !following.is_empty() && following.len() < discrete.len();

@@ -296,11 +296,6 @@ impl Program {
             .map(|&(slot, _)| slot)
     }
 
-    /// Addresses of variables whose left limits are remembered.
-    pub fn remembered(&self) -> impl Iterator<Item = Address> {
-        self.pre_pairs.iter().map(|&(slot, _)| slot)
-    }
-
     /// Runs one piece of code; whether that was machine code.
     pub(crate) fn execute(&self, chunk: ChunkId, memory: &mut Memory) -> bool {
         let (values, mut runtime) = Runtime::new(self, &self.pool.calls, memory);

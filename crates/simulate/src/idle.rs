@@ -15,8 +15,10 @@ use crate::bands::Bands;
 use crate::events::{self, Names};
 use crate::machine::Machine;
 
-/// A residue that went no further than this, relative to the largest that it ever had, hardly left zero.
-const FAINT: f64 = 1e-9;
+/// A residue that went no further than this, relative to the largest that it ever had, hardly left zero: rounding errors of
+/// large systems, and a part of the tolerance of integration.
+const ROUNDING: f64 = 1e-9;
+const PART_OF_TOLERANCE: f64 = 0.1;
 /// So many such crossings in a row widen the band.
 const PATIENCE: u32 = 3;
 /// The band, relative to how far the residue went.
@@ -51,7 +53,8 @@ pub struct Horizon {
 impl IdleCrossings {
     /// Left limits of an event are in memory. Crossings come with how far their residues went, relative to the largest.
     pub fn begin(&mut self, machine: &Machine, bands: &mut Bands, crossings: &[Crossing], excursions: &[f64]) {
-        self.before = excursions.iter().any(|&excursion| excursion < FAINT).then(|| Before::new(machine));
+        let faint = faint(machine.systems.tolerance);
+        self.before = excursions.iter().any(|&excursion| excursion < faint).then(|| Before::new(machine));
         if self.before.is_none() && !self.counts.is_empty() {
             crossings.iter().for_each(|crossing| self.count(bands, crossing.function, None));
         }
@@ -69,11 +72,12 @@ impl IdleCrossings {
     ) {
         let Some(before) = self.before.take() else { return };
         let is_idle = before.agrees(machine, names, horizon);
+        let faint = faint(horizon.tolerance);
         self.counts.resize(machine.program.roots.len(), 0);
         for crossing in crossings {
             let (largest, excursion) = roots.sizes(crossing.function);
-            let is_faint = is_idle && excursion < FAINT * largest;
-            let width = is_faint.then(|| (WIDTH * excursion).min(FAINT * largest));
+            let is_faint = is_idle && excursion < faint * largest;
+            let width = is_faint.then(|| (WIDTH * excursion).min(faint * largest));
             self.count(bands, crossing.function, width);
         }
     }
@@ -88,6 +92,10 @@ impl IdleCrossings {
             None => bands.set_idle(function, 0.0),
         }
     }
+}
+
+fn faint(tolerance: f64) -> f64 {
+    (PART_OF_TOLERANCE * tolerance).max(ROUNDING)
 }
 
 impl Before {
@@ -105,7 +113,7 @@ impl Before {
             return false;
         }
         let now = Self::new(machine);
-        let is_same_discrete = self.program.remembered().all(|slot| {
+        let is_same_discrete = (0..self.program.layout.tangible).all(|slot| {
             let (before, now) = (self.values[slot as usize], now.values[slot as usize]);
             before.to_bits() == now.to_bits() || !events::is_discrete(machine, names, slot)
         });

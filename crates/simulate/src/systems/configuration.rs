@@ -28,9 +28,16 @@ const MOST_FAILURES: usize = 12;
 const MOST_THOROUGH: usize = 32;
 
 /// How far rounding errors of elements that are nearly ideal reach, relative to the largest unknown: they are far larger than
-/// those of the unknowns. Errors of integration are larger still: a brake that holds has a velocity of the size of the
-/// tolerance, and between the torques at which it lets go and at which it slides with that velocity nothing agrees with itself.
+/// those of the unknowns.
 const ROUNDING: f64 = 1e-9;
+
+/// Errors of integration are larger still: a brake that holds behind a gear has a velocity of many times the tolerance, and
+/// between the torques at which it lets go and at which it slides with that velocity nothing agrees with itself.
+fn errors_of_integration(tolerance: f64) -> f64 {
+    const TIMES: f64 = 100.0;
+    const MOST: f64 = 1e-3;
+    (TIMES * tolerance).clamp(ROUNDING, MOST)
+}
 
 impl Workspace {
     /// Finds relations, discrete unknowns and continuous unknowns that agree: the present configuration, those that
@@ -316,7 +323,8 @@ impl Workspace {
             }
         }
         if reach == Reach::All
-            && let Some(solved) = self.take_nearest(program, system, memory, &mut search, self.tolerance)?
+            && let Some(solved) =
+                self.take_nearest(program, system, memory, &mut search, errors_of_integration(self.tolerance))?
         {
             return Ok(solved);
         }
