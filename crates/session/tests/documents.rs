@@ -9,19 +9,28 @@ use algebra::{Field, Rational};
 use expect_test::{Expect, expect};
 use fastrand::Rng;
 use session::{Disk, Document, Request, Session};
+use transform::Aliases;
 
-fn document(path: &str, text: Option<&str>, document: Document) -> String {
+fn document(path: &str, text: Option<&str>, kind: Document) -> String {
+    document_with(path, text, kind, Aliases::Eliminate)
+}
+
+fn document_with(path: &str, text: Option<&str>, document: Document, aliases: Aliases) -> String {
     let mut session = Session::new(Box::new(Disk));
     session.replace_text(path, text.map(Into::into));
-    let request = Request { target: path.to_owned(), ..Request::default() };
+    let transform = transform::Options { aliases, ..transform::Options::default() };
+    let request = Request { target: path.to_owned(), transform, ..Request::default() };
     let schedule = session.flatten(&request).and_then(|model| session.structure(model));
     let said: String = session.diagnostics.iter().map(|diagnostic| diagnostic.render(session.sources())).collect();
     document.of(&schedule.unwrap_or_else(|failed| panic!("{failed:?}: {said}\n{text:?}")))
 }
 
+fn path_of_example(file: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dymola-1993").join(file).display().to_string()
+}
+
 fn example(file: &str, kind: Document) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dymola-1993").join(file);
-    document(&path.display().to_string(), None, kind)
+    document(&path_of_example(file), None, kind)
 }
 
 /// The values that formulas are read into.
@@ -250,23 +259,33 @@ fn agrees_with_paper(listing: &str, meaning: &[(&str, &str)], paper: &[(&str, &s
     }
 }
 
+const SWITCH_CIRCUIT: [(&str, &str); 9] = [
+    ("Q105", "OpenSw - 1"),
+    ("Q106", "R1.R * Q105"),
+    ("Q107", "Q106 + OpenSw"),
+    ("Q108", "R1.R * OpenSw"),
+    ("R1.u", "(Q106 * C.Va - Q106 * C.Vb + Q108 * i)/Q107"),
+    ("R1.i", "(Q105 * C.Va - Q105 * C.Vb + OpenSw * i)/Q107"),
+    ("Sw.i", "(Q105 * C.Vb + Q106 * i - Q105 * C.Va)/Q107"),
+    ("Sw.u", "(OpenSw * C.Vb + Q108 * i - OpenSw * C.Va)/Q107"),
+    ("Sw.Va", "(OpenSw * C.Vb + Q108 * i + Q106 * C.Va)/Q107"),
+];
+const SWITCH_UNKNOWNS: [&str; 5] = ["R1.u", "R1.i", "Sw.i", "Sw.u", "Sw.Va"];
+
 #[test]
 fn the_switch_circuit_is_solved_as_in_the_paper() {
     let listing = example("switch_circuit.dym", Document::Dymola);
-    let paper = [
-        ("Q105", "OpenSw - 1"),
-        ("Q106", "R1.R * Q105"),
-        ("Q107", "Q106 + OpenSw"),
-        ("Q108", "R1.R * OpenSw"),
-        ("R1.u", "(Q106 * C.Va - Q106 * C.Vb + Q108 * i)/Q107"),
-        ("R1.i", "(Q105 * C.Va - Q105 * C.Vb + OpenSw * i)/Q107"),
-        ("Sw.i", "(Q105 * C.Vb + Q106 * i - Q105 * C.Va)/Q107"),
-        ("Sw.u", "(OpenSw * C.Vb + Q108 * i - OpenSw * C.Va)/Q107"),
-        ("Sw.Va", "(OpenSw * C.Vb + Q108 * i + Q106 * C.Va)/Q107"),
-    ];
     // The potential of the reference point is zero.
     let meaning = [("OpenSw", "Sw.OpenSw"), ("C.Vb", "0"), ("C.Va", "C.u")];
-    agrees_with_paper(&listing, &meaning, &paper, &["R1.u", "R1.i", "Sw.i", "Sw.u", "Sw.Va"]);
+    agrees_with_paper(&listing, &meaning, &SWITCH_CIRCUIT, &SWITCH_UNKNOWNS);
+}
+
+/// With all variables of the connections, potentials are relative to any reference.
+#[test]
+fn the_switch_circuit_with_all_its_potentials() {
+    let listing = document_with(&path_of_example("switch_circuit.dym"), None, Document::Dymola, Aliases::Keep);
+    let meaning = [("OpenSw", "Sw.OpenSw"), ("C.Vb", "R1.Vb"), ("C.Va", "Sw.Vb"), ("i", "n1.i - I0.A.i")];
+    agrees_with_paper(&listing, &meaning, &SWITCH_CIRCUIT, &SWITCH_UNKNOWNS);
 }
 
 #[test]
