@@ -58,6 +58,7 @@ impl ScheduleBuilder {
             ty,
             variability,
             causality: Causality::Local,
+            prefix: Causality::Local,
             binding: None,
             attributes: Arc::new(Attributes { start, ..Attributes::default() }),
             protected: false,

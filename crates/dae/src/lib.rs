@@ -21,7 +21,6 @@ pub mod known;
 mod latex;
 pub mod model;
 mod modelica;
-mod open_loop;
 mod path;
 pub mod print;
 mod rewrite;
@@ -49,7 +48,6 @@ pub use model::{
     OriginKind, StateSelect, VarId, Variability, Variable, VariableType, WhenClause,
 };
 pub use modelica::{BEHIND, modelica_text, text_terms};
-pub use open_loop::open_at;
 pub use path::{PathId, Paths};
 pub use rewrite::{Dependencies, Memo};
 pub use solve_for::{Pivot, Solution};

@@ -91,6 +91,8 @@ pub struct Variable {
     pub variability: Variability,
     /// What it is for the outside.
     pub causality: Causality,
+    /// `input` or `output` as declared, in components too: which side of it gives the value.
+    pub prefix: Causality,
     /// Of parameters and constants. The declaration equations of others are equations.
     pub binding: Option<ExprId>,
     /// Shared by all elements of an array where they are equal.
@@ -117,6 +119,7 @@ impl Variable {
             ty,
             variability,
             causality: Causality::Local,
+            prefix: Causality::Local,
             binding: None,
             attributes: Arc::default(),
             protected: true,

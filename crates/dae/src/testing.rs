@@ -144,6 +144,7 @@ impl Reader {
             ty: VariableType::Real,
             variability: Variability::Continuous,
             causality: Causality::Local,
+            prefix: Causality::Local,
             binding: None,
             attributes: Arc::default(),
             protected: false,

@@ -98,9 +98,14 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
     let is_top = is_at_top(elaborator, &chain);
     // What has a value in the model is not asked from outside of it.
     let is_bound = elaborator.instances.binding(part.component).is_some();
-    let causality = match elaborator.instances.direction(part.component) {
-        ast::Direction::Input if is_top && !is_protected && !is_bound => Causality::Input,
-        ast::Direction::Output if is_top && !is_protected => Causality::Output,
+    let prefix = match elaborator.instances.direction(part.component) {
+        ast::Direction::Input => Causality::Input,
+        ast::Direction::Output => Causality::Output,
+        _ => Causality::Local,
+    };
+    let causality = match prefix {
+        Causality::Input if is_top && !is_protected && !is_bound => Causality::Input,
+        Causality::Output if is_top && !is_protected => Causality::Output,
         _ => Causality::Local,
     };
     let node = elaborator.instances.component(part.component);
@@ -109,6 +114,7 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
         ty,
         variability,
         causality,
+        prefix,
         binding: None,
         attributes: Arc::default(),
         protected: is_protected,

@@ -84,6 +84,7 @@ impl Expander<'_> {
             ty: VariableType::Integer,
             variability: Variability::Discrete,
             causality: dae::Causality::Local,
+            prefix: dae::Causality::Local,
             binding: None,
             attributes: Arc::new(Attributes { start, fixed, ..Attributes::default() }),
             protected: true,

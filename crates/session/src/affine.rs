@@ -348,7 +348,11 @@ impl<'a> Symbols<'a> {
         Ok(match (is_fixed, is_number) {
             (true, true) => Value::Number(self.parameter(variable)),
             (true, false) if declared.ty == VariableType::Boolean => match (self.value)(variable) {
-                Some(value) => Value::Truth(value != 0.0),
+                Some(value) => {
+                    let name = self.model.variable_name(variable);
+                    self.hold(if value != 0.0 { name } else { format!("not {name}") });
+                    Value::Truth(value != 0.0)
+                }
                 None => Value::Changing { continuous: false },
             },
             (true, false) => {
@@ -384,11 +388,16 @@ impl<'a> Symbols<'a> {
         if difference.as_number().is_none() {
             let text = self.model.expression_text(id);
             let text = if holds { text } else { format!("not ({text})") };
-            if !self.conditions.contains(&text) {
-                self.conditions.push(text);
-            }
+            self.hold(text);
         }
         Ok(Value::Truth(holds))
+    }
+
+    /// Notes a condition that was decided at the values of the parameters.
+    fn hold(&mut self, text: String) {
+        if !self.conditions.contains(&text) {
+            self.conditions.push(text);
+        }
     }
 
     /// A function that is not rational: a symbol where its arguments are constant.
@@ -443,7 +452,8 @@ fn joined(one: Value, other: Value, absorbing: bool) -> Value {
     }
 }
 
-fn number_of(model: &Model, variable: VarId, value: f64) -> dae::Value {
+/// The value of a variable in its type.
+pub(crate) fn number_of(model: &Model, variable: VarId, value: f64) -> dae::Value {
     match model.variables[variable].ty {
         VariableType::Boolean => dae::Value::Boolean(value != 0.0),
         VariableType::Integer => dae::Value::Integer(value as i64),

@@ -5,7 +5,7 @@
 
 use algebra::sparse::{System, row};
 use algebra::{Field, Rational};
-use base::{Diagnostic, IdVec};
+use base::{Diagnostic, Id as _, IdVec};
 use dae::{EqId, ExprId, Node, VarId};
 use linear::{Matrix, Signal, State, StateSpace};
 use rustc_hash::FxHashMap;
@@ -119,7 +119,13 @@ impl<'a> Elimination<'a> {
             outputs: outputs.iter().map(signal).collect(),
             parameters: Vec::new(),
         };
-        SymbolicSpace { system, rates: None, symbols: self.symbols.list, conditions: self.symbols.conditions }
+        SymbolicSpace {
+            system,
+            rates: None,
+            symbols: self.symbols.list,
+            conditions: self.symbols.conditions,
+            notes: Vec::new(),
+        }
     }
 
     /// A derivative or an output. A parameter, a discrete variable or an input that is not asked for adds nothing.
@@ -153,11 +159,15 @@ impl<'a> Elimination<'a> {
                 (None, _) => return None,
             };
             inherited.get_or_insert(refusal);
-            // A column of its own: what depends on it is refused below.
-            Some(Affine::column(REFUSED))
+            // A column of its own, so that different ones do not cancel: what depends on it is refused below.
+            let (of, negated) = resolved(roles, variable);
+            let sign = Rational::integer(if negated { -1 } else { 1 });
+            Some(Affine::column(REFUSED + of.index() as u32).scaled(&sign))
         });
         match (found, inherited) {
-            (Ok(value), Some(refusal)) if value.row.iter().any(|(column, _)| *column == REFUSED) => Err(refusal),
+            (Ok(value), Some(refusal)) if value.row.iter().any(|(column, _)| (REFUSED..ONE).contains(column)) => {
+                Err(refusal)
+            }
             (Err(_), Some(refusal)) => Err(refusal),
             (Ok(value), _) => Ok(value),
             (Err(obstacle), None) => Err(Refusal { equation, obstacle: Reason::Expression(obstacle) }),
@@ -248,15 +258,20 @@ impl<'a> Elimination<'a> {
 }
 
 fn lookup(known: &FxHashMap<VarId, Found>, roles: &IdVec<VarId, Role>, variable: VarId) -> Option<Found> {
-    let (of, negated) = match roles.get(variable) {
-        Some(Role::Alias { of, negated }) => (*of, *negated),
-        _ => (variable, false),
-    };
+    let (of, negated) = resolved(roles, variable);
     let found = known.get(&of)?.clone();
     Some(if negated { found.map(|value| value.scaled(&Rational::integer(-1))) } else { found })
 }
 
+/// The variable that an alias stands for, and whether with the opposite sign.
+fn resolved(roles: &IdVec<VarId, Role>, variable: VarId) -> (VarId, bool) {
+    match roles.get(variable) {
+        Some(Role::Alias { of, negated }) => (*of, *negated),
+        _ => (variable, false),
+    }
+}
+
 /// What moves in an equation of a system, a column for each equation.
 const MOVING: u32 = 1 << 28;
-/// What depends on a variable that is no sum.
-const REFUSED: u32 = ONE - 1;
+/// Variables that are no sums, a column for each.
+const REFUSED: u32 = 1 << 30;

@@ -1,7 +1,7 @@
 //! Linear state spaces of a model at points of its run: exact derivatives of the generated code, with names and units.
 //!
 //! The run is that of the model as it is. Where an input is asked for that equations determine, the model is opened there
-//! (`dae::open_at`) and set to the point that the closed one came to: the loop is cut, its operating point stays.
+//! (`transform::open_at`) and set to the point that the closed one came to: the loop is cut, its operating point stays.
 
 use std::sync::Arc;
 
@@ -40,6 +40,14 @@ pub struct Linearization {
     pub differenced: Vec<String>,
     /// The matrices, with the names of states, inputs and outputs.
     pub system: StateSpace,
+    /// All derivatives vanish there.
+    pub is_steady: bool,
+    /// The values of the states.
+    pub state_values: Vec<f64>,
+    /// The values of the inputs.
+    pub input_values: Vec<f64>,
+    /// What the matrices do not show of the model: delays, and what changes at events only.
+    pub notes: Vec<String>,
 }
 
 impl Session {
@@ -55,13 +63,14 @@ impl Session {
         let options = options(&model.experiment).map_err(Failed::Call)?;
         let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
+        let notes = crate::frozen::notes(&model);
         let program = self.structure(model).and_then(|schedule| self.compile(schedule))?;
         let opened = match opened {
             Some(model) => Some(self.structure(model).and_then(|schedule| self.compile(schedule))?),
             None => None,
         };
         self.stage = Stage::Initialise;
-        let mut run = Run { options, signals, opened, program };
+        let mut run = Run { notes, options, signals, opened, program };
         let found = run.linearize(&wanted.times, &mut self.stage);
         match found {
             Ok((mut points, warnings)) => {
@@ -95,6 +104,7 @@ impl Session {
         let options = options(&model.experiment).map_err(Failed::Call)?;
         let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
+        let notes = crate::frozen::notes(&model);
         let schedule = self.structure(model)?;
         let program = self.compile(schedule.clone())?;
         let schedule = match opened {
@@ -107,6 +117,7 @@ impl Session {
         match found {
             Ok(mut space) => {
                 labels.rename(&mut space.system);
+                space.notes = notes;
                 self.stage = Stage::Done;
                 Ok(space)
             }
@@ -148,7 +159,7 @@ impl Session {
         }
         let mut opened = model.clone();
         for &variable in &signals.cut {
-            if let Err(diagnostic) = dae::open_at(&mut opened, variable) {
+            if let Err(diagnostic) = transform::open_at(&mut opened, variable) {
                 self.diagnostics.push(diagnostic);
                 return Err(Failed::Model);
             }
@@ -245,6 +256,7 @@ fn find(model: &Model, name: &str) -> Result<VarId, String> {
 }
 
 struct Run {
+    notes: Vec<String>,
     options: simulate::Options,
     signals: Signals,
     program: Arc<Program>,
@@ -271,7 +283,8 @@ impl Run {
                 return Err(Box::new(Diagnostic::error("terminated", message)));
             }
             points.push(match &self.opened {
-                None => self.point(&self.program, &mut simulation)?,
+                // The run goes on from where it was.
+                None => self.point(&self.program, &mut simulation.clone())?,
                 Some(opened) => self.point(opened, &mut self.set_to(opened, &simulation, &mut warnings)?)?,
             });
         }
@@ -323,6 +336,7 @@ impl Run {
         };
         let (inputs, outputs) = (named(&self.signals.inputs), named(&self.signals.outputs));
         let (states, jacobian) = simulation.linear_form(&inputs, &outputs)?;
+        crate::slopes::check(simulation, &self.signals.outputs)?;
         let (n, m, p) = (states.len(), inputs.len(), outputs.len());
         let part = |row: usize, column: usize, rows: usize, columns: usize| {
             // Zeros have no sign.
@@ -331,16 +345,27 @@ impl Run {
         let matrices = [part(0, 0, n, n), part(0, n, n, m), part(n, 0, p, n), part(n, n, p, m)];
         let of_mode = simulation.program().model();
         let state = |&id: &VarId| {
-            let name = of_mode.variable_name(id);
+            let name = of_mode.variable_name(simulation.state_now(id));
             let component = name.rsplit_once('.').map_or(String::new(), |(component, _)| component.to_owned());
             State::new(name, unit(of_mode, id), component)
         };
         let signal = |&id: &VarId| Signal::new(whole.model().variable_name(id), unit(whole.model(), id));
+        let state_values = states.iter().map(|&id| simulation.value_in_use(id)).collect();
+        let input_values = inputs.iter().map(|&id| simulation.value(id)).collect();
         let states = states.iter().map(state).collect();
         let (inputs, outputs) = (inputs.iter().map(signal).collect(), outputs.iter().map(signal).collect());
         let system = StateSpace::new(matrices, states, inputs, outputs)
             .map_err(|error| Box::new(Diagnostic::error("no-linearisation", error.to_string())))?;
-        Ok(Linearization { time: simulation.time(), mode: jacobian.mode, differenced: jacobian.differenced, system })
+        Ok(Linearization {
+            time: simulation.time(),
+            mode: jacobian.mode,
+            differenced: jacobian.differenced,
+            system,
+            is_steady: self.options.steady_state && simulation.time() == self.options.start_time,
+            state_values,
+            input_values,
+            notes: self.notes.clone(),
+        })
     }
 }
 

@@ -22,6 +22,8 @@ pub struct SymbolicSpace {
     pub symbols: Vec<Symbol>,
     /// Conditions on parameters that hold at their values, and that the matrices rest on.
     pub conditions: Vec<String>,
+    /// What the matrices do not show of the model: delays, and what changes at events only.
+    pub notes: Vec<String>,
 }
 
 /// A parameter, or a constant expression that is no rational function of parameters.
@@ -84,7 +86,7 @@ impl SymbolicSpace {
             value: numbers.as_mut().and_then(|numbers| numbers.of(definition)),
         });
         let symbols = symbols.collect();
-        Ok(Self { system, rates, symbols, conditions: Vec::new() })
+        Ok(Self { system, rates, symbols, conditions: Vec::new(), notes: Vec::new() })
     }
 
     /// The matrices at the values of the parameters; `None` where one that occurs has no value.

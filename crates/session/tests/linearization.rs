@@ -157,6 +157,150 @@ fn a_converter_in_each_of_its_modes() {
 fn what_cannot_be_linearised_is_refused() {
     let unknown = LinearRequest { inputs: names(&["plant.w"]), ..LinearRequest::default() };
     assert!(linearized(LOOP, &unknown, false).unwrap_err().contains("did you mean `plant.u`"));
-    let state = LinearRequest { inputs: names(&["controller.i"]), ..LinearRequest::default() };
-    assert!(linearized(LOOP, &state, false).unwrap_err().contains("no equation determines it alone"));
+    // A current in a circuit is determined by all of it: no equation is the one to remove.
+    let circuit = "model Circuit
+          Real i, v1, v2; output Real y = v2;
+        equation
+          v1 = 2*i; v2 = 3*i; v1 + v2 = 10 + sin(time);
+        end Circuit;";
+    let current = LinearRequest { inputs: names(&["i"]), ..LinearRequest::default() };
+    assert!(linearized(circuit, &current, false).unwrap_err().contains("no equation determines it alone"));
+}
+
+/// A chain `s → e → c → p → d → y` with an algebraic loop from the output of `c` through `f` back to `e`: e = s - 0.25·c, c = 3·e,
+/// p = 1/(0.5·s + 1), d = 2. The composite block `w` repeats the chain's end inside itself.
+const CHAIN: &str = "model Chain
+      connector In = input Real;
+      connector Out = output Real;
+      block Gain parameter Real k = 1; In u; Out y; equation y = k*u; end Gain;
+      block Pass In u; Out y; equation u = y; end Pass;
+      block Lag parameter Real T = 1; In u; Out y(start = 0, fixed = true); equation T*der(y) + y = u; end Lag;
+      block Source Out y; equation y = sin(time); end Source;
+      block Difference In u1, u2; Out y; equation y = u1 - u2; end Difference;
+      block Whole In u; Out y; Gain a(k = 5), b(k = 7); equation connect(u, a.u); connect(a.y, b.u); connect(b.y, y); end Whole;
+      Source s; Gain c(k = 3); Lag p(T = 0.5); Gain d(k = 2); Difference e; Gain f(k = 0.25); Pass h; Whole w; Whole o;
+      Out y, z;
+    equation
+      connect(s.y, e.u1); connect(f.y, e.u2); connect(e.y, c.u); connect(h.u, c.y); connect(h.y, p.u); connect(c.y, f.u);
+      connect(p.y, d.u); connect(d.y, y); connect(p.y, w.u); connect(w.y, z); connect(z, o.u);
+    end Chain;";
+
+/// The value of the transfer function at a point of the real axis.
+fn response(text: &str, input: &str, output: &str, s: f64) -> f64 {
+    let wanted = LinearRequest { inputs: names(&[input]), outputs: names(&[output]), ..LinearRequest::default() };
+    let points = linearized(text, &wanted, false).unwrap_or_else(|message| panic!("{input}: {message}"));
+    let mut evaluator = linear::Evaluator::new(&points[0].system).unwrap();
+    evaluator.at(linear::Complex::new(s, 0.0))[(0, 0)].re
+}
+
+#[test]
+fn what_follows_an_opened_signal_is_driven_by_it() {
+    let s = 1.5;
+    let lag = 1.0 / (0.5 * s + 1.0);
+    for (input, output, expected) in [
+        ("c.y", "y", 2.0 * lag),
+        ("h.u", "y", 2.0 * lag),
+        ("h.y", "y", 2.0 * lag),
+        ("f.u", "y", -0.25 * 3.0 * 2.0 * lag),
+        ("f.y", "y", -3.0 * 2.0 * lag),
+        ("e.u2", "y", -3.0 * 2.0 * lag),
+        ("e.y", "y", 3.0 * 2.0 * lag),
+        ("c.u", "y", 3.0 * 2.0 * lag),
+        ("s.y", "y", 3.0 / 1.75 * 2.0 * lag),
+        ("p.u", "y", 2.0 * lag),
+        ("p.y", "y", 2.0),
+        ("d.y", "y", 1.0),
+        // The loop that was opened, round once.
+        ("c.u", "e.y", -0.75),
+        ("f.u", "c.y", -0.75),
+        // Composite blocks: what is inside follows an input, what is outside an output.
+        ("w.u", "z", 35.0),
+        ("w.u", "w.a.u", 1.0),
+        ("w.u", "d.u", 0.0),
+        ("w.a.y", "z", 7.0),
+        ("w.y", "z", 1.0),
+        ("w.y", "o.y", 35.0),
+        ("w.y", "w.b.y", 0.0),
+        ("w.b.y", "w.y", 1.0),
+        ("p.y", "z", 35.0),
+        ("o.u", "o.y", 35.0),
+        ("o.u", "z", 0.0),
+    ] {
+        let found = response(CHAIN, input, output, s);
+        assert!((found - expected).abs() < 1e-12, "{input} → {output}: {found} instead of {expected}");
+    }
+}
+
+/// An integrator behind a lag under proportional control: k = 3, T = 0.5. Outputs of blocks that are states, the loop, the
+/// output of a block that is fed back to its own input, and an initial equation of the block that is cut off.
+#[test]
+fn loops_are_opened_at_outputs_of_blocks() {
+    let text = "model Loop
+      connector In = input Real;
+      connector Out = output Real;
+      block Gain parameter Real k = 1; In u; Out y; equation y = k*u; end Gain;
+      block Lag In u; Out y; initial equation der(y) = 0; equation 0.5*der(y) + y = u; end Lag;
+      block Integrator In u; Out y; initial equation y = 2; equation der(y) = u; end Integrator;
+      block Difference In u1, u2; Out y; equation y = u1 - u2; end Difference;
+      Gain c(k = 3); Lag p; Integrator q; Difference e; In r; Out y; Integrator g;
+    equation
+      connect(r, e.u1); connect(e.y, c.u); connect(c.y, p.u); connect(p.y, q.u); connect(q.y, e.u2); connect(q.y, y);
+      connect(g.y, g.u);
+    end Loop;";
+    let s = 0.7;
+    let lag = 1.0 / (0.5 * s + 1.0);
+    for (input, output, expected) in [
+        ("c.y", "y", lag / s),
+        ("c.y", "c.u", -lag / s),
+        ("p.y", "y", 1.0 / s),
+        ("p.y", "p.u", -3.0 / s),
+        ("q.y", "y", 1.0),
+        ("q.y", "q.u", -3.0 * lag),
+        ("q.u", "p.y", -3.0 * lag / s),
+        ("e.y", "y", 3.0 * lag / s),
+        ("e.u2", "q.y", -3.0 * lag / s),
+        ("r", "y", 3.0 * lag / s / (1.0 + 3.0 * lag / s)),
+        ("g.u", "g.y", 1.0 / s),
+        ("g.y", "g.u", 1.0),
+    ] {
+        let found = response(text, input, output, s);
+        assert!((found - expected).abs() < 1e-12, "{input} → {output}: {found} instead of {expected}");
+    }
+}
+
+#[test]
+fn infinite_slopes_are_refused_with_their_place() {
+    let model = |output: &str| {
+        format!(
+            "model Tank\n  Real x(start = 0, fixed = true);\n  output Real y = {output};\nequation\n  der(x) = 1 - x;\nend Tank;"
+        )
+    };
+    for law in ["sqrt(x)", "2*sqrt(abs(x))*sign(x)", "x^0.5 + x"] {
+        let said = linearized(&model(law), &LinearRequest::default(), false).unwrap_err();
+        assert!(said.contains("infinite slope at time 0") && said.contains("case.mo:3"), "{law}: {said}");
+        let later = LinearRequest { times: vec![0.1], ..LinearRequest::default() };
+        assert!(linearized(&model(law), &later, false).is_ok(), "{law}");
+    }
+    // A branch that does not hold has no slope.
+    let guarded = model("noEvent(if x > 1e-3 then sqrt(x) else 1000*x)");
+    let system = &linearized(&guarded, &LinearRequest::default(), false).unwrap()[0].system;
+    assert_rows(&system.c, &[&[1000.0]]);
+}
+
+#[test]
+fn what_the_matrices_hold_fixed_is_stated() {
+    let delayed = "model D Real x(start = 1, fixed = true); output Real y = x; equation der(x) = -delay(x, 1); end D;";
+    let notes = &linearized(delayed, &LinearRequest::default(), false).unwrap()[0].notes;
+    assert!(notes.len() == 1 && notes[0].contains("has no delay"), "{notes:?}");
+    let sampled =
+        "model S Real x(start = 1, fixed = true); discrete Real k(start = 0, fixed = true); output Real y = x;
+        equation der(x) = -x + k; when sample(0, 0.1) then k = pre(k) - x; end when; end S;";
+    let notes = &linearized(sampled, &LinearRequest::default(), false).unwrap()[0].notes;
+    assert!(notes.len() == 1 && notes[0].contains('k') && notes[0].contains("between events"), "{notes:?}");
+    let clocked = "model C Real x(start = 1, fixed = true), xd, k(start = 0); output Real y = x;
+        equation der(x) = -x + hold(k); xd = sample(x, Clock(0.1)); k = previous(k) + xd; end C;";
+    let notes = &linearized(clocked, &LinearRequest::default(), false).unwrap()[0].notes;
+    assert!(notes.iter().any(|note| note.contains("between ticks")), "{notes:?}");
+    let plain = "model P Real x(start = 1, fixed = true); output Real y = x; equation der(x) = -x; end P;";
+    assert!(linearized(plain, &LinearRequest::default(), false).unwrap()[0].notes.is_empty());
 }

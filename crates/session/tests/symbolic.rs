@@ -178,6 +178,28 @@ fn what_is_not_linear_is_refused_with_its_place() {
     assert!(symbolic(free).is_ok());
 }
 
+/// Two terms that are not linear are not equal because neither is: only one and the same variable cancels.
+#[test]
+fn different_terms_do_not_cancel() {
+    let model = |f: &str, g: &str, right: &str| {
+        format!(
+            "model Case input Real u; output Real y = x; Real x(start = 2, fixed = true), f, g, h; equation f = {f}; g = {g}; h = f; der(x) = {right}; end Case;"
+        )
+    };
+    for (f, g, right) in [
+        ("x^2", "x^3", "f - g"),
+        ("x^2", "x^3", "u + 2*f - 2*g"),
+        ("sin(time)*x", "cos(time)*x", "f - g"),
+        ("if x > 1 then x else 2*x", "x*u", "(f - g)/3 - x"),
+        ("x^2", "x^3", "if u > 0 then f else g"),
+    ] {
+        let said = symbolic(&model(f, g, right)).unwrap_err();
+        assert!(said.contains("error[not-linear]"), "{f}, {g}, {right}: {said}");
+    }
+    let space = symbolic(&model("x^2", "x^3", "h - f - 3*x + u")).unwrap();
+    assert_eq!(space.numbers().unwrap().a[(0, 0)], -3.0);
+}
+
 #[test]
 fn a_bond_graph_has_its_sources_as_inputs_and_its_own_outputs() {
     let graph = "Se F = 10\nSe w = -m*g\nparameter g = 9.81\n1 v\nC k = 0.5\nI m = 2\nR d = 3\nF, w -> v -> k, m, d\noutput m.e, m.f\n";

@@ -28,6 +28,7 @@ mod inline_integration;
 mod linearity;
 pub mod modes;
 mod occurrences;
+mod opening;
 mod options;
 mod output;
 mod parameters;
@@ -48,6 +49,7 @@ mod written;
 
 pub use decisions::{Decision, Decisions, Question, Subject};
 pub use inline_integration::InlineIntegration;
+pub use opening::open_at;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;
 pub use parts::{

@@ -38,6 +38,22 @@ impl Simulation {
         Ok((by, jacobian))
     }
 
+    /// The variable that a state stands for now: of states that are exchanged during the run, the candidate that was chosen.
+    pub fn state_now(&self, state: VarId) -> VarId {
+        let machine = &self.runtime.machine;
+        for set in &self.program.schedule.state_sets {
+            let Some(row) = set.states.iter().position(|&it| it == state) else { continue };
+            let chosen = set.selection.get(row).and_then(|row| row.iter().position(|&it| machine.value(it) != 0.0));
+            return chosen.and_then(|place| set.candidates.get(place)).copied().unwrap_or(state);
+        }
+        state
+    }
+
+    /// The value of a variable of the program in use.
+    pub fn value_in_use(&self, variable: VarId) -> f64 {
+        self.runtime.machine.value(variable)
+    }
+
     /// The derivatives at the point in memory.
     pub(super) fn matrix(&mut self, of: &[VarId], directions: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
         let (rows, columns) = (of.len(), directions.len());
