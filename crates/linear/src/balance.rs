@@ -60,9 +60,11 @@ fn factor(column: f64, row: f64) -> Option<f64> {
 /// Scales the columns of B (with D) and the rows of C (with D) to the size of A: units of inputs and outputs must not
 /// decide about ranks. Returns the factors of inputs and outputs.
 pub(crate) fn scale_signals(size: f64, b: &mut Mat<f64>, c: &mut Mat<f64>, d: &mut Mat<f64>) -> (Vec<f64>, Vec<f64>) {
+    // Integrators alone have no size.
+    let size = if size > 0.0 { size } else { 1.0 };
     let towards = |norm: f64| {
         let factor = (size / norm).log2().round().clamp(-900.0, 900.0).exp2();
-        if norm > 0.0 && size > 0.0 && factor.is_finite() { factor } else { 1.0 }
+        if norm > 0.0 && factor.is_finite() { factor } else { 1.0 }
     };
     let mut inputs = Vec::new();
     for j in 0..b.ncols() {

@@ -20,11 +20,67 @@ pub(crate) fn eigenvalues(a: MatRef<'_, f64>) -> Result<Vec<Complex>, Error> {
     if a.nrows() == 0 {
         return Ok(Vec::new());
     }
-    let mut balanced = a.to_owned();
-    balance(&mut balanced, None, None);
-    let mut values = real_eigen(balanced.as_ref(), false)?.values;
+    let mut values = Vec::with_capacity(a.nrows());
+    for block in coupled_blocks(a) {
+        let mut balanced = Mat::from_fn(block.len(), block.len(), |i, j| a[(block[i], block[j])]);
+        balance(&mut balanced, None, None);
+        values.extend(real_eigen(balanced.as_ref(), false)?.values);
+    }
     sort(&mut values);
     Ok(values)
+}
+
+/// The states in groups that depend on each other, by the zeros of A (Tarjan 1972). The eigenvalues of A are those of the groups, and
+/// those of a slow group have nothing to do with the rounding errors of a fast one.
+pub(crate) fn coupled_blocks(a: MatRef<'_, f64>) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let n = a.nrows();
+    let (mut number, mut low) = (vec![NEW; n], vec![NEW; n]);
+    let (mut stack, mut is_open) = (Vec::new(), vec![false; n]);
+    let mut blocks = Vec::new();
+    let mut count = 0;
+    for root in 0..n {
+        if number[root] != NEW {
+            continue;
+        }
+        // State, and the next row of its column to look at.
+        let mut path = vec![(root, 0)];
+        while let Some(&mut (state, ref mut next)) = path.last_mut() {
+            if *next == 0 {
+                (number[state], low[state]) = (count, count);
+                count += 1;
+                stack.push(state);
+                is_open[state] = true;
+            }
+            let found =
+                (*next..n).find(|&row| row != state && a[(row, state)] != 0.0 && (number[row] == NEW || is_open[row]));
+            match found {
+                Some(row) => {
+                    *next = row + 1;
+                    if number[row] == NEW {
+                        path.push((row, 0));
+                    } else {
+                        low[state] = low[state].min(number[row]);
+                    }
+                }
+                None => {
+                    path.pop();
+                    if let Some(&(parent, _)) = path.last() {
+                        low[parent] = low[parent].min(low[state]);
+                    }
+                    if low[state] == number[state] {
+                        let start = stack.iter().rposition(|&it| it == state).unwrap_or(0);
+                        let mut block = stack.split_off(start);
+                        block.iter().for_each(|&it| is_open[it] = false);
+                        block.sort_unstable();
+                        blocks.push(block);
+                    }
+                }
+            }
+        }
+    }
+    blocks.sort();
+    blocks
 }
 
 pub(crate) fn sort(values: &mut [Complex]) {

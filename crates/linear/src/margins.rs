@@ -111,7 +111,9 @@ impl Search<'_> {
             }
         };
         add(0.0, self.value(0.0));
-        let crossings = self.crossings(|value| value.im);
+        // Where the response is real over a whole range, nothing crosses.
+        let imaginary = |value: Complex| if value.im.abs() <= 1e-12 * value.norm() { 0.0 } else { value.im };
+        let crossings = self.crossings(imaginary);
         for frequency in crossings {
             add(frequency, self.value(frequency));
         }
@@ -137,22 +139,25 @@ impl Search<'_> {
         let mut found = Vec::new();
         let curve = self.response.curve(0, 0);
         let values: Vec<f64> = curve.iter().map(|&value| f(value)).collect();
-        for k in 0..values.len().saturating_sub(1) {
-            let (left, right) = (values[k], values[k + 1]);
-            if left == 0.0 {
-                found.push(self.response.frequencies[k]);
-            } else if left * right < 0.0 {
-                let (mut low, mut high) = (self.response.frequencies[k], self.response.frequencies[k + 1]);
-                for _ in 0..80 {
-                    let middle = (low * high).sqrt();
-                    let value = f(self.value(middle));
-                    if value * left > 0.0 { low = middle } else { high = middle }
-                }
-                let size = curve[k].norm().max(curve[k + 1].norm());
-                let at = (low * high).sqrt();
-                if self.value(at).norm() <= 1e3 * size {
-                    found.push(at);
-                }
+        // The last point that is not zero.
+        let mut last: Option<usize> = None;
+        for k in 0..values.len() {
+            let right = values[k];
+            if right == 0.0 || right.is_nan() {
+                continue;
+            }
+            let before = last.replace(k);
+            let Some(left) = before.filter(|&left| values[left] * right < 0.0) else { continue };
+            let (mut low, mut high) = (self.response.frequencies[left], self.response.frequencies[k]);
+            for _ in 0..80 {
+                let middle = (low * high).sqrt();
+                let value = f(self.value(middle));
+                if value * values[left] > 0.0 { low = middle } else { high = middle }
+            }
+            let size = curve[left].norm().max(curve[k].norm());
+            let at = (low * high).sqrt();
+            if self.value(at).norm() <= 1e3 * size {
+                found.push(at);
             }
         }
         found

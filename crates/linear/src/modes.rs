@@ -9,7 +9,7 @@ use faer::Mat;
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 
 use crate::balance::balance;
-use crate::eigen::{Eigen, real_eigen, sort};
+use crate::eigen::{Eigen, coupled_blocks, real_eigen, sort};
 use crate::{Complex, Error, StateSpace};
 
 /// A real pole or a pair of conjugate poles.
@@ -101,36 +101,95 @@ pub fn modes(system: &StateSpace) -> Result<Vec<Mode>, Error> {
     if system.order() == 0 {
         return Ok(Vec::new());
     }
-    let mut a = system.a.dense();
-    balance(&mut a, None, None);
-    let eigen = real_eigen(a.as_ref(), true)?;
     let mut modes: Vec<Mode> = Vec::new();
-    for group in groups(&a, &eigen) {
-        let value = mean(&eigen, &group, &a);
-        if value.im < 0.0 {
-            continue;
+    for found in spectrum(&system.a.dense())? {
+        if found.value.im >= 0.0 {
+            modes.push(Mode {
+                pole: found.value,
+                multiplicity: found.multiplicity,
+                participations: ranked(&found.weights),
+            });
         }
-        let shares = projector_diagonal(&a, &eigen, &group);
-        modes.push(Mode { pole: value, multiplicity: group.len(), participations: ranked(&shares) });
     }
     modes.sort_by(|x, y| x.pole.re.total_cmp(&y.pole.re).then(x.pole.im.total_cmp(&y.pole.im)));
     Ok(modes)
 }
 
 /// The eigenvalues of a matrix, those that rounding errors cannot tell apart by their mean.
-pub(crate) fn grouped_eigenvalues(mut a: Mat<f64>) -> Result<Vec<Complex>, Error> {
-    if a.nrows() == 0 {
-        return Ok(Vec::new());
-    }
-    balance(&mut a, None, None);
-    let eigen = real_eigen(a.as_ref(), true)?;
+pub(crate) fn grouped_eigenvalues(a: Mat<f64>) -> Result<Vec<Complex>, Error> {
     let mut values = Vec::new();
-    for group in groups(&a, &eigen) {
-        let value = mean(&eigen, &group, &a);
-        values.extend(group.iter().map(|_| value));
+    for found in spectrum(&a)? {
+        values.extend(std::iter::repeat_n(found.value, found.multiplicity));
     }
     sort(&mut values);
     Ok(values)
+}
+
+/// An eigenvalue, or several that rounding errors cannot tell apart.
+struct Eigenvalue {
+    value: Complex,
+    multiplicity: usize,
+    uncertainty: f64,
+    /// The parts that the states take.
+    weights: Vec<f64>,
+}
+
+/// All eigenvalues, by the groups of states that depend on each other. Left and right eigenvectors of a group have entries of other
+/// groups, but not of the same ones, so the participations are those within the group.
+fn spectrum(a: &Mat<f64>) -> Result<Vec<Eigenvalue>, Error> {
+    let n = a.nrows();
+    let mut all: Vec<Eigenvalue> = Vec::new();
+    for block in coupled_blocks(a.as_ref()) {
+        let mut part = Mat::from_fn(block.len(), block.len(), |i, j| a[(block[i], block[j])]);
+        balance(&mut part, None, None);
+        let eigen = real_eigen(part.as_ref(), true)?;
+        let uncertainties = uncertainties(&part, &eigen);
+        for group in groups(&eigen, &uncertainties) {
+            let value = mean(&eigen, &group, &part);
+            let mut weights = vec![0.0; n];
+            for (&state, weight) in block.iter().zip(projector_diagonal(&part, &eigen, &group)) {
+                weights[state] = weight;
+            }
+            let uncertainty = group.iter().map(|&i| uncertainties[i]).fold(0.0, f64::max);
+            all.push(Eigenvalue { value, multiplicity: group.len(), uncertainty, weights });
+        }
+    }
+    all.sort_by(|x, y| x.value.re.total_cmp(&y.value.re));
+    Ok(joined(all))
+}
+
+/// Equal eigenvalues of several groups of states are one.
+fn joined(all: Vec<Eigenvalue>) -> Vec<Eigenvalue> {
+    let mut joined: Vec<Eigenvalue> = Vec::new();
+    for found in all {
+        let is_equal = |known: &Eigenvalue| (known.value - found.value).norm() <= known.uncertainty + found.uncertainty;
+        // They are sorted by their real parts.
+        let near = joined
+            .iter()
+            .rev()
+            .take_while(|known| found.value.re - known.value.re <= 2.0 * (known.uncertainty + found.uncertainty));
+        match near.into_iter().position(is_equal) {
+            Some(back) => {
+                let place = joined.len() - 1 - back;
+                let known = &mut joined[place];
+                let (one, other) = (known.multiplicity as f64, found.multiplicity as f64);
+                // The better known value holds; equally good ones have a mean.
+                known.value = match known.uncertainty.total_cmp(&found.uncertainty) {
+                    std::cmp::Ordering::Less => known.value,
+                    std::cmp::Ordering::Greater => found.value,
+                    std::cmp::Ordering::Equal => (known.value * one + found.value * other) / (one + other),
+                };
+                known.multiplicity += found.multiplicity;
+                let share = |weights: &[f64], count: f64| count / weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                let (own, new) = (share(&known.weights, one), share(&found.weights, other));
+                for (weight, added) in known.weights.iter_mut().zip(&found.weights) {
+                    *weight = *weight * own + added * new;
+                }
+            }
+            None => joined.push(found),
+        }
+    }
+    joined
 }
 
 /// Shares that matter, in descending order.
@@ -143,19 +202,27 @@ pub(crate) fn ranked(weights: &[f64]) -> Vec<Participation> {
     ranked
 }
 
-/// Indices of eigenvalues that cannot be told apart: their distance is within what rounding errors of A do to them.
-fn groups(a: &Mat<f64>, eigen: &Eigen) -> Vec<Vec<usize>> {
+/// What rounding errors of A do to its eigenvalues.
+fn uncertainties(a: &Mat<f64>, eigen: &Eigen) -> Vec<f64> {
     let n = eigen.values.len();
     let norm = a.norm_l2();
+    if n == 1 {
+        return vec![4.0 * f64::EPSILON * norm];
+    }
     // The reciprocal condition number of each eigenvalue.
-    let conditions: Vec<f64> = (0..n)
-        .map(|j| (0..n).map(|i| eigen.left[(i, j)].conj() * eigen.right[(i, j)]).sum::<Complex>().norm())
-        .collect();
+    let condition = |j: usize| (0..n).map(|i| eigen.left[(i, j)].conj() * eigen.right[(i, j)]).sum::<Complex>().norm();
     let uncertainty = |j: usize| {
-        let bound = 10.0 * f64::EPSILON * norm / conditions[j].max(f64::MIN_POSITIVE);
+        let bound = 10.0 * f64::EPSILON * norm / condition(j).max(f64::MIN_POSITIVE);
         // Beyond this the poles are told apart even if A hardly determines them.
         bound.min(0.02 * eigen.values[j].norm().max(1e-3 * norm)).max(4.0 * f64::EPSILON * norm)
     };
+    (0..n).map(uncertainty).collect()
+}
+
+/// Indices of eigenvalues that cannot be told apart: their distance is within what rounding errors of A do to them.
+fn groups(eigen: &Eigen, uncertainties: &[f64]) -> Vec<Vec<usize>> {
+    let n = eigen.values.len();
+    let uncertainty = |j: usize| uncertainties[j];
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| eigen.values[i].re.total_cmp(&eigen.values[j].re));
     let widest = (0..n).map(uncertainty).fold(0.0, f64::max);
@@ -200,8 +267,11 @@ fn mean(eigen: &Eigen, group: &[usize], a: &Mat<f64>) -> Complex {
     }
     // Rounding errors around the origin are not dynamics.
     let noise = 4.0 * f64::EPSILON * a.norm_l2();
-    if group.len() > 1 && mean.norm() <= noise {
+    if a.nrows() > 1 && mean.norm() <= noise {
         return Complex::ZERO;
+    }
+    if mean.im != 0.0 && mean.re.abs() <= noise.min(1e-14 * mean.norm()) {
+        mean.re = 0.0;
     }
     mean
 }

@@ -105,7 +105,14 @@ pub fn nichols(system: &StateSpace, response: &FrequencyResponse) -> Figure {
         let name = pair_name(system, output, input);
         panel.curves.push(Curve::new(name, phase.into(), response.magnitude(output, input)));
     }
-    panel.marks.push(Marks { name: "critical point".to_owned(), shape: Shape::Plus, points: vec![(-180.0, 0.0)] });
+    let phases = panel.curves.iter().flat_map(|curve| curve.x.iter().copied()).filter(|phase| phase.is_finite());
+    let (low, high) = phases.fold((-180.0f64, -180.0f64), |(low, high), phase| (low.min(phase), high.max(phase)));
+    // -1 lies at every odd multiple of 180° that the curves come to.
+    let (first, last) = (((low - 180.0) / 360.0).round() as i64, ((high + 180.0) / 360.0).round() as i64);
+    let critical = (first..=last).map(|turn| 360.0 * turn as f64 + 180.0);
+    let points =
+        critical.filter(|phase| (low - 60.0..=high + 60.0).contains(phase)).map(|phase| (phase, 0.0)).collect();
+    panel.marks.push(Marks { name: "critical point".to_owned(), shape: Shape::Plus, points });
     let x = Axis::new("phase", "deg").scale(Scale::Degrees);
     Figure { title: title("Nichols diagram", system), x, panels: vec![panel], equal: false }
 }
@@ -115,7 +122,8 @@ pub fn pole_zero(system: &StateSpace, poles: &[Complex], zeros: &[Complex]) -> F
     let mut panel = Panel { y: Axis::new("imaginary part", "rad/s"), ..Panel::default() };
     push_roots(&mut panel, poles, zeros);
     let all = poles.iter().chain(zeros);
-    let reach = all.map(|root| root.re.abs().max(root.im.abs())).fold(0.0, f64::max).max(1e-9) * 100.0;
+    let reach = all.map(|root| root.re.abs().max(root.im.abs())).fold(0.0, f64::max) * 100.0;
+    let reach = if reach > 0.0 { reach } else { 1.0 };
     push_axes(&mut panel, reach);
     // The origin and the imaginary axis are always in sight: they decide about stability.
     panel.curves.push(Curve::new("", vec![0.0].into(), vec![0.0]).style(Style::Companion));
@@ -183,7 +191,11 @@ pub fn locus(system: &StateSpace, locus: &RootLocus) -> Figure {
     for (re, im) in marked {
         (left, right, high) = (left.min(re), right.max(re), high.max(im.abs()));
     }
-    let reach = (right - left).max(2.0 * high).max(1e-9);
+    if left == right && high == 0.0 {
+        // Roots at the origin alone have no size; the branches are followed around it.
+        (left, right, high) = (-1.0, 1.0, 1.0);
+    }
+    let reach = (right - left).max(2.0 * high);
     let mut x = Axis::new("real part", "1/s");
     x.limits = Some(around(left, right, reach));
     panel.y.limits = Some(around(-high, high, reach));

@@ -35,6 +35,8 @@ impl TimeResponse {
     }
 }
 
+/// Poles below this part of the largest one are rounding errors of poles at the origin.
+const ROUNDING: f64 = 1e-14;
 const POINTS: usize = 400;
 const MOST_POINTS: usize = 20_000;
 
@@ -50,22 +52,26 @@ pub fn time_response(system: &StateSpace, excitation: Excitation, horizon: Optio
     if poles.iter().any(|pole| pole.re >= -1e-9 * pole.norm()) {
         return Ok(response);
     }
-    // The slowest mode may hardly show.
-    let settled = 1.5 * settling_time(&response);
-    if settled > 0.0 && settled < 0.7 * horizon {
-        let settled = round_up(settled);
-        return simulate(&visible, excitation, settled, points(&poles, settled));
+    // The slowest modes may hardly show, by many orders of magnitude.
+    let (mut horizon, mut response) = (horizon, response);
+    for _ in 0..20 {
+        let settled = 1.5 * settling_time(&response);
+        if settled <= 0.0 || settled >= 0.7 * horizon {
+            break;
+        }
+        horizon = round_up(settled);
+        response = simulate(&visible, excitation, horizon, points(&poles, horizon))?;
     }
     Ok(response)
 }
 
 fn longest(poles: &[Complex]) -> f64 {
     let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-    let moving: Vec<&Complex> = poles.iter().filter(|pole| pole.norm() > 1e-9 * largest).collect();
+    let moving: Vec<&Complex> = poles.iter().filter(|pole| pole.norm() > ROUNDING * largest).collect();
     if moving.is_empty() {
         return 10.0;
     }
-    let growth = moving.iter().map(|pole| pole.re).filter(|&re| re > 1e-9 * largest).fold(0.0, f64::max);
+    let growth = moving.iter().map(|pole| pole.re).filter(|&re| re > ROUNDING * largest).fold(0.0, f64::max);
     if growth > 0.0 {
         return round_up(5.0 / growth);
     }

@@ -1,11 +1,12 @@
 //! The staircase form that separates what inputs reach from what they do not (Van Dooren 1981), and what follows from it:
-//! controllability, observability, minimal realisations.
+//! controllability, observability, minimal realisations. Ranks are decided entry by entry (`graded`), so that slow parts of a system
+//! do not drown in the rounding errors of fast ones.
 
 use faer::Mat;
 
 use crate::balance::{balance, scale_signals};
 use crate::eigen::real_eigen;
-use crate::householder::compress_rows;
+use crate::graded::{Graded, row_sizes};
 use crate::modes::ranked;
 use crate::{Complex, Error, Matrix, Participation, State, StateSpace};
 
@@ -49,8 +50,8 @@ pub(crate) struct Staircase {
     pub a: Mat<f64>,
     pub b: Mat<f64>,
     pub c: Mat<f64>,
-    /// x = Q z, orthogonal.
-    pub q: Mat<f64>,
+    /// z = T x.
+    pub t: Mat<f64>,
     pub steps: Vec<usize>,
 }
 
@@ -63,39 +64,99 @@ impl Staircase {
 /// Of a balanced system.
 pub(crate) fn staircase(a: Mat<f64>, b: Mat<f64>, c: Mat<f64>, tolerance: f64) -> Staircase {
     let n = a.nrows();
-    let (mut a, mut b, mut c) = (a, b, c);
-    let mut q = Mat::<f64>::identity(n, n);
-    let norm = a.norm_l2();
     let tolerance = tolerance.max(10.0 * n as f64 * f64::EPSILON);
+    let sizes = row_sizes(&[&a, &b]);
+    let outputs = row_sizes(&[&c]);
+    let mut system = Transformed {
+        a: Graded::new(a, &sizes, tolerance),
+        b: Graded::new(b, &sizes, tolerance),
+        c: Graded::new(c, &outputs, tolerance),
+        t: Graded::new(Mat::identity(n, n), &[], tolerance),
+    };
     let mut steps = Vec::new();
-    let mut block = b.clone();
-    let mut limit = tolerance * b.norm_l2();
+    // The columns whose rows below `done` are the next step: those of B, then those of the states of the last step.
+    let mut columns: Option<std::ops::Range<usize>> = None;
     let mut done = 0;
-    loop {
-        let reflections = compress_rows(block, done, limit);
-        let rank = reflections.len();
-        for reflection in &reflections {
-            reflection.apply_left(&mut a);
-            reflection.apply_right(&mut a);
-            reflection.apply_right(&mut q);
-            reflection.apply_right(&mut c);
-            if steps.is_empty() {
-                reflection.apply_left(&mut b);
-            }
-        }
+    while done < n {
+        let rank = system.compress(columns.clone(), done, tolerance);
         if rank == 0 {
             break;
         }
         steps.push(rank);
-        let columns = done;
+        columns = Some(done..done + rank);
         done += rank;
-        if done == n {
-            break;
-        }
-        block = a.as_ref().submatrix(done, columns, n - done, rank).to_owned();
-        limit = tolerance * norm;
     }
-    Staircase { a, b, c, q, steps }
+    let Transformed { a, b, c, t } = system;
+    Staircase { a: a.value, b: b.value, c: c.value, t: t.value, steps }
+}
+
+/// A system in states z = T x.
+struct Transformed {
+    a: Graded,
+    b: Graded,
+    c: Graded,
+    t: Graded,
+}
+
+impl Transformed {
+    /// Brings the rows from `first` on of some columns, of B or of A, to as many rows that are not zero as the rank of that part.
+    fn compress(&mut self, of_a: Option<std::ops::Range<usize>>, first: usize, tolerance: f64) -> usize {
+        let n = self.a.rows();
+        let columns = of_a.clone().unwrap_or(0..self.b.columns());
+        let mut free: Vec<usize> = columns.collect();
+        let mut top = first;
+        while top < n {
+            let block = if of_a.is_some() { &self.a } else { &self.b };
+            let found = free.iter().filter_map(|&column| block.pivot(top..n, column..column + 1, tolerance));
+            let found =
+                found.max_by(|&(i, j), &(k, l)| block.size(i, j, tolerance).total_cmp(&block.size(k, l, tolerance)));
+            let Some((row, column)) = found else { break };
+            self.swap(top, row);
+            free.retain(|&it| it != column);
+            for row in top + 1..n {
+                let block = if of_a.is_some() { &self.a } else { &self.b };
+                if block.value[(row, column)] == 0.0 {
+                    continue;
+                }
+                let is_zero = block.size(row, column, tolerance) == 0.0;
+                if !is_zero {
+                    let factor = block.value[(row, column)] / block.value[(top, column)];
+                    self.subtract(row, factor, top);
+                }
+                let block = if of_a.is_some() { &mut self.a } else { &mut self.b };
+                block.clear(row, column);
+            }
+            top += 1;
+        }
+        // What is left is zero.
+        let block = if of_a.is_some() { &mut self.a } else { &mut self.b };
+        for column in of_a.unwrap_or(0..block.columns()) {
+            for row in top..n {
+                block.clear(row, column);
+            }
+        }
+        top - first
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        if one == other {
+            return;
+        }
+        self.a.swap_rows(one, other);
+        self.a.swap_columns(one, other);
+        self.b.swap_rows(one, other);
+        self.c.swap_columns(one, other);
+        self.t.swap_rows(one, other);
+    }
+
+    /// z_to becomes z_to - factor·z_from.
+    fn subtract(&mut self, to: usize, factor: f64, from: usize) {
+        self.a.add_row(to, -factor, from);
+        self.b.add_row(to, -factor, from);
+        self.t.add_row(to, -factor, from);
+        self.a.add_column(from, factor, to);
+        self.c.add_column(from, factor, to);
+    }
 }
 
 /// What the inputs can move.
@@ -114,7 +175,7 @@ pub fn observability(system: &StateSpace, tolerance: f64) -> Result<Reach, Error
 fn reach(mut a: Mat<f64>, mut b: Mat<f64>, tolerance: f64) -> Result<Reach, Error> {
     let (n, inputs) = (a.nrows(), b.ncols());
     balance(&mut a, Some(&mut b), None);
-    scale_signals(a.norm_l2().max(f64::MIN_POSITIVE), &mut b, &mut Mat::zeros(0, n), &mut Mat::zeros(0, inputs));
+    scale_signals(a.norm_l2(), &mut b, &mut Mat::zeros(0, n), &mut Mat::zeros(0, inputs));
     let stairs = staircase(a.clone(), b.clone(), Mat::zeros(0, n), tolerance);
     let rank = stairs.rank();
     let mut hidden = Vec::new();
@@ -127,7 +188,7 @@ fn reach(mut a: Mat<f64>, mut b: Mat<f64>, tolerance: f64) -> Result<Reach, Erro
                 continue;
             }
             let weight =
-                |i: usize| (0..n - rank).map(|k| eigen.left[(k, j)] * stairs.q[(i, rank + k)]).sum::<Complex>();
+                |i: usize| (0..n - rank).map(|k| eigen.left[(k, j)] * stairs.t[(rank + k, i)]).sum::<Complex>();
             let weights: Vec<f64> = (0..n).map(|i| weight(i).norm_sqr()).collect();
             let distance = if n <= LARGEST_PBH {
                 pbh_distance(&a, &b, pole)?

@@ -35,14 +35,19 @@ impl TransferFunction {
         ratio(&self.zeros, &self.poles, s) * self.gain
     }
 
-    /// The phase of s = iω in degrees that follows from adding up the angles of all roots: continuous in ω, and -90° for
-    /// each integrator.
+    /// The phase of s = iω in degrees, continuous in ω: at low frequencies -90° for each integrator and 90° for each differentiator,
+    /// with -180° more where the gain is negative there; from there on each root adds its angle.
     pub fn natural_phase(&self, frequency: f64) -> f64 {
         let s = Complex::new(0.0, frequency);
-        // A root in the right half plane starts at 180° on the real axis; its conjugates cancel.
-        let angle = |root: &Complex| (s - root).arg();
+        let angle = |root: &Complex| match *root == Complex::ZERO {
+            true => std::f64::consts::FRAC_PI_2,
+            // The ray 1 - s/root begins at one and does not cross the negative real axis.
+            false => (Complex::ONE - s / root).arg(),
+        };
         let sum: f64 = self.zeros.iter().map(angle).sum::<f64>() - self.poles.iter().map(angle).sum::<f64>();
-        sum.to_degrees() + if self.gain < 0.0 { 180.0 } else { 0.0 }
+        let positive = self.zeros.iter().chain(&self.poles).filter(|root| root.im == 0.0 && root.re > 0.0).count();
+        let is_negative = (self.gain < 0.0) != (positive % 2 == 1);
+        sum.to_degrees() - if is_negative { 180.0 } else { 0.0 }
     }
 }
 
@@ -109,14 +114,24 @@ fn ratio(zeros: &[Complex], poles: &[Complex], s: Complex) -> Complex {
 /// The monic polynomial with these roots, which come in conjugate pairs; from the highest power down.
 pub fn polynomial(roots: &[Complex]) -> Vec<f64> {
     let mut coefficients = vec![1.0];
+    // What is added up in each coefficient, without signs.
+    let mut terms = vec![1.0];
     // From small to large roots the intermediate polynomials are the best conditioned.
     let mut roots = roots.to_vec();
     roots.sort_by(|x, y| x.norm().total_cmp(&y.norm()));
     for root in roots.iter().filter(|root| root.im >= 0.0) {
         let factor: &[f64] = if root.im == 0.0 { &[1.0, -root.re] } else { &[1.0, -2.0 * root.re, root.norm_sqr()] };
         coefficients = product(&coefficients, factor);
+        let sizes: Vec<f64> = factor.iter().map(|value| value.abs()).collect();
+        terms = product(&terms, &sizes);
     }
+    // Rounding errors are no coefficients.
+    let noise = 4.0 * f64::EPSILON * coefficients.len() as f64;
     coefficients
+        .iter()
+        .zip(&terms)
+        .map(|(&value, size)| if value.abs() <= noise * size { 0.0 } else { value })
+        .collect()
 }
 
 pub(crate) fn product(left: &[f64], right: &[f64]) -> Vec<f64> {

@@ -1,15 +1,17 @@
 //! Invariant zeros: the values of s at which [A - sI, B; C, D] loses rank.
 //!
-//! Emami-Naeini and Van Dooren, "Computation of zeros of linear multivariable systems", Automatica 18 (1982): orthogonal
-//! transformations take away zeros at infinity and singular parts until D is square and regular, first on the system, then
+//! Emami-Naeini and Van Dooren, "Computation of zeros of linear multivariable systems", Automatica 18 (1982): transformations
+//! take away zeros at infinity and singular parts until D is square and regular, first on the system, then
 //! on its dual; what is left is a generalized eigenvalue problem. Systems with any number of inputs and outputs and of any
-//! normal rank are handled. Zeros of hidden modes (decoupling zeros) count as well.
+//! normal rank are handled. Zeros of hidden modes (decoupling zeros) count as well. The transformations are elementary ones on a
+//! balanced system, and each entry decides by itself whether it is zero (`graded`): zeros of slow parts are not lost beside fast ones.
 
 use faer::Mat;
-use faer::linalg::solvers::{DenseSolveCore, Solve};
+use faer::linalg::solvers::Solve;
 
 use crate::balance::{balance, scale_signals};
 use crate::eigen::generalized_eigenvalues;
+use crate::graded::{Graded, row_sizes};
 use crate::householder::{Reflection, compress_rows};
 use crate::modes::grouped_eigenvalues;
 use crate::{Complex, Error, StateSpace};
@@ -20,112 +22,153 @@ pub fn zeros(system: &StateSpace, tolerance: f64) -> Result<Vec<Complex>, Error>
     let (mut a, mut b, mut c) = (system.a.dense(), system.b.dense(), system.c.dense());
     let mut d = system.d.dense();
     balance(&mut a, Some(&mut b), Some(&mut c));
-    let size = a.norm_l2();
-    scale_signals(if size > 0.0 { size } else { 1.0 }, &mut b, &mut c, &mut d);
-    let all = [&a, &b, &c, &d].iter().map(|matrix| matrix.norm_l2().powi(2)).sum::<f64>().sqrt();
-    let n = a.nrows() as f64;
-    let limit = tolerance.max(10.0 * n * f64::EPSILON) * all;
-    let reduced = Pencil { a, b, c, d }.reduce(limit).transposed().reduce(limit).transposed();
-    reduced.eigenvalues(limit)
+    scale_signals(a.norm_l2(), &mut b, &mut c, &mut d);
+    let tolerance = tolerance.max(10.0 * a.nrows() as f64 * f64::EPSILON);
+    let (states, outputs) = (row_sizes(&[&a, &b]), row_sizes(&[&c, &d]));
+    let pencil = Pencil {
+        a: Graded::new(a, &states, tolerance),
+        b: Graded::new(b, &states, tolerance),
+        c: Graded::new(c, &outputs, tolerance),
+        d: Graded::new(d, &outputs, tolerance),
+    };
+    pencil.reduce(tolerance).transposed().reduce(tolerance).transposed().eigenvalues()
 }
 
 struct Pencil {
-    a: Mat<f64>,
-    b: Mat<f64>,
-    c: Mat<f64>,
-    d: Mat<f64>,
+    a: Graded,
+    b: Graded,
+    c: Graded,
+    d: Graded,
 }
 
 impl Pencil {
     fn transposed(&self) -> Self {
-        let transposed = |matrix: &Mat<f64>| matrix.transpose().to_owned();
-        Self { a: transposed(&self.a), b: transposed(&self.c), c: transposed(&self.b), d: transposed(&self.d) }
+        Self { a: self.a.transposed(), b: self.c.transposed(), c: self.b.transposed(), d: self.d.transposed() }
     }
 
     /// The same finite zeros with D of full row rank.
-    fn reduce(mut self, limit: f64) -> Self {
+    fn reduce(mut self, tolerance: f64) -> Self {
         loop {
-            let (n, m, p) = (self.a.nrows(), self.d.ncols(), self.d.nrows());
-            let reflections = compress_rows(self.d.clone(), 0, limit);
-            let rank = reflections.len();
-            for reflection in &reflections {
-                reflection.apply_left(&mut self.d);
-                reflection.apply_left(&mut self.c);
-            }
+            let (n, m, p) = (self.a.rows(), self.d.columns(), self.d.rows());
+            let rank = self.compress_direct(tolerance);
             if rank == p {
                 return self;
             }
             // Rows of C below the rank of D: y₂ = C₂ x has to vanish.
-            let rows = self.c.as_ref().submatrix(rank, 0, p - rank, n);
-            let turned = compress_rows(rows.transpose().to_owned(), 0, limit);
-            let fixed = turned.len();
+            let fixed = self.compress_outputs(rank, tolerance);
+            let (c, d) = (self.c.part(0, rank, fixed, n - fixed), self.d.part(0, rank, 0, m));
             if fixed == 0 {
-                self.c = part(&self.c, 0, rank, 0, n);
-                self.d = part(&self.d, 0, rank, 0, m);
-                return self;
-            }
-            for reflection in &turned {
-                reflection.apply_left(&mut self.a);
-                reflection.apply_right(&mut self.a);
-                reflection.apply_left(&mut self.b);
-                reflection.apply_right(&mut self.c);
+                return Self { c, d, ..self };
             }
             // The first `fixed` states vanish; their equations become outputs.
             let kept = n - fixed;
-            let (c, d) = (part(&self.c, 0, rank, fixed, kept), part(&self.d, 0, rank, 0, m));
-            let (more_c, more_d) = (part(&self.a, 0, fixed, fixed, kept), part(&self.b, 0, fixed, 0, m));
+            let (more_c, more_d) = (self.a.part(0, fixed, fixed, kept), self.b.part(0, fixed, 0, m));
             self = Self {
-                a: part(&self.a, fixed, kept, fixed, kept),
-                b: part(&self.b, fixed, kept, 0, m),
-                c: stacked(&c, &more_c),
-                d: stacked(&d, &more_d),
+                a: self.a.part(fixed, kept, fixed, kept),
+                b: self.b.part(fixed, kept, 0, m),
+                c: c.stacked(&more_c),
+                d: d.stacked(&more_d),
             };
         }
     }
 
-    fn eigenvalues(&self, limit: f64) -> Result<Vec<Complex>, Error> {
-        let (n, m) = (self.a.nrows(), self.d.ncols());
+    /// Combines outputs so that the rows of D below its rank are zero.
+    fn compress_direct(&mut self, tolerance: f64) -> usize {
+        let (m, p) = (self.d.columns(), self.d.rows());
+        for output in 0..p {
+            self.d.even_row(output, &mut self.c);
+        }
+        let mut free: Vec<usize> = (0..m).collect();
+        let mut top = 0;
+        while top < p {
+            let found = free.iter().filter_map(|&column| self.d.pivot(top..p, column..column + 1, tolerance));
+            let size = |&(i, j): &(usize, usize)| self.d.size(i, j, tolerance);
+            let Some((row, column)) = found.max_by(|x, y| size(x).total_cmp(&size(y))) else { break };
+            self.d.swap_rows(top, row);
+            self.c.swap_rows(top, row);
+            free.retain(|&it| it != column);
+            for row in top + 1..p {
+                if self.d.size(row, column, tolerance) > 0.0 {
+                    let factor = self.d.value[(row, column)] / self.d.value[(top, column)];
+                    self.d.add_row(row, -factor, top);
+                    self.c.add_row(row, -factor, top);
+                }
+                self.d.clear(row, column);
+            }
+            top += 1;
+        }
+        for row in top..p {
+            (0..m).for_each(|column| self.d.clear(row, column));
+        }
+        top
+    }
+
+    /// Chooses states so that the rows of C from `first` on depend on the first ones only, and says on how many.
+    fn compress_outputs(&mut self, first: usize, tolerance: f64) -> usize {
+        let (n, p) = (self.a.rows(), self.c.rows());
+        let mut free: Vec<usize> = (first..p).collect();
+        let mut done = 0;
+        while done < n {
+            let found = free.iter().filter_map(|&row| self.c.pivot(row..row + 1, done..n, tolerance));
+            let size = |&(i, j): &(usize, usize)| self.c.size(i, j, tolerance);
+            let Some((row, state)) = found.max_by(|x, y| size(x).total_cmp(&size(y))) else { break };
+            self.swap_states(done, state);
+            free.retain(|&it| it != row);
+            for other in done + 1..n {
+                if self.c.size(row, other, tolerance) > 0.0 {
+                    let factor = self.c.value[(row, other)] / self.c.value[(row, done)];
+                    self.c.add_column(other, -factor, done);
+                    self.a.add_column(other, -factor, done);
+                    self.a.add_row(done, factor, other);
+                    self.b.add_row(done, factor, other);
+                }
+                self.c.clear(row, other);
+            }
+            done += 1;
+        }
+        done
+    }
+
+    fn swap_states(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.a.swap_rows(one, other);
+            self.a.swap_columns(one, other);
+            self.b.swap_rows(one, other);
+            self.c.swap_columns(one, other);
+        }
+    }
+
+    fn eigenvalues(self) -> Result<Vec<Complex>, Error> {
+        let [a, b, c, d] = [self.a.value, self.b.value, self.c.value, self.d.value];
+        let (n, m) = (a.nrows(), d.ncols());
         if n == 0 {
             return Ok(Vec::new());
         }
         if m == 0 {
-            return grouped_eigenvalues(self.a.clone());
+            return grouped_eigenvalues(a);
         }
-        // Columns of [D, C] are brought to [R, 0]; the other columns then carry the pencil.
-        let rows = self.d.nrows();
-        let outputs = Mat::from_fn(rows, m + n, |i, j| if j < m { self.d[(i, j)] } else { self.c[(i, j - m)] });
-        let mut states = Mat::from_fn(n, m + n, |i, j| if j < m { self.b[(i, j)] } else { self.a[(i, j - m)] });
+        // An ordinary eigenvalue problem tells multiple zeros apart from close ones, and keeps decoupled parts apart.
+        let feedback = d.partial_piv_lu().solve(&c);
+        let closed = &a - &b * &feedback;
+        let is_plain = (0..n).all(|j| (0..n).all(|i| closed[(i, j)].is_finite()));
+        if is_plain && closed.norm_l2() <= 1e4 * n as f64 * a.norm_l2().max(1.0) {
+            return grouped_eigenvalues(closed);
+        }
+        // Zeros next to infinity: columns of [D, C] are brought to [R, 0]; the other columns then carry the pencil.
+        let outputs = Mat::from_fn(m, m + n, |i, j| if j < m { d[(i, j)] } else { c[(i, j - m)] });
+        let mut states = Mat::from_fn(n, m + n, |i, j| if j < m { b[(i, j)] } else { a[(i, j - m)] });
         let mut rates = Mat::from_fn(n, m + n, |i, j| if j == i + m { 1.0 } else { 0.0 });
-        let reflections: Vec<Reflection> = compress_rows(outputs.transpose().to_owned(), 0, limit);
+        let reflections: Vec<Reflection> = compress_rows(outputs.transpose().to_owned(), 0, 0.0);
         for reflection in &reflections {
             reflection.apply_right(&mut states);
             reflection.apply_right(&mut rates);
         }
-        let rank = reflections.len();
-        if m + n - rank != n {
-            // D is square and regular by construction, unless ranks were ambiguous.
-            return Err(Error::NoConvergence);
+        if reflections.len() == m {
+            let part = |matrix: &Mat<f64>| matrix.as_ref().submatrix(0, m, n, n).to_owned();
+            if let Ok(found) = generalized_eigenvalues(part(&states), part(&rates)) {
+                return Ok(found);
+            }
         }
-        let (a, e) = (part(&states, 0, n, rank, n), part(&rates, 0, n, rank, n));
-        // An ordinary eigenvalue problem also tells multiple zeros apart from close ones.
-        let factors = e.partial_piv_lu();
-        let condition = e.norm_l2() * factors.inverse().norm_l2();
-        if condition <= 1e4 * n as f64 {
-            return grouped_eigenvalues(factors.solve(&a));
-        }
-        generalized_eigenvalues(a, e)
+        if is_plain { grouped_eigenvalues(closed) } else { Err(Error::NoConvergence) }
     }
-}
-
-fn part(matrix: &Mat<f64>, row: usize, rows: usize, column: usize, columns: usize) -> Mat<f64> {
-    matrix.as_ref().submatrix(row, column, rows, columns).to_owned()
-}
-
-fn stacked(upper: &Mat<f64>, lower: &Mat<f64>) -> Mat<f64> {
-    let split = upper.nrows();
-    Mat::from_fn(
-        split + lower.nrows(),
-        upper.ncols(),
-        |i, j| if i < split { upper[(i, j)] } else { lower[(i - split, j)] },
-    )
 }

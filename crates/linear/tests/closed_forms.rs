@@ -400,3 +400,71 @@ fn hidden_modes_of_a_large_system() {
         assert!(state % 2 == 1 && (mode.pole.re + 1.0 + state as f64 / n as f64).abs() < 1e-12);
     }
 }
+
+/// A = 0 has no size that ranks could be measured by.
+#[test]
+fn integrators_alone_are_within_reach() {
+    let one = Matrix::from([[1.0]]);
+    let integrator = StateSpace::unnamed([Matrix::zeros(1, 1), one.clone(), one, Matrix::zeros(1, 1)]).unwrap();
+    assert!(linear::controllability(&integrator, RANK_TOLERANCE).unwrap().is_complete());
+    assert!(linear::observability(&integrator, RANK_TOLERANCE).unwrap().is_complete());
+    assert_eq!(minimal(&integrator, RANK_TOLERANCE).unwrap().order(), 1);
+}
+
+/// A filter with a time constant of a nanosecond heats a wall and a house: 13 orders of magnitude between the poles.
+#[test]
+fn slow_parts_do_not_drown_beside_fast_ones() {
+    for fast in [1e-12, 1e-9, 1e-7, 1.0] {
+        let (r, wall, house, g, loss) = (1e3, 1e5, 1e7, 10.0, 5.0);
+        let a = Matrix::from([
+            [-1.0 / (r * fast), 0.0, 0.0],
+            [1.0 / (r * wall), -g / wall, g / wall],
+            [0.0, g / house, -(g + loss) / house],
+        ]);
+        let b = Matrix::from([[1.0 / (r * fast)], [0.0], [0.0]]);
+        let system = StateSpace::unnamed([a, b, Matrix::from([[0.0, 0.0, 1.0]]), Matrix::zeros(1, 1)]).unwrap();
+        assert!(linear::controllability(&system, RANK_TOLERANCE).unwrap().is_complete(), "{fast}");
+        assert!(linear::observability(&system, RANK_TOLERANCE).unwrap().is_complete(), "{fast}");
+        assert_eq!(minimal(&system, RANK_TOLERANCE).unwrap().order(), 3);
+        assert!(zeros(&system, RANK_TOLERANCE).unwrap().is_empty());
+        let gain = linear::dc_gain(&system).unwrap()[(0, 0)];
+        assert!((gain / 2e-4 - 1.0).abs() < 1e-9, "{fast}: {gain}");
+        let function = transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+        let gain = function.evaluate(Complex::ZERO).re;
+        assert!((gain / 2e-4 - 1.0).abs() < 1e-6, "{fast}: {gain}");
+    }
+}
+
+/// Poles nine orders of magnitude apart: the picture shows the slow one.
+#[test]
+fn ranges_reach_all_poles() {
+    let a = Matrix::from([[-1e6, 0.0], [1e-3, -1e-3]]);
+    let b = Matrix::from([[1e6], [0.0]]);
+    let system = StateSpace::unnamed([a, b, Matrix::from([[0.0, 1.0]]), Matrix::zeros(1, 1)]).unwrap();
+    let step = linear::time_response(&system, linear::Excitation::Step, None).unwrap();
+    let last = step.curve(0, 0).last().copied().unwrap();
+    assert!(last > 0.98 && last < 1.001, "{last}");
+    let response = linear::frequency_response(&system, None).unwrap();
+    assert!(response.frequencies[0] < 1e-3 && *response.frequencies.last().unwrap() > 1e6);
+}
+
+/// 1/(s² + 1) is real at all frequencies, so that nothing crosses and no gain is at the limit of stability.
+#[test]
+fn a_real_response_has_no_gain_margin_between() {
+    let a = Matrix::from([[0.0, 1.0], [-1.0, 0.0]]);
+    let b = Matrix::from([[0.0], [1.0]]);
+    let system = StateSpace::unnamed([a, b, Matrix::from([[1.0, 0.0]]), Matrix::zeros(1, 1)]).unwrap();
+    assert_eq!(linear::margins(&system, 0, 0).unwrap().gain, []);
+}
+
+/// (1 - 0.3 s)/(s (s + 1)) begins at -90°, whatever the signs of its roots and factors are.
+#[test]
+fn phases_begin_at_those_of_the_integrators() {
+    let function = linear::TransferFunction {
+        zeros: vec![Complex::new(1.0 / 0.3, 0.0)],
+        poles: vec![Complex::ZERO, Complex::new(-1.0, 0.0)],
+        gain: -0.3,
+    };
+    assert!((function.natural_phase(1e-6) + 90.0).abs() < 1e-3);
+    assert!((function.natural_phase(1e6) + 270.0).abs() < 1e-3);
+}

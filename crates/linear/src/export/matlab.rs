@@ -31,7 +31,17 @@ pub fn matlab<T: Cell>(system: &StateSpace<T>) -> String {
         out.push_str("];\n");
     }
     // Octave calls the properties otherwise, and both complain about empty lists.
-    out.push_str("if exist('OCTAVE_VERSION', 'builtin')\n  pkg load control\nend\nsys = ss(A, B, C, D);\n");
+    out.push_str("if exist('OCTAVE_VERSION', 'builtin')\n  pkg load control\nend\n");
+    // Octave has no systems without inputs or outputs: one that does nothing stands for them.
+    let (n, inputs, outputs) = (system.order(), system.inputs.len(), system.outputs.len());
+    let b = if inputs == 0 { format!("zeros({n}, 1)") } else { "B".to_owned() };
+    let c = if outputs == 0 { format!("zeros(1, {n})") } else { "C".to_owned() };
+    let is_whole = inputs > 0 && outputs > 0;
+    let d = if is_whole { "D".to_owned() } else { format!("zeros({}, {})", outputs.max(1), inputs.max(1)) };
+    if !is_whole {
+        out.push_str("% sys has an input or output that does nothing where the model has none\n");
+    }
+    let _ = writeln!(out, "sys = ss(A, {b}, {c}, {d});");
     let lists = named_lists(system);
     for ((_, list), (matlab, octave)) in
         lists.iter().zip([("StateName", "stname"), ("InputName", "inname"), ("OutputName", "outname")])

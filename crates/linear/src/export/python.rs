@@ -31,8 +31,17 @@ pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
         }
         let _ = writeln!(out, "], dtype=float)");
     }
-    out.push_str("sys = control.StateSpace(\n    A, B, C, D,\n");
-    for (key, list) in named_lists(system) {
+    // `control` has no systems without inputs or outputs: one that does nothing stands for them.
+    let (n, inputs, outputs) = (system.order(), system.inputs.len(), system.outputs.len());
+    let b = if inputs == 0 { format!("np.zeros(({n}, 1))") } else { "B".to_owned() };
+    let c = if outputs == 0 { format!("np.zeros((1, {n}))") } else { "C".to_owned() };
+    let is_whole = inputs > 0 && outputs > 0;
+    let d = if is_whole { "D".to_owned() } else { format!("np.zeros(({}, {}))", outputs.max(1), inputs.max(1)) };
+    if !is_whole {
+        out.push_str("# sys has an input or output that does nothing where the model has none\n");
+    }
+    let _ = writeln!(out, "sys = control.StateSpace(\n    A, {b}, {c}, {d},");
+    for (key, list) in named_lists(system).into_iter().filter(|(_, list)| !list.is_empty()) {
         let mut taken = HashSet::new();
         let names: Vec<String> = list.iter().map(|(name, _)| quoted(&label(name, &mut taken))).collect();
         let _ = writeln!(out, "    {key}=[{}],", names.join(", "));
