@@ -765,6 +765,21 @@ fn clocks_that_are_not_fractions_contradict_each_other() {
     assert_eq!(conflict("parameter Real T = 0.1; parameter Real S = T;", "Clock(T)", "sample(time, Clock(S))"), "");
 }
 
+/// What is held belongs to continuous time: an equation that joins it to clocked variables lacks a `sample`.
+#[test]
+fn held_values_are_not_clocked() {
+    let refused = |equations: &str| {
+        let text = format!("model M\n  Real u, x, y, z;\nequation\n  u = time;\n{equations}\nend M;\n");
+        messages(&text).lines().next().unwrap_or_default().to_owned()
+    };
+    expect!["error[hold-in-clocked]: hold(u) is a value of continuous time, and stands in an equation that is clocked"]
+        .assert_eq(&refused("  when Clock(0.25) then x = hold(u); end when;\n  y = 1;\n  z = 1;"));
+    expect!["error[hold-in-clocked]: hold(x) is a value of continuous time, and stands in an equation that is clocked"]
+        .assert_eq(&refused("  x = sample(u, Clock(0.25));\n  y = hold(x) + z;\n  z = sample(u, Clock(0.5));"));
+    assert_eq!(refused("  x = sample(u, Clock(0.25));\n  y = sample(hold(x), Clock(0.5));\n  z = hold(y) + u;"), "");
+    assert_eq!(refused("  x = sample(u, Clock(0.25));\n  y = previous(x) + x;\n  z = hold(y) + hold(x);"), "");
+}
+
 /// What is sampled belongs to continuous time: an equation that joins it to clocked variables lacks a `hold`.
 #[test]
 fn clocked_variables_are_not_sampled() {

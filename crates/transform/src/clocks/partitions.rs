@@ -27,6 +27,8 @@ pub(super) struct Partitions {
     pub(super) group_of_action: Vec<usize>,
     /// What `sample` takes from continuous time, and the group of it.
     pub(super) sampled: Vec<(ExprId, usize)>,
+    /// What `hold` gives to continuous time, and the group in which that stands.
+    pub(super) held: Vec<(ExprId, usize)>,
     /// The first group of each clocked when clause.
     clauses: FxHashMap<ExprId, usize>,
 }
@@ -41,6 +43,7 @@ impl Partitions {
             group_of_equation: FxHashMap::default(),
             group_of_action: Vec::new(),
             sampled: Vec::new(),
+            held: Vec::new(),
             clauses: FxHashMap::default(),
         };
         // An algorithm is one equation of all that stands in it.
@@ -122,7 +125,10 @@ impl Partitions {
                 self.sampled.push((value, inner));
                 Some((inner, vec![value]))
             }
-            (Hold, &[value, ..]) => Some((self.add_group(true), vec![value])),
+            (Hold, &[value, ..]) => {
+                self.held.push((value, group));
+                Some((self.add_group(true), vec![value]))
+            }
             (SubSample | SuperSample | ShiftSample | BackSample | NoClock | ClockSolver, &[value, ref rest @ ..]) => {
                 self.groups[group].is_clocked = true;
                 let inner = self.add_group(true);

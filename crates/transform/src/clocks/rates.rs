@@ -84,6 +84,7 @@ impl Partitions {
             }
         }
         self.check_sampled(model, &mut clocks);
+        self.check_held(model, &mut clocks);
         let mut given: Vec<usize> = clocks.of.keys().copied().collect();
         given.sort_unstable();
         self.spread(model, &mut clocks, &edges, given);
@@ -142,6 +143,25 @@ impl Partitions {
                     queue.extend(clocks.of.keys().filter(|partition| !before.contains(partition)));
                 }
             }
+        }
+    }
+
+    /// What is held belongs to continuous time.
+    fn check_held(&mut self, model: &Model, clocks: &mut Clocks) {
+        let mut said = FxHashSet::default();
+        for (value, group) in self.held.clone() {
+            let partition = self.of_group(group);
+            if !clocks.clocked.contains(&partition) || !said.insert(partition) {
+                continue;
+            }
+            let text = model.expression_text(value);
+            let message =
+                format!("hold({text}) is a value of continuous time, and stands in an equation that is clocked");
+            let diagnostic = Diagnostic::error("hold-in-clocked", message)
+                .note(format!("equations join it to clocked variables: {}", self.name(model, partition)))
+                .hint("leave out `hold`, or use sample(…) of a variable that is equal to it")
+                .specification("16.7.3");
+            clocks.problems.push(self.at_partition(model, partition, diagnostic));
         }
     }
 
