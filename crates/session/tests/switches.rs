@@ -659,3 +659,38 @@ fn a_shorted_capacitor_that_is_cut_off() {
     assert_near(run.at("c.v", 0.4), 0.0, 1e-9);
     assert_near(run.end("c.v"), 0.0, 1e-9);
 }
+
+/// A branch of a coil behind a switch with a large resistance: what was stiff before the event is not stiff behind it, and the
+/// Jacobian from before would let every iteration stand still. The current has a closed form.
+#[test]
+fn what_is_stiff_no_more_is_integrated_with_a_new_jacobian() {
+    let (begin, end, resistance, inductance, w) = (0.004f64, 0.01f64, 10.0f64, 0.05f64, 100.0 * std::f64::consts::PI);
+    let impedance = resistance.hypot(w * inductance);
+    let lag = (w * inductance / resistance).atan();
+    let forced = |t: f64| 100.0 / impedance * (w * t - lag).sin();
+    let expected = forced(end) - forced(begin) * (-(end - begin) * resistance / inductance).exp();
+    for turns in ["time < 0.004", "c < 0.004"] {
+        let text = format!(
+            "model M
+              Real i(start = 0, fixed = true), c(start = 0, fixed = true), r;
+            equation
+              der(c) = 1;
+              r = if {turns} then 1e8 else 10;
+              0.05*der(i) = 100*sin({w}*time) - r*i;
+            end M;"
+        );
+        for solver in ["auto", "esdirk", "bdf", "dae", "rosenbrock"] {
+            for tolerance in [1e-4, 1e-6, 1e-8] {
+                let settings = session::Settings {
+                    stop_time: Some(end),
+                    tolerance: Some(tolerance),
+                    solver: Some(solver.to_owned()),
+                    ..session::Settings::default()
+                };
+                let i = common::run_with(&text, settings).end("i");
+                let error = (i - expected).abs() / expected;
+                assert!(error <= 100.0 * tolerance, "{turns} {solver} {tolerance:e}: {i} instead of {expected}");
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::iteration_matrix::IterationMatrix;
 use crate::multistep::{History, MAX_ORDER};
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
 use crate::order_control::OrderControl;
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_outdated, is_same_state, slip};
 use crate::weights::{
     Failure, evaluate, initial_step, norm, set_weights, smallest_step, step_in_time, step_towards, tighten,
     worst_component,
@@ -456,6 +456,13 @@ impl Integrator for Bdf {
             return Ok(());
         }
         self.renew_outdated();
+        if let Some(matrix) = self.matrix.as_mut().filter(|_| self.has_factorisation) {
+            let at = Point { t, x, f: &self.f };
+            let scratch = (&mut self.predicted[..], &mut self.delta[..]);
+            if is_outdated(problem, matrix, &at, &self.weights, scratch, &mut self.statistics) {
+                self.steps_since_jacobian = JACOBIAN_AGE;
+            }
+        }
         self.sharpness = 1.0;
         self.statistics.restarts += 1;
         self.t = t;

@@ -399,6 +399,8 @@ impl DaeBdf {
         }
         let h = self.control.h;
         self.sharpness = 1.0;
+        // The matrix is one from before the event.
+        self.has_matrix = false;
         self.begin(t, x, dx, None);
         self.control.h = self.control.h.min(h);
         self.history.rescale_start(self.control.h);

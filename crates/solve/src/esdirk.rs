@@ -9,7 +9,7 @@
 use crate::error::StepError;
 use crate::iteration_matrix::IterationMatrix;
 use crate::ode::{DenseOutput, Integrator, OdeProblem, Options, Statistics, Step};
-use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_same_state, slip};
+use crate::resume::{Point, Resume, SAME_END, SAME_SLOPE, is_outdated, is_same_state, slip};
 use crate::step_control::{OneStep, StepControl, take_step};
 use crate::vector::{add_combination, combined};
 use crate::weights::{Failure, evaluate, initial_step, norm, set_weights, tighten, worst_component};
@@ -187,9 +187,16 @@ impl Esdirk {
         self.rate_size = f64::INFINITY;
         if slope_is_known {
             std::mem::swap(&mut self.slopes[0], &mut self.base);
-            return Ok(());
+        } else {
+            let evaluated = evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics);
+            evaluated.map_err(|failure| failure.at(t, 0.0))?;
         }
-        evaluate(problem, t, &self.x, &mut self.slopes[0], &mut self.statistics).map_err(|failure| failure.at(t, 0.0))
+        if let Some(matrix) = self.matrix.as_mut().filter(|_| self.has_factorisation) {
+            let at = Point { t, x: &self.x, f: &self.slopes[0] };
+            let scratch = (&mut self.stage[..], &mut self.f[..]);
+            self.slow_convergence |= is_outdated(problem, matrix, &at, &self.weights, scratch, &mut self.statistics);
+        }
+        Ok(())
     }
 
     /// Whether `(t, x)` lies on the last step, so that its slope may say more.

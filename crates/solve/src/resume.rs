@@ -38,6 +38,35 @@ pub(crate) fn is_same_state(dense: &mut [f64], x: &[f64], weights: &[f64]) -> bo
     same && norm(dense, weights) <= SAME_STATE
 }
 
+/// Whether the Jacobian in the iteration matrix is one from before an event: a diode that conducts now is stiff no more, and an
+/// iteration with the old matrix would hardly move, as if it had converged. One direction in all states tells, of the size of
+/// the tolerance. `trial` and `slope` are overwritten.
+pub(crate) fn is_outdated(
+    problem: &mut dyn OdeProblem,
+    matrix: &mut IterationMatrix,
+    at: &Point<'_>,
+    weights: &[f64],
+    (trial, slope): (&mut [f64], &mut [f64]),
+    statistics: &mut Statistics,
+) -> bool {
+    /// What an iteration may leave of an error.
+    const LEFT: f64 = 0.2;
+    let direction = |place: usize| {
+        let size = 0.5 + (0.618 * place as f64).fract();
+        if place.is_multiple_of(2) { size / weights[place] } else { -size / weights[place] }
+    };
+    trial.iter_mut().zip(at.x).enumerate().for_each(|(place, (y, x))| *y = x + direction(place));
+    if evaluate(problem, at.t, trial, slope, statistics).is_err() {
+        return true;
+    }
+    // As far as the numbers could represent it.
+    let moved: Vec<f64> = trial.iter().zip(at.x).map(|(y, x)| y - x).collect();
+    matrix.multiply(&moved, trial);
+    slope.iter_mut().zip(at.f).zip(&*trial).for_each(|((s, f), expected)| *s -= f + expected);
+    matrix.solve(slope);
+    !(norm(slope, weights) <= LEFT * norm(&moved, weights))
+}
+
 /// The rest of the last accepted step, if it is still good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resume {
