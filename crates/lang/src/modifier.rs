@@ -98,7 +98,7 @@ impl Redeclare {
 
     /// What a redeclaration leaves for those that come after it: the modifiers of its constraining clause, over those that
     /// were there before it (7.3.2).
-    fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
+    pub fn for_redeclarations(&self, diagnostics: &mut Vec<Diagnostic>) -> Arc<Modifier> {
         let (constraint, spread) = match &self.declaration {
             Declaration::Class(class) => (class.constraint.as_ref(), Spread::CLASS),
             Declaration::Component(component) => (component.constraint.as_ref(), Spread::COMPONENT),

@@ -243,3 +243,25 @@ fn a7_power_balances_in_every_domain() {
         assert!((level - expected).abs() < 1e-5 * expected, "{level} instead of {expected}");
     }
 }
+
+/// The modifiers of a constraining clause hold for the redeclaration that has it, wherever it is written, and are overridden by
+/// those of the redeclaration itself (7.3.2).
+#[test]
+fn modifiers_of_a_constraining_clause_hold_for_its_own_redeclaration() {
+    let classes = "model A parameter Real p = 1; Real y = p; end A;
+      model B extends A(p = 5); end B;
+      model C replaceable model X = A; X sub; end C;
+      model E replaceable model X = A constrainedby A(p = 3); X sub; end E;";
+    let cases = [
+        ("model D extends C; redeclare replaceable model X = B constrainedby A(p = 7); end D; D m;", 7.0),
+        ("model D extends C(redeclare replaceable model X = B constrainedby A(p = 7)); end D; D m;", 7.0),
+        ("C m(redeclare replaceable model X = B constrainedby A(p = 7));", 7.0),
+        ("C m(redeclare replaceable model X = B(p = 8) constrainedby A(p = 7));", 8.0),
+        ("E m(redeclare replaceable model X = B constrainedby A(p = 7));", 7.0),
+        ("E m(redeclare model X = B);", 3.0),
+    ];
+    for (text, expected) in cases {
+        let result = simulate(&format!("model Case {classes} {text} end Case;"), 1.0);
+        assert_eq!(end(&result, "m.sub.y"), expected, "{text}");
+    }
+}

@@ -202,7 +202,8 @@ impl Instances {
                     .specification("7.3"),
             ));
         };
-        let below = merge(&redeclare.below, &below, &mut self.diagnostics);
+        // The modifiers of its own constraining clause hold for the redeclaration itself, too (7.3.2).
+        let below = merge(&redeclare.for_redeclarations(&mut self.diagnostics), &below, &mut self.diagnostics);
         // The text of a short class comes before what is below it: `redeclare package M = Air(x = 1)`.
         let (body_modifier, class_scope) = match &class.body {
             ast::ClassBody::Short { modification: Some(modification), .. } => {
