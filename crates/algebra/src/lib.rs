@@ -1,6 +1,7 @@
 //! Exact algebra over named parameters, and linear systems over numbers or such functions.
 
 pub mod budget;
+pub mod collected;
 pub mod factor;
 pub mod gcd;
 pub mod polynomial;

@@ -116,14 +116,17 @@ impl Rational {
             let bracketed = if is_product { format!("({below})") } else { below.clone() };
             text = format!("{text}/{bracketed}");
         }
-        match (negative, below.as_str()) {
-            (true, _) => format!("-{text}"),
-            // A sum alone needs no brackets.
-            (false, "1") if text.starts_with('(') && text.ends_with(')') && factor_count(&top) == 1 => {
-                text[1..text.len() - 1].to_owned()
-            }
-            (false, _) => text,
+        match negative {
+            true => format!("-{text}"),
+            false if below == "1" => without_brackets(text, &top),
+            false => text,
         }
+    }
+
+    /// Whether the printed text adds terms outside of brackets, so that it needs brackets as a factor.
+    pub fn prints_as_sum(&self) -> bool {
+        let factored = factor(&self.numerator);
+        self.denominator.is_one() && factored.integer.is_one() && is_one_sum(&factored)
     }
 
     /// LaTeX, with a name for each variable in LaTeX.
@@ -135,21 +138,12 @@ impl Rational {
         let sign = if top.integer.is_negative() { "-" } else { "" };
         let (number, divisor) = coefficient(&top.integer.abs(), &bottom.integer);
         let spaced = |text: String| text.replace('*', " ");
-        // A sum alone needs no brackets.
-        let alone = |text: String, factored: &Factored| {
-            let is_power = factored.factors.first().is_some_and(|(_, power)| *power > 1);
-            let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-            match inner.filter(|_| factor_count(factored) == 1 && !is_power) {
-                Some(inner) => inner.to_owned(),
-                None => text,
-            }
-        };
         let above = spaced(product(number, &top, name));
         let below = spaced(product(divisor, &bottom, name));
         if below == "1" {
-            return if sign.is_empty() { alone(above, &top) } else { format!("{sign}{above}") };
+            return if sign.is_empty() { without_brackets(above, &top) } else { format!("{sign}{above}") };
         }
-        format!("{sign}\\frac{{{}}}{{{}}}", alone(above, &top), alone(below, &bottom))
+        format!("{sign}\\frac{{{}}}{{{}}}", without_brackets(above, &top), without_brackets(below, &bottom))
     }
 }
 
@@ -221,6 +215,19 @@ pub fn decimal_text(above: &BigInt, below: &BigInt) -> String {
         -3..=0 => format!("{sign}0.{}{short}", "0".repeat(-point as usize)),
         _ if short.len() == 1 => format!("{sign}{short}E{}", point - 1),
         _ => format!("{sign}{}.{}E{}", &short[..1], &short[1..], point - 1),
+    }
+}
+
+/// Whether nothing but a sum is multiplied.
+fn is_one_sum(factored: &Factored) -> bool {
+    factored.monomial.0.is_empty() && matches!(factored.factors.as_slice(), [(_, 1)])
+}
+
+/// A sum alone needs no brackets.
+fn without_brackets(text: String, factored: &Factored) -> String {
+    match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+        Some(inner) if is_one_sum(factored) => inner.to_owned(),
+        _ => text,
     }
 }
 

@@ -15,6 +15,7 @@ fn is_zero(expression: &Expression) -> bool {
     expression.is_number(0.0)
 }
 
+/// The sum, without terms and factors that change nothing.
 pub fn sum(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (left, right) if is_zero(&right) => left,
@@ -25,6 +26,7 @@ pub fn sum(left: Expression, right: Expression) -> Expression {
     }
 }
 
+/// The difference, without terms and factors that change nothing.
 pub fn difference(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (left, right) if is_zero(&right) => left,
@@ -35,6 +37,7 @@ pub fn difference(left: Expression, right: Expression) -> Expression {
     }
 }
 
+/// The product, without terms and factors that change nothing.
 pub fn product(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (left, right) if is_zero(&left) || is_zero(&right) => zero(),
@@ -50,6 +53,7 @@ pub fn product(left: Expression, right: Expression) -> Expression {
     }
 }
 
+/// The quotient, without terms and factors that change nothing.
 pub fn quotient(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (left, _) if is_zero(&left) => zero(),

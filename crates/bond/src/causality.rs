@@ -12,8 +12,9 @@ use base::{Diagnostic, Id, IdVec, Severity};
 use crate::expr::Expr;
 use crate::graph::*;
 use crate::kind::Kind;
+use crate::patterns::{Pattern, patterns};
 
-/// Free choices that lead to conflicts are changed so often.
+/// Choices that lead to conflicts are changed so often.
 const MOST_ATTEMPTS: usize = 10_000;
 
 /// Which switched junctions are on; those not named are.
@@ -79,9 +80,8 @@ impl Causality {
     pub fn assign(graph: &Graph, mode: &Mode) -> (Option<Causality>, Vec<Diagnostic>) {
         let mode = &mode.completed(graph);
         let mut assignment = Assignment::new(graph, mode);
-        if let Err(conflict) = assignment.run() {
-            let diagnostic = assignment.conflict(&conflict);
-            assignment.diagnostics.push(diagnostic);
+        if let Err(diagnostic) = assignment.run() {
+            assignment.diagnostics.push(*diagnostic);
             return (None, assignment.diagnostics);
         }
         let strokes = assignment.strokes.values().map(|stroke| stroke.unwrap_or(Stroke::Head)).collect::<Vec<_>>();
@@ -151,6 +151,37 @@ struct Conflict {
     wanted: Option<(BondId, Reason)>,
 }
 
+/// A bond whose stroke is not given.
+#[derive(Clone, Copy)]
+struct Choice {
+    bond: BondId,
+    wanted: Stroke,
+    element: ElementId,
+    /// The stroke is wanted for integral causality.
+    is_storage: bool,
+}
+
+impl Choice {
+    fn tried(&self, second: bool) -> (Stroke, Reason) {
+        let stroke = if second { self.wanted.other() } else { self.wanted };
+        let reason = match (self.is_storage, second) {
+            (true, false) => Reason::Integral(self.element),
+            (true, true) => Reason::Derivative(self.element),
+            (false, _) => Reason::Free(self.element),
+        };
+        (stroke, reason)
+    }
+}
+
+/// A choice that stands for now, and what to go back to.
+#[derive(Clone, Copy)]
+struct Made {
+    place: usize,
+    mark: usize,
+    refused: usize,
+    second: bool,
+}
+
 struct Assignment<'a> {
     graph: &'a Graph,
     mode: &'a Mode,
@@ -159,6 +190,8 @@ struct Assignment<'a> {
     /// Of junctions: bonds that supply the common variable, and bonds that are not assigned.
     supplied: IdVec<ElementId, u32>,
     open: IdVec<ElementId, u32>,
+    /// What the laws of elements with several ports allow; empty: everything.
+    patterns: IdVec<ElementId, Vec<Pattern>>,
     trail: Vec<BondId>,
     queue: Vec<BondId>,
     diagnostics: Vec<Diagnostic>,
@@ -179,6 +212,7 @@ impl<'a> Assignment<'a> {
             reasons: IdVec::filled(None, graph.bonds.len()),
             supplied: IdVec::filled(0, graph.elements.len()),
             open,
+            patterns: patterns(graph),
             trail: Vec::new(),
             queue: Vec::new(),
             diagnostics: Vec::new(),
@@ -186,11 +220,10 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Conflict> {
-        self.fixed()?;
-        self.lone_junctions()?;
-        self.storages()?;
-        self.free_choices()
+    fn run(&mut self) -> Result<(), Box<Diagnostic>> {
+        let fixed = self.fixed().and_then(|()| self.laws()).and_then(|()| self.lone_junctions());
+        fixed.map_err(|conflict| Box::new(self.conflict(&conflict)))?;
+        self.choices()
     }
 
     fn fixed(&mut self) -> Result<(), Conflict> {
@@ -215,6 +248,17 @@ impl<'a> Assignment<'a> {
         Ok(())
     }
 
+    /// What laws of elements with several ports leave no choice about.
+    fn laws(&mut self) -> Result<(), Conflict> {
+        for id in self.graph.elements.ids() {
+            if !self.patterns[id].is_empty() {
+                self.visit_patterns(id, Reason::Fixed(id))?;
+                self.propagate()?;
+            }
+        }
+        Ok(())
+    }
+
     /// A junction with one bond has nothing to choose.
     fn lone_junctions(&mut self) -> Result<(), Conflict> {
         for (id, element) in self.graph.elements.iter() {
@@ -226,30 +270,22 @@ impl<'a> Assignment<'a> {
         Ok(())
     }
 
-    fn storages(&mut self) -> Result<(), Conflict> {
-        for (id, port) in self.graph.storages().collect::<Vec<_>>() {
-            let port = self.graph.elements[id].ports[port as usize];
-            if self.strokes[port.bond].is_some() {
-                continue;
-            }
-            let gives_effort = self.graph.elements[id].kind == Kind::Capacitor;
+    /// Storages, each with integral causality where that is possible.
+    fn storage_choices(&self) -> Vec<Choice> {
+        let choice = |(element, port): (ElementId, u32)| {
+            let of = &self.graph.elements[element];
+            let port = of.ports[port as usize];
             let at = Stroke::at(port.head);
-            let wanted = if gives_effort { at.other() } else { at };
-            let mark = self.trail.len();
-            let tried = self.assign(port.bond, wanted, Reason::Integral(id)).and_then(|()| self.propagate());
-            if let Err(conflict) = tried {
-                self.refused.push((id, self.paths(&conflict)));
-                self.undo(mark);
-                self.assign(port.bond, wanted.other(), Reason::Derivative(id))?;
-                self.propagate()?;
-            }
-        }
-        Ok(())
+            let wanted = if of.kind == Kind::Capacitor { at.other() } else { at };
+            Choice { bond: port.bond, wanted, element, is_storage: true }
+        };
+        self.graph.storages().map(choice).collect()
     }
 
     /// What is free: resistors first, then whatever is left, each with the stroke it should have.
-    fn wishes(&self) -> Vec<(BondId, Stroke, ElementId)> {
-        let mut wishes = Vec::new();
+    fn free_choices(&self) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        let free = |bond, wanted, element| Choice { bond, wanted, element, is_storage: false };
         for (id, element) in self.graph.elements.iter().filter(|(_, element)| element.kind == Kind::Resistor) {
             for (index, port) in element.ports.iter().enumerate() {
                 // A law in the form `f = …` takes the effort.
@@ -259,49 +295,60 @@ impl<'a> Assignment<'a> {
                 };
                 let at = Stroke::at(port.head);
                 let by_law = if takes_effort { at } else { at.other() };
-                wishes.push((port.bond, self.graph.bonds[port.bond].stroke.unwrap_or(by_law), id));
+                choices.push(free(port.bond, self.graph.bonds[port.bond].stroke.unwrap_or(by_law), id));
             }
         }
         for (id, bond) in self.graph.bonds.iter() {
-            wishes.push((id, bond.stroke.unwrap_or(Stroke::Head), bond.tail));
+            choices.push(free(id, bond.stroke.unwrap_or(Stroke::Head), bond.tail));
         }
-        wishes.retain(|(bond, ..)| self.strokes[*bond].is_none());
-        wishes
+        choices
     }
 
-    /// Free choices in their order; where one leads to a conflict the other is taken, and where both do, the last choice
-    /// before them is changed.
-    fn free_choices(&mut self) -> Result<(), Conflict> {
-        let wishes = self.wishes();
-        // The place in the wishes, the trail before, and whether it is the second choice.
-        let mut made: Vec<(usize, usize, bool)> = Vec::new();
+    /// Storages, then what is free, in their order. Where a choice leads to a conflict the other is taken, and where both do, the
+    /// last choice before them is changed: so a storage has derivative causality where the rest of the graph has no causality
+    /// otherwise.
+    fn choices(&mut self) -> Result<(), Box<Diagnostic>> {
+        let mut choices = self.storage_choices();
+        choices.extend(self.free_choices());
+        choices.retain(|choice| self.strokes[choice.bond].is_none());
+        let mut made: Vec<Made> = Vec::new();
         let mut attempts = 0;
         let mut next = (0, false);
-        while let Some((bond, wanted, element)) = wishes.get(next.0).copied() {
+        let mut first_conflict = None;
+        while let Some(choice) = choices.get(next.0).copied() {
             let (place, second) = next;
-            if self.strokes[bond].is_some() {
+            if self.strokes[choice.bond].is_some() {
                 next = (place + 1, false);
                 continue;
             }
-            let mark = self.trail.len();
-            let stroke = if second { wanted.other() } else { wanted };
-            let tried = self.assign(bond, stroke, Reason::Free(element)).and_then(|()| self.propagate());
+            let (mark, refused) = (self.trail.len(), self.refused.len());
+            let (stroke, reason) = choice.tried(second);
+            let tried = self.assign(choice.bond, stroke, reason).and_then(|()| self.propagate());
             let Err(conflict) = tried else {
-                made.push((place, mark, second));
+                made.push(Made { place, mark, refused, second });
                 next = (place + 1, false);
                 continue;
             };
             attempts += 1;
             if !second {
+                if choice.is_storage {
+                    self.refused.push((choice.element, self.paths(&conflict)));
+                }
                 self.undo(mark);
                 next = (place, true);
                 continue;
             }
-            let earlier = made.iter().rposition(|(_, _, second)| !second).filter(|_| attempts < MOST_ATTEMPTS);
-            let Some(earlier) = earlier else { return Err(conflict) };
-            let (place, mark, _) = made[earlier];
+            let report = first_conflict.get_or_insert_with(|| Box::new(self.conflict(&conflict)));
+            let earlier = made.iter().rposition(|made| !made.second).filter(|_| attempts < MOST_ATTEMPTS);
+            let Some(earlier) = earlier else { return Err(report.clone()) };
+            let Made { place, mark, refused, .. } = made[earlier];
             made.truncate(earlier);
             self.undo(mark);
+            self.refused.truncate(refused);
+            if choices[place].is_storage {
+                let reason = "the rest of the graph has no causality then".to_owned();
+                self.refused.push((choices[place].element, vec![reason]));
+            }
             next = (place, true);
         }
         Ok(())
@@ -392,8 +439,40 @@ impl<'a> Assignment<'a> {
                 let stroke = if there { at } else { at.other() };
                 self.assign(other.bond, stroke, Reason::Passed(id, port.bond))
             }
+            _ if !self.patterns[id].is_empty() => {
+                self.visit_patterns(id, port.map_or(Reason::Fixed(id), |port| Reason::Passed(id, port.bond)))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// What all strokes that the law still allows have in common.
+    fn visit_patterns(&mut self, id: ElementId, reason: Reason) -> Result<(), Conflict> {
+        let graph = self.graph;
+        let ports = &graph.elements[id].ports;
+        let given: Vec<Option<bool>> =
+            ports.iter().map(|port| self.strokes[port.bond].map(|stroke| stroke != Stroke::at(port.head))).collect();
+        let fits =
+            |pattern: &&Pattern| pattern.iter().zip(&given).all(|(one, other)| other.is_none_or(|it| it == *one));
+        let left: Vec<&Pattern> = self.patterns[id].iter().filter(fits).collect();
+        let Some(first) = left.first() else {
+            let bonds = ports.iter().map(|port| port.bond).filter(|bond| self.strokes[*bond].is_some()).collect();
+            return Err(Conflict { at: id, bonds, wanted: None });
+        };
+        let is_common = |place: usize| left.iter().all(|pattern| pattern[place] == first[place]);
+        let forced: Vec<(BondId, Stroke)> = ports
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| given[*place].is_none() && is_common(*place))
+            .map(|(place, port)| {
+                let at = Stroke::at(port.head);
+                (port.bond, if first[place] { at.other() } else { at })
+            })
+            .collect();
+        for (bond, stroke) in forced {
+            self.assign(bond, stroke, reason)?;
+        }
+        Ok(())
     }
 
     fn visit_junction(&mut self, id: ElementId, port: Option<Port>) -> Result<(), Conflict> {

@@ -1,6 +1,6 @@
 //! The linear equations of a graph with causality: every element gives one for each of its bonds.
 
-use base::Id;
+use base::{Diagnostic, Id};
 
 use crate::causality::{Causality, effort_index, flow_index};
 use crate::coefficients::Coefficients;
@@ -86,6 +86,22 @@ pub struct Equation<F> {
     pub element: Option<ElementId>,
 }
 
+/// Why there are no equations: laws that the graph does not have, or parts of the model that it leaves out.
+pub fn incomplete(graph: &Graph) -> Option<Diagnostic> {
+    let hint = "`gyrator linearize` has the numbers, `gyrator equations` the equations of the model";
+    if let Some(omitted) = graph.omitted.first() {
+        let what = format!("the graph is a drawing without equations: {omitted}");
+        return Some(Diagnostic::error("incomplete-graph", what).hint(hint));
+    }
+    let lacks_law = |id: &ElementId| !graph.elements[*id].kind.is_junction() && residuals(graph, *id).is_none();
+    let element = &graph.elements[graph.elements.ids().find(lacks_law)?];
+    let what = format!(
+        "the graph has no equations: it does not hold the law of `{}`, which is no linear law of an element",
+        element.name
+    );
+    Some(Diagnostic::error("incomplete-graph", what).at(element.span, "drawn by its name").hint(hint))
+}
+
 pub fn equations<F: Field>(
     graph: &Graph,
     causality: &Causality,
@@ -166,6 +182,7 @@ pub fn residuals(graph: &Graph, id: ElementId) -> Option<Vec<Expression>> {
             let left = |port| if kind == Kind::Resistor { effort(port) } else { state(port) };
             rows.iter().enumerate().map(|(port, row)| minus(left(port), product(row))).collect()
         }
+        (_, Law::Residuals(residuals)) => residuals.clone(),
         (_, Law::Equations(laws)) => laws.iter().map(|law| minus(law.left.clone(), law.right.clone())).collect(),
         _ => return None,
     })

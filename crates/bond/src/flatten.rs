@@ -3,10 +3,11 @@
 use base::{Diagnostic, Id, IdVec, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::expr::{Expr, Operator};
+use crate::expr::Expr;
 use crate::graph::*;
 use crate::kind::Kind;
 use crate::near::did_you_mean;
+use crate::scale::Scale;
 use crate::syntax::tree::{self, Arrow, Definition, ElementValue, Reference, Statement, Tree, Value, Word};
 
 /// Larger graphs are refused: nested subgraphs multiply.
@@ -95,10 +96,10 @@ struct Pending<'a> {
 
 #[derive(Clone, Copy)]
 enum Target {
-    Parameter(ParameterId, f64),
-    Input(InputId, f64),
+    Parameter(ParameterId, Scale),
+    Input(InputId, Scale),
     Signal(SignalId),
-    Scalar(ElementId, f64),
+    Scalar(ElementId, Scale),
     Condition(ElementId),
 }
 
@@ -116,6 +117,8 @@ struct Builder<'a> {
     field_ports: IdVec<ElementId, u32>,
     bond_ids: Vec<Option<BondId>>,
     open: Vec<&'a str>,
+    /// Units in which arguments of subgraphs are.
+    scales: FxHashMap<ParameterId, Scale>,
     /// Names whose declarations failed; that they are missing needs no message.
     lost: FxHashSet<&'a str>,
     missing: bool,
@@ -134,6 +137,7 @@ impl<'a> Builder<'a> {
             outputs: Vec::new(),
             experiment: Vec::new(),
             instances: Vec::new(),
+            omitted: Vec::new(),
         };
         let mut builder = Self {
             tree,
@@ -148,6 +152,7 @@ impl<'a> Builder<'a> {
             field_ports: IdVec::new(),
             bond_ids: Vec::new(),
             open: Vec::new(),
+            scales: FxHashMap::default(),
             lost: tree.lost.iter().map(String::as_str).collect(),
             missing: false,
         };
@@ -228,12 +233,12 @@ impl<'a> Builder<'a> {
         self.scopes[scope].names.insert(&name.text, (entity, name.span));
     }
 
-    /// The unit as the Modelica model has it and the factor that takes values there: values are kept in SI units.
-    fn unit(&mut self, unit: &Option<Word>) -> (Option<String>, f64) {
-        let Some(word) = unit else { return (None, 1.0) };
+    /// The unit as the Modelica model has it and what takes values there: values are kept in SI units.
+    fn unit(&mut self, unit: &Option<Word>) -> (Option<String>, Scale) {
+        let Some(word) = unit else { return (None, Scale::NONE) };
         match word.text.parse::<units::Unit>() {
-            Ok(unit) if unit.factor == 1.0 => (Some(word.text.clone()), 1.0),
-            Ok(unit) => (Some(crate::domains::unit_text(unit.dimension)), unit.factor),
+            Ok(unit) if unit.factor == 1.0 && unit.offset == 0.0 => (Some(word.text.clone()), Scale::NONE),
+            Ok(unit) => (Some(crate::domains::unit_text(unit.dimension)), Scale::of(unit)),
             Err(error) => {
                 let mut diagnostic =
                     Diagnostic::warning("unknown-unit", format!("`{}` is no unit: {error}", word.text))
@@ -242,14 +247,14 @@ impl<'a> Builder<'a> {
                     diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
                 }
                 self.diagnostics.push(diagnostic);
-                (None, 1.0)
+                (None, Scale::NONE)
             }
         }
     }
 
     fn parameter(&mut self, scope: usize, parameter: &'a tree::Parameter) {
         let name = self.full_name(scope, &parameter.name.text);
-        let (unit, factor) = self.unit(&parameter.unit);
+        let (unit, scale) = self.unit(&parameter.unit);
         let id = self.graph.parameters.push(Parameter {
             name,
             value: None,
@@ -259,18 +264,19 @@ impl<'a> Builder<'a> {
             span: parameter.name.span,
         });
         self.declare(scope, &parameter.name, Entity::Parameter(id));
+        self.scales.insert(id, scale);
         if let Some(value) = &parameter.value {
-            self.pending.push(Pending { scope, target: Target::Parameter(id, factor), value });
+            self.pending.push(Pending { scope, target: Target::Parameter(id, scale), value });
         }
     }
 
     fn input(&mut self, scope: usize, input: &'a tree::Parameter) {
         let name = self.full_name(scope, &input.name.text);
-        let (unit, factor) = self.unit(&input.unit);
+        let (unit, scale) = self.unit(&input.unit);
         let id = self.graph.inputs.push(Input { name, source: None, value: None, unit, span: input.name.span });
         self.declare(scope, &input.name, Entity::Input(id));
         if let Some(value) = &input.value {
-            self.pending.push(Pending { scope, target: Target::Input(id, factor), value });
+            self.pending.push(Pending { scope, target: Target::Input(id, scale), value });
         }
     }
 
@@ -293,7 +299,7 @@ impl<'a> Builder<'a> {
         let Some(kind) = Kind::named(&element.kind.text) else { return };
         let modulated = element.kind.text.starts_with('M');
         let name = self.full_name(scope, &element.name.text);
-        let (unit, factor) = self.unit(&element.unit);
+        let (unit, scale) = self.unit(&element.unit);
         let id = self.graph.elements.next_id();
         let scalar = match &element.value {
             Some(ElementValue::Scalar(value)) => Some(value),
@@ -327,10 +333,11 @@ impl<'a> Builder<'a> {
             });
             made.law = Law::Scalar(Expr::Leaf(Leaf::Parameter(parameter)));
             if let Some(value) = scalar {
-                self.pending.push(Pending { scope, target: Target::Parameter(parameter, factor), value });
+                self.pending.push(Pending { scope, target: Target::Parameter(parameter, scale), value });
             }
         } else if kind.is_source() && !modulated {
-            let is_zero = scalar.is_some_and(|value| value.expression.is_number(0.0));
+            // Zero degrees Celsius are not zero.
+            let is_zero = !scale.has_offset() && scalar.is_some_and(|value| value.expression.is_number(0.0));
             if is_zero {
                 made.law = Law::Scalar(Expr::number(0.0));
             } else {
@@ -339,11 +346,11 @@ impl<'a> Builder<'a> {
                 made.input = Some(input);
                 made.law = Law::Scalar(Expr::Leaf(Leaf::Input(input)));
                 if let Some(value) = scalar {
-                    self.pending.push(Pending { scope, target: Target::Input(input, factor), value });
+                    self.pending.push(Pending { scope, target: Target::Input(input, scale), value });
                 }
             }
         } else if let Some(value) = scalar {
-            self.pending.push(Pending { scope, target: Target::Scalar(id, factor), value });
+            self.pending.push(Pending { scope, target: Target::Scalar(id, scale), value });
         } else if modulated && element.laws.is_empty() && element.value.is_none() {
             let what = format!("the modulated element `{}` has no value", element.name.text);
             let diagnostic = Diagnostic::error("no-value", what).at(element.span, "");
@@ -443,12 +450,9 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let is_same = |pending: &Pending| matches!(pending.target, Target::Parameter(other, _) if other == id);
-            let factor =
-                self.pending.iter().find(|pending| is_same(pending)).map_or(1.0, |pending| {
-                    if let Target::Parameter(_, factor) = pending.target { factor } else { 1.0 }
-                });
+            let scale = self.scales.get(&id).copied().unwrap_or(Scale::NONE);
             self.pending.retain(|pending| !is_same(pending));
-            self.pending.push(Pending { scope: usize::MAX - inside, target: Target::Parameter(id, factor), value });
+            self.pending.push(Pending { scope: usize::MAX - inside, target: Target::Parameter(id, scale), value });
         }
     }
 
@@ -799,20 +803,26 @@ impl<'a> Builder<'a> {
     }
 
     fn expressions(&mut self) {
+        let mut scaled = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             let scope = self.scope_of(pending.scope);
             let expression = self.resolve(scope, None, &pending.value.expression);
             match pending.target {
-                Target::Parameter(id, factor) => {
+                Target::Parameter(id, scale) => {
                     self.no_signals(id, &expression, pending.value.span);
-                    self.graph.parameters[id].value = Some(scaled(expression, factor));
+                    self.graph.parameters[id].value = Some(expression);
+                    scaled.push((pending.target, scale, pending.value.span));
                 }
-                Target::Input(id, factor) => {
+                Target::Input(id, scale) => {
                     self.only_time(id, &expression, pending.value.span);
-                    self.graph.inputs[id].value = Some(scaled(expression, factor));
+                    self.graph.inputs[id].value = Some(expression);
+                    scaled.push((pending.target, scale, pending.value.span));
                 }
                 Target::Signal(id) => self.graph.signals[id].value = expression,
-                Target::Scalar(id, factor) => self.graph.elements[id].law = Law::Scalar(scaled(expression, factor)),
+                Target::Scalar(id, scale) => {
+                    self.graph.elements[id].law = Law::Scalar(expression);
+                    scaled.push((pending.target, scale, pending.value.span));
+                }
                 Target::Condition(id) => {
                     self.condition(&expression, pending.value.span);
                     self.graph.elements[id].condition = Some(expression);
@@ -821,6 +831,10 @@ impl<'a> Builder<'a> {
         }
         for (id, scope, declaration) in std::mem::take(&mut self.declarations) {
             self.laws(id, scope, declaration);
+        }
+        self.parameter_cycles();
+        if !self.failed() {
+            self.convert(&scaled);
         }
         for (scope, output) in std::mem::take(&mut self.outputs) {
             let value = self.resolve(scope, None, &output.value.expression);
@@ -832,7 +846,35 @@ impl<'a> Builder<'a> {
             let name = self.full_name(scope, &name);
             self.graph.outputs.push(Output { name, value, span: output.value.span });
         }
-        self.parameter_cycles();
+    }
+
+    /// Values in other units become values in SI units. What names stand for is in SI units already.
+    fn convert(&mut self, scaled: &[(Target, Scale, Span)]) {
+        let mut converted = Vec::new();
+        for (target, scale, span) in scaled.iter().filter(|(_, scale, _)| !scale.is_none()) {
+            let value = match *target {
+                Target::Parameter(id, _) => self.graph.parameters[id].value.as_ref(),
+                Target::Input(id, _) => self.graph.inputs[id].value.as_ref(),
+                Target::Scalar(id, _) => match &self.graph.elements[id].law {
+                    Law::Scalar(value) => Some(value),
+                    _ => None,
+                },
+                Target::Signal(_) | Target::Condition(_) => None,
+            };
+            match value.map(|value| scale.converted(&self.graph, value)) {
+                Some(Ok(value)) => converted.push((*target, value)),
+                Some(Err(diagnostic)) => self.diagnostics.push(diagnostic.at(*span, "names and numbers are mixed")),
+                None => {}
+            }
+        }
+        for (target, value) in converted {
+            match target {
+                Target::Parameter(id, _) => self.graph.parameters[id].value = Some(value),
+                Target::Input(id, _) => self.graph.inputs[id].value = Some(value),
+                Target::Scalar(id, _) => self.graph.elements[id].law = Law::Scalar(value),
+                Target::Signal(_) | Target::Condition(_) => {}
+            }
+        }
     }
 
     /// Arguments are read where the instance is.
@@ -902,10 +944,23 @@ impl<'a> Builder<'a> {
                 self.diagnostics.push(Diagnostic::error("wrong-size", what).at(*span, "as many as ports"));
                 return;
             }
-            let matrix = rows
+            let mut matrix = rows
                 .iter()
                 .map(|row| row.iter().map(|value| self.resolve(scope, None, &value.expression)).collect::<Vec<_>>())
                 .collect::<Vec<_>>();
+            // A unit that is none was reported where the element was declared.
+            let unit = declaration.unit.as_ref().and_then(|word| word.text.parse::<units::Unit>().ok());
+            if let Some(scale) = unit.map(Scale::of).filter(|scale| !scale.is_none()) {
+                for entry in matrix.iter_mut().flatten() {
+                    match scale.converted(&self.graph, entry) {
+                        Ok(value) => *entry = value,
+                        Err(diagnostic) => {
+                            self.diagnostics.push(diagnostic.at(*span, "names and numbers are mixed"));
+                            return;
+                        }
+                    }
+                }
+            }
             if !declaration.kind.text.starts_with('M')
                 && matrix.iter().flatten().any(|entry| entry.any_leaf(|leaf| leaf.is_signal()))
             {
@@ -1146,16 +1201,6 @@ fn split_port(text: &str) -> (&str, Option<u32>) {
 /// The name of the whole graph may be the name of a subgraph.
 fn scope_is_inside(open: &[&str], name: &str) -> bool {
     open.iter().skip(1).any(|other| *other == name)
-}
-
-fn scaled(expression: Expression, factor: f64) -> Expression {
-    if factor == 1.0 {
-        return expression;
-    }
-    match expression {
-        Expr::Number(value, _) => Expr::number(value * factor),
-        other => Expr::binary(Operator::Multiply, Expr::number(factor), other),
-    }
 }
 
 fn bonds_text(count: usize) -> String {

@@ -87,6 +87,8 @@ pub struct Graph {
     pub experiment: Vec<(String, f64)>,
     /// Instances of subgraphs: hierarchical name and the subgraph's name, outer ones first.
     pub instances: Vec<(String, String)>,
+    /// What the graph is lacking of the model that it is a view of: it is a drawing only then.
+    pub omitted: Vec<String>,
 }
 
 /// An element: a junction, source, sensor, resistor, storage, transformer or gyrator.
@@ -127,6 +129,8 @@ pub enum Law {
     Matrix(Vec<Vec<Expression>>),
     /// One equation for each port.
     Equations(Vec<LawEquation>),
+    /// What is zero, one expression for each port, at a component that is none of the elements.
+    Residuals(Vec<Expression>),
 }
 
 /// One equation of a law, with one variable of a port on its left.

@@ -22,13 +22,17 @@ mod loops;
 mod modelica;
 mod near;
 mod nonlinear;
+mod patterns;
 mod report;
+mod scale;
+mod settings;
 mod simplify;
 mod state_space;
 mod svg;
 mod syntax;
 
 pub use algebra::Rational;
+pub use calculus::{difference, product, quotient, sum};
 pub use causality::{AlgebraicLoop, Causality, Mode};
 pub use coefficients::Numbers;
 pub use expr::Expr;

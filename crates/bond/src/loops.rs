@@ -104,7 +104,19 @@ impl Dependencies {
                     self.expression_of(graph, id, output(port), value);
                 }
             }
-            Kind::EffortSensor | Kind::FlowSensor | Kind::Component => {}
+            Kind::EffortSensor | Kind::FlowSensor => {}
+            Kind::Component => {
+                let residuals = crate::equations::residuals(graph, id).unwrap_or_default();
+                let leaf = |port: &Port| match causality.gives_effort(*port) {
+                    true => Leaf::Effort(port.bond),
+                    false => Leaf::Flow(port.bond),
+                };
+                let unknowns: Vec<Leaf> = element.ports.iter().map(leaf).collect();
+                let Some(values) = crate::calculus::solve_linear(&residuals, &unknowns) else { return };
+                for (port, value) in element.ports.iter().zip(&values) {
+                    self.expression_of(graph, id, output(port), value);
+                }
+            }
         }
     }
 
@@ -131,6 +143,7 @@ impl Dependencies {
             Law::Scalar(value) => add(value),
             Law::Matrix(rows) => rows.iter().flatten().for_each(add),
             Law::Equations(laws) => laws.iter().for_each(|law| add(&law.right)),
+            Law::Residuals(residuals) => residuals.iter().for_each(add),
         }
     }
 

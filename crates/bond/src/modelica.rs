@@ -1,14 +1,13 @@
 //! A graph as a Modelica model that stands alone: variables of each element in a record with the name that the user gave,
 //! and all equations in one place, each on a line of its own.
 //!
-//! Every line knows the place in the `.bond` file that it came from. What the front end reports about a line of the
-//! model is reported about that place: [`Modelica::translate`] replaces the spans of a diagnostic. A component path
-//! (`motor.Ra`) is the name in the graph already.
+//! Every line knows the place in the `.bond` file that it came from, so that what the front end reports about a line of the
+//! model is reported about that place. A component path (`motor.Ra`) is the name in the graph already.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base::{Diagnostic, FileId, IdVec, Label, SourceMap, Span};
+use base::{IdVec, Span};
 use units::{Dimension, Unit};
 
 use crate::causality::{Causality, Mode};
@@ -33,37 +32,20 @@ pub struct Modelica {
     pub outputs: Vec<String>,
 }
 
-impl Modelica {
-    /// The place that a line of the text (from 1) came from.
-    pub fn origin(&self, line: u32) -> Option<Span> {
-        self.origins.get(line.checked_sub(1)? as usize).copied().flatten()
-    }
-
-    /// A diagnostic about the generated text as one about the bond graph. Labels on lines without origin are left out.
-    pub fn translate(&self, mut diagnostic: Diagnostic, generated: FileId, sources: &SourceMap) -> Diagnostic {
-        let labels = std::mem::take(&mut diagnostic.labels);
-        for Label { span, text } in labels {
-            if span.file != generated {
-                diagnostic.labels.push(Label { span, text });
-                continue;
-            }
-            let line = sources.file(generated).position(span.start).line;
-            if let Some(origin) = self.origin(line) {
-                diagnostic.labels.push(Label { span: origin, text });
-            }
-        }
-        diagnostic
-    }
-}
-
 /// The model. `name` is taken where the file names its graph not.
 pub fn to_modelica(graph: &Graph, name: &str) -> Modelica {
     let (causality, _) = Causality::assign(graph, &Mode::default());
     let mut writer = Writer::new(graph, causality);
     writer.model(name);
     let inputs = graph.inputs.ids().map(|id| writer.input_variable(id)).collect();
-    let outputs = graph.outputs.iter().map(|output| writer.output_name(output)).collect();
-    Modelica { name: writer.name, text: writer.text, origins: writer.origins, inputs, outputs }
+    Modelica { name: writer.name, text: writer.text, origins: writer.origins, inputs, outputs: writer.output_names }
+}
+
+impl Modelica {
+    /// What stands in the model for a variable of the graph.
+    pub fn leaf(&self, graph: &Graph, leaf: Leaf) -> Expr<String> {
+        Writer::new(graph, None).leaf(&leaf).replace(&mut |name| Expr::Leaf(name.replace('\'', "")))
+    }
 }
 
 /// Where the effort and flow of a bond are found.
@@ -85,6 +67,8 @@ struct Writer<'a> {
     /// Names of bonds that have components of their own.
     bond_names: BTreeMap<BondId, String>,
     classes: BTreeMap<&'static str, String>,
+    /// The variables of the outputs.
+    output_names: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -98,10 +82,19 @@ impl<'a> Writer<'a> {
             places: IdVec::new(),
             bond_names: BTreeMap::new(),
             classes: BTreeMap::new(),
+            output_names: Vec::new(),
         };
         for id in graph.bonds.ids() {
             let place = writer.place(id);
             writer.places.push(place);
+        }
+        for output in &graph.outputs {
+            let mut name = writer.free_name(&output.name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_"));
+            // `2*a.e` and `2+a.e` are two outputs.
+            while writer.output_names.contains(&quoted(&name)) || writer.taken(&name) {
+                name.push('_');
+            }
+            writer.output_names.push(quoted(&name));
         }
         writer
     }
@@ -294,12 +287,22 @@ impl<'a> Writer<'a> {
             }
             let name = self.free_name(key);
             self.line(None, &format!("  record {name} \"{what}\""));
+            // What lacks a value is reported where the parameter is declared.
+            let open = self.graph.elements.iter().find(|(id, _)| self.class_key(*id) == *key && self.lacks_value(*id));
+            let origin = open.map(|(_, element)| element.span);
             for part in *body {
-                self.line(None, &format!("    {part};"));
+                let origin = origin.filter(|_| part.starts_with("parameter Real"));
+                self.line(origin, &format!("    {part};"));
             }
             self.line(None, &format!("  end {name};"));
             self.classes.insert(key, name);
         }
+    }
+
+    /// Has a parameter of its own that is open.
+    fn lacks_value(&self, id: ElementId) -> bool {
+        let is_open = |parameter: &Parameter| parameter.element == Some(id) && parameter.value.is_none();
+        self.graph.parameters.values().any(is_open)
     }
 
     fn declarations(&mut self) {
@@ -361,15 +364,11 @@ impl<'a> Writer<'a> {
             let text = format!("  input Real {name}{unit} \"value of {}\";", input.name);
             self.line(Some(input.span), &text);
         }
-        for output in &self.graph.outputs {
-            let (name, value) = (self.output_name(output), self.print(&output.value));
-            let text = format!("  output Real {name} = {value} \"{}\";", output.name);
+        for (output, name) in self.graph.outputs.iter().zip(self.output_names.clone()) {
+            let value = self.print(&output.value);
+            let text = format!("  output Real {name} = {value}{};", described(&output.name));
             self.line(Some(output.span), &text);
         }
-    }
-
-    fn output_name(&self, output: &Output) -> String {
-        quoted(&self.free_name(&output.name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_")))
     }
 
     /// The variable of the model that is an input of the graph.
@@ -559,6 +558,9 @@ impl<'a> Writer<'a> {
             }
             (_, [port]) => {
                 list.extend(self.bond_modifiers(port.bond));
+                if let Some(value) = self.given_value(id) {
+                    set_value(&mut list, element.kind.parameter(), &value);
+                }
                 if element.kind.is_storage() {
                     list.extend(self.state_modifiers(id, &self.graph.bonds[port.bond].units));
                 }
@@ -574,6 +576,12 @@ impl<'a> Writer<'a> {
             _ => {}
         }
         list
+    }
+
+    /// The value of a source that is declared with it, so that another value can be set.
+    fn given_value(&self, id: ElementId) -> Option<String> {
+        let value = self.graph.inputs[self.graph.elements[id].input?].value.as_ref()?;
+        Some(self.print(value))
     }
 
     fn state_modifiers(&self, id: ElementId, units: &[Option<String>; 2]) -> Option<String> {
@@ -649,12 +657,10 @@ impl<'a> Writer<'a> {
             (Kind::Zero | Kind::One, _) => self.junction(id),
             (Kind::EffortSensor, _) => self.equation(span, &format!("{path}.f"), "0"),
             (Kind::FlowSensor, _) => self.equation(span, &format!("{path}.e"), "0"),
+            (Kind::EffortSource | Kind::FlowSource, _) if self.given_value(id).is_some() => {}
             (Kind::EffortSource | Kind::FlowSource, Law::Scalar(value)) => {
                 let right = match element.input {
-                    Some(input) => match &self.graph.inputs[input].value {
-                        Some(value) => self.print(value),
-                        None => self.input_name(input),
-                    },
+                    Some(input) => self.input_name(input),
                     None => self.print(value),
                 };
                 let variable = if element.kind == Kind::EffortSource { "e" } else { "f" };
@@ -706,6 +712,11 @@ impl<'a> Writer<'a> {
                         for law in laws {
                             let (left, right) = (self.print(&law.left), self.print(&law.right));
                             self.equation(law.span, &left, &right);
+                        }
+                    }
+                    Law::Residuals(residuals) => {
+                        for residual in residuals {
+                            self.equation(span, "0", &self.print(residual));
                         }
                     }
                     Law::None => {}
@@ -836,18 +847,32 @@ fn unit_modifier(unit: &Option<String>) -> Vec<String> {
     unit.iter().map(|unit| format!("unit = \"{unit}\"")).collect()
 }
 
+/// Gives a variable in a list of modifiers its value.
+fn set_value(list: &mut Vec<String>, name: &str, value: &str) {
+    match list.iter_mut().find(|modifier| modifier.split('(').next() == Some(name)) {
+        Some(modifier) => modifier.push_str(&format!(" = {value}")),
+        None => list.insert(0, format!("{name} = {value}")),
+    }
+}
+
 fn list_text(list: Vec<String>) -> String {
     if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) }
 }
 
 fn described(description: &str) -> String {
-    if description.is_empty() { String::new() } else { format!(" \"{}\"", description.replace('\\', "\\\\")) }
+    if description.is_empty() {
+        String::new()
+    } else {
+        format!(" \"{}\"", description.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 /// A dotted name in Modelica: keywords and letters beyond ASCII are quoted.
 fn quoted(path: &str) -> String {
     let quote = |name: &str| {
-        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !base::is_reserved(name);
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|first: char| first.is_ascii_digit())
+            && !base::is_reserved(name);
         if plain { name.to_owned() } else { format!("'{name}'") }
     };
     path.split('.').map(quote).collect::<Vec<_>>().join(".")

@@ -10,7 +10,7 @@ use base::{Diagnostic, Id};
 use crate::calculus::{derivative, difference, product, size, solve_linear, substitute, sum, zero};
 use crate::causality::{Causality, effort_index, flow_index};
 use crate::coefficients::Numbers;
-use crate::equations::{rate, residuals};
+use crate::equations::{incomplete, rate, residuals};
 use crate::expr::{Expr, negated};
 use crate::graph::*;
 use crate::kind::Kind;
@@ -47,7 +47,10 @@ pub struct Linearisation {
 impl Equations {
     /// Derives the equations; an error names what cannot be solved for.
     pub fn new(graph: &Graph, causality: &Causality) -> Result<Self, Diagnostic> {
-        Derivation::new(graph, causality).run()
+        match incomplete(graph) {
+            Some(diagnostic) => Err(diagnostic),
+            None => Derivation::new(graph, causality).run(),
+        }
     }
 
     /// One equation a line, in the names of the user.

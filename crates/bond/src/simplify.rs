@@ -263,6 +263,7 @@ fn visit(graph: &Graph, look: &mut impl FnMut(&Expression)) {
             Law::Scalar(value) => look(value),
             Law::Matrix(rows) => rows.iter().flatten().for_each(&mut *look),
             Law::Equations(laws) => laws.iter().for_each(|law| look(&law.right)),
+            Law::Residuals(residuals) => residuals.iter().for_each(&mut *look),
         }
     }
     graph.signals.values().for_each(|signal| look(&signal.value));
@@ -358,6 +359,7 @@ impl Edit {
                 Law::None => Law::None,
                 Law::Scalar(value) => Law::Scalar(rewritten(value)),
                 Law::Matrix(rows) => Law::Matrix(rows.iter().map(|row| row.iter().map(&rewritten).collect()).collect()),
+                Law::Residuals(residuals) => Law::Residuals(residuals.iter().map(&rewritten).collect()),
                 Law::Equations(laws) => Law::Equations(
                     laws.iter()
                         .map(|law| LawEquation {

@@ -10,7 +10,7 @@ use base::Diagnostic;
 
 use crate::causality::Causality;
 use crate::coefficients::{Coefficients, Numbers, Symbols};
-use crate::equations::{Columns, Equation, NotLinear, equations, linear, rate};
+use crate::equations::{Columns, Equation, NotLinear, equations, incomplete, linear, rate};
 use crate::graph::*;
 use algebra::rational::Rational;
 use algebra::sparse::{Field, Row, Singular, System, combined, row};
@@ -168,6 +168,9 @@ fn build<F: Field>(
     causality: &Causality,
     coefficients: &mut impl Coefficients<F>,
 ) -> Result<StateSpace<F>, Diagnostic> {
+    if let Some(diagnostic) = incomplete(graph) {
+        return Err(diagnostic);
+    }
     let (mut states, mut dependent) = (causality.states.clone(), causality.dependent.clone());
     let mut freed: Vec<(ElementId, u32)> = Vec::new();
     let implicit = |(element, port)| implicit(graph, (element, port));
@@ -224,9 +227,24 @@ fn attempt<F: Field>(
         outputs.push(found.ok_or_else(|| not_linear(graph, &NotLinear::Output(index)))?);
     }
     let first = 2 * columns.bonds + columns.signals;
-    let dependent: Vec<&Row<F>> = (0..columns.dependent.len()).map(|index| &solution[first + index]).collect();
+    let mut dependent: Vec<Row<F>> = (0..columns.dependent.len()).map(|i| solution[first + i].clone()).collect();
+    drop_resting(&columns, &mut dependent, &mut rates, &mut outputs);
+    let dependent: Vec<&Row<F>> = dependent.iter().collect();
     let closed = close(graph, &columns, rates, &dependent)?;
     Ok(assemble(graph, &columns, closed, outputs, &dependent))
+}
+
+/// Stored quantities that are constant, such as that of a capacitor in a short circuit, have no rate.
+fn drop_resting<F: Field>(columns: &Columns, dependent: &mut [Row<F>], rates: &mut [Row<F>], outputs: &mut [Row<F>]) {
+    let mut resting = vec![false; dependent.len()];
+    let is_constant = |sum: &Row<F>| sum.iter().all(|(column, _)| *column == columns.one());
+    while let Some(index) = (0..resting.len()).find(|index| !resting[*index] && is_constant(&dependent[*index])) {
+        resting[index] = true;
+        let rate = columns.rate(index);
+        for sum in dependent.iter_mut().chain(rates.iter_mut()).chain(outputs.iter_mut()) {
+            sum.retain(|(column, _)| *column != rate);
+        }
+    }
 }
 
 /// The last state that an equation without unknowns names.

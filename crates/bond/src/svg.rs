@@ -262,6 +262,7 @@ impl Drawing<'_> {
                 Law::Scalar(value) => self.leaves(value, &mut note),
                 Law::Matrix(rows) => rows.iter().flatten().for_each(|value| self.leaves(value, &mut note)),
                 Law::Equations(laws) => laws.iter().for_each(|law| self.leaves(&law.right, &mut note)),
+                Law::Residuals(residuals) => residuals.iter().for_each(|value| self.leaves(value, &mut note)),
                 Law::None => {}
             }
             for source in from {

@@ -139,6 +139,10 @@ pub struct Bond {
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     pub show: Vec<BondPart>,
 
+    /// The time of the run at which switched junctions of a graph are looked at; without it, the start
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub at: Option<f64>,
+
     /// Draw the graph as it is and after each step of its simplification into this folder
     #[arg(long, value_name = "DIR")]
     pub drawings: Option<PathBuf>,

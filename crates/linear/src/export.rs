@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::{Complex, Matrix, StateSpace};
 
 pub use analysis::{reach_text, transfer_text, zeros_text};
-pub use latex::{latex, name as latex_name};
+pub use latex::{latex, latex_with_rates, name as latex_name};
 pub use matlab::matlab;
 pub use modelica::{identifier as modelica_identifier, modelica};
 pub use python::python;

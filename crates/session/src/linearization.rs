@@ -11,7 +11,7 @@ use dae::{Causality, Model, VarId, Variability, VariableType};
 use linear::{Matrix, Signal, State, StateSpace};
 use simulate::{Past, Reached, Simulation, StartPoint};
 
-use crate::bond_graphs::{BondGraph, is_bond_graph};
+use crate::bond_graphs::is_bond_graph;
 use crate::elimination::state_space;
 use crate::names::{list, nearest};
 use crate::pipeline::{Failed, Request, Session};
@@ -94,8 +94,12 @@ impl Session {
         options: impl FnOnce(&dae::Experiment) -> Result<simulate::Options, String>,
     ) -> Result<SymbolicSpace, Failed> {
         if is_bond_graph(&request.target) && wanted.inputs.is_none() && wanted.outputs.is_none() {
-            let BondGraph { graph, causality } = self.bond_graph(request)?;
-            let space = self.symbolic_graph(&graph, &causality)?;
+            if wanted.times.len() > 1 {
+                let message = "formulas describe one mode of the graph; give `--at` a single time";
+                return Err(Failed::Call(message.to_owned()));
+            }
+            let found = self.bond_graph_at(request, wanted.times.first().copied(), options)?;
+            let space = self.symbolic_graph(&found)?;
             self.stage = Stage::Done;
             return Ok(space);
         }
@@ -128,7 +132,7 @@ impl Session {
         }
     }
 
-    /// The inputs and outputs of a bond graph, where none are named: variables of its model, and what they are called.
+    /// The inputs and outputs of a bond graph, all of them where none are named: variables of its model, and what they are called.
     fn signals_of_graph(
         &mut self,
         request: &Request,
@@ -136,19 +140,22 @@ impl Session {
     ) -> Result<(LinearRequest, Labels), Failed> {
         let mut labels = Labels::default();
         let mut wanted = wanted.clone();
-        if !is_bond_graph(&request.target) || (wanted.inputs.is_some() && wanted.outputs.is_some()) {
+        if !is_bond_graph(&request.target) {
             return Ok((wanted, labels));
         }
-        let BondGraph { graph, .. } = self.bond_graph(request)?;
+        let graph = self.graph_of_file(request)?;
         let modelica = bond::to_modelica(&graph, &graph.name);
-        if wanted.inputs.is_none() {
-            wanted.inputs = Some(modelica.inputs);
-            labels.inputs = graph.inputs.values().map(|input| input.name.clone()).collect();
-        }
-        if wanted.outputs.is_none() {
-            wanted.outputs = Some(modelica.outputs);
-            labels.outputs = graph.outputs.iter().map(|output| output.name.clone()).collect();
-        }
+        let variables = |names: &[String]| names.iter().map(|name| modelica.variable(&graph, name)).collect();
+        labels.inputs = match &wanted.inputs {
+            Some(names) => names.clone(),
+            None => graph.inputs.values().map(|input| input.name.clone()).collect(),
+        };
+        labels.outputs = match &wanted.outputs {
+            Some(names) => names.clone(),
+            None => graph.outputs.iter().map(|output| output.name.clone()).collect(),
+        };
+        wanted.inputs = Some(wanted.inputs.as_deref().map_or_else(|| modelica.inputs.clone(), variables));
+        wanted.outputs = Some(wanted.outputs.as_deref().map_or_else(|| modelica.outputs.clone(), variables));
         Ok((wanted, labels))
     }
 

@@ -165,7 +165,7 @@ impl Session {
             own_folders(request),
         ));
         Ok(lang::Overrides {
-            set: request.set.clone(),
+            set: self.settings_of_graph(request),
             inputs: request.inputs.clone(),
             no_unit_check: request.no_unit_check,
             name_differentiated: request.transform.switching == transform::Switching::Difference,

@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 
+use algebra::collected::Notation;
 use algebra::sparse::{System, row};
-use algebra::{Field, Polynomial, Rational, Variable};
-use bond::{Causality, Graph, Numbers};
+use algebra::{Field, Rational, Variable};
+use bond::Numbers;
 use linear::export::{self, Entry};
 use linear::{Matrix, Parameter, Signal, State, StateSpace};
 
+use crate::bond_graphs::BondGraph;
 use crate::pipeline::{Failed, Session};
 
 /// A state space with symbols in its entries.
@@ -20,7 +22,7 @@ pub struct SymbolicSpace {
     pub rates: Option<[Matrix<Rational>; 2]>,
     /// What the variables of the entries are.
     pub symbols: Vec<Symbol>,
-    /// Conditions on parameters that hold at their values, and that the matrices rest on.
+    /// Conditions on parameters that hold at their values, and that the matrices rest on; the mode of a graph with switched junctions.
     pub conditions: Vec<String>,
     /// What the matrices do not show of the model: delays, and what changes at events only.
     pub notes: Vec<String>,
@@ -57,7 +59,7 @@ const BUDGET: u64 = 300_000;
 
 impl SymbolicSpace {
     /// The symbolic state space of a bond graph.
-    pub fn of_graph(graph: &Graph, causality: &Causality) -> Result<Self, base::Diagnostic> {
+    pub fn of_graph(BondGraph { graph, causality, mode }: &BondGraph) -> Result<Self, base::Diagnostic> {
         let space = bond::StateSpace::symbolic(graph, causality)?;
         let matrix = |rows: &bond::Matrix<Rational>, columns: usize| {
             Matrix::from_fn(rows.len(), columns, |i, j| rows[i][j].clone())
@@ -86,7 +88,7 @@ impl SymbolicSpace {
             value: numbers.as_mut().and_then(|numbers| numbers.of(definition)),
         });
         let symbols = symbols.collect();
-        Ok(Self { system, rates, symbols, conditions: Vec::new(), notes: Vec::new() })
+        Ok(Self { system, rates, symbols, conditions: mode.iter().cloned().collect(), notes: Vec::new() })
     }
 
     /// The matrices at the values of the parameters; `None` where one that occurs has no value.
@@ -96,6 +98,36 @@ impl SymbolicSpace {
         let is_finite = |matrix: &Matrix| matrix.entries().iter().all(|value| value.is_finite());
         let has_values = [&system.a, &system.b, &system.c, &system.d].into_iter().all(is_finite);
         has_values.then_some(system)
+    }
+
+    /// A system with the same zeros in which no derivatives of inputs occur: where the system needs them, inputs are states whose
+    /// derivatives are the inputs. `None` where a parameter that occurs has no value.
+    pub fn numbers_for_zeros(&self) -> Option<StateSpace> {
+        let system = self.numbers()?;
+        let Some([b_rate, d_rate]) = &self.rates else { return Some(system) };
+        let values: Vec<f64> = self.symbols.iter().map(|symbol| symbol.value.unwrap_or(f64::NAN)).collect();
+        let (b_rate, d_rate) = (b_rate.map(|it| it.evaluate(&values)), d_rate.map(|it| it.evaluate(&values)));
+        if b_rate.entries().iter().chain(d_rate.entries()).any(|value| !value.is_finite()) {
+            return None;
+        }
+        let StateSpace { a, b, c, d, mut states, inputs, outputs, parameters } = system;
+        let (n, m) = (a.rows(), b.columns());
+        states.extend(inputs.iter().map(|input| State::new(&input.name, &input.unit, String::new())));
+        let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+        Some(StateSpace {
+            a: Matrix::from_fn(n + m, n + m, |i, j| match (i < n, j < n) {
+                (true, true) => a[(i, j)],
+                (true, false) => b[(i, j - n)],
+                (false, _) => 0.0,
+            }),
+            b: Matrix::from_fn(n + m, m, |i, j| if i < n { b_rate[(i, j)] } else { unit(i - n, j) }),
+            c: Matrix::from_fn(c.rows(), n + m, |i, j| if j < n { c[(i, j)] } else { d[(i, j - n)] }),
+            d: d_rate,
+            states,
+            inputs,
+            outputs,
+            parameters,
+        })
     }
 
     /// The symbols that occur in the entries, by their numbers.
@@ -114,7 +146,8 @@ impl SymbolicSpace {
     fn names(&self, notation: EntryNotation) -> Vec<String> {
         let mut taken: HashSet<String> = reserved(notation).iter().map(|&name| name.to_owned()).collect();
         let mut name = |symbol: &Symbol| match notation {
-            EntryNotation::Plain => symbol.name.clone(),
+            EntryNotation::Plain if is_atom(&symbol.name) => symbol.name.clone(),
+            EntryNotation::Plain => format!("({})", symbol.name),
             EntryNotation::Modelica => export::modelica_identifier(&symbol.name),
             EntryNotation::Matlab | EntryNotation::Python => {
                 let plain: String =
@@ -149,39 +182,61 @@ impl SymbolicSpace {
     }
 
     /// The transfer functions of small systems, with the row of the output and the column of the input: as text and as LaTeX.
-    pub fn transfer_functions(&self) -> Vec<(usize, usize, Entry)> {
+    /// Large systems have none, for the reason given.
+    pub fn transfer_functions(&self) -> Result<Vec<(usize, usize, Entry)>, String> {
         let (n, inputs, outputs) = (self.system.order(), self.system.inputs.len(), self.system.outputs.len());
-        if n > LARGEST_ORDER || inputs * outputs > MOST_PAIRS || self.rates.is_some() {
-            return Vec::new();
+        if n > LARGEST_ORDER {
+            return Err(format!("the system has {n} states, more than {LARGEST_ORDER}"));
+        }
+        if inputs * outputs > MOST_PAIRS {
+            return Err(format!("there are {} pairs of inputs and outputs, more than {MOST_PAIRS}", inputs * outputs));
         }
         let s = self.symbols.len() as Variable;
         let found = algebra::budget::within(BUDGET, || self.transfer_matrix(s)).flatten();
-        let Some(found) = found else { return Vec::new() };
+        let Some(found) = found else { return Err("they have too many terms to be of use".to_owned()) };
         let names = self.names(EntryNotation::Plain);
         let latex_names: Vec<String> = names.iter().map(|name| export::latex_name(name)).collect();
+        let laplace = self.laplace();
         let functions = found.into_iter().enumerate().map(|(place, value)| {
-            let text = quotient(&value, s, &names, false);
-            let latex = quotient(&value, s, &latex_names, true);
+            let printed = |names: &[String], notation| {
+                value.print_collected(s, &laplace, &|variable| names[variable as usize].clone(), notation)
+            };
+            let (text, latex) = (printed(&names, Notation::Plain), printed(&latex_names, Notation::Latex));
             (place / inputs, place % inputs, Entry::Text { text, latex })
         });
-        functions.collect()
+        Ok(functions.collect())
     }
 
-    /// `C·(s·1 − A)⁻¹·B + D`, row by row.
+    /// The name of the Laplace variable: `s`, or another letter where the model has a parameter `s`.
+    pub fn laplace(&self) -> String {
+        let is_free = |name: &str| !self.symbols.iter().any(|symbol| symbol.name == name);
+        let mut name = ["s", "p", "z"].into_iter().find(|name| is_free(name)).unwrap_or("s").to_owned();
+        while !is_free(&name) {
+            name.push('s');
+        }
+        name
+    }
+
+    /// `C·(s·1 − A)⁻¹·(B + s·B') + D + s·D'` with the coefficients `B'` and `D'` of derivatives of inputs, row by row.
     fn transfer_matrix(&self, s: Variable) -> Option<Vec<Rational>> {
         let StateSpace { a, b, c, d, .. } = &self.system;
         let (n, inputs) = (a.rows(), b.columns());
+        let with_rate = |value: &Rational, rates: Option<&Matrix<Rational>>, place: (usize, usize)| match rates {
+            Some(rates) => value.add(&rates[place].multiply(&Rational::variable(s))),
+            None => value.clone(),
+        };
+        let (b_rate, d_rate) = (self.rates.as_ref().map(|rates| &rates[0]), self.rates.as_ref().map(|rates| &rates[1]));
         let rows = (0..n).map(|i| {
             let mut entries: Vec<(u32, Rational)> = (0..n).map(|j| (j as u32, a[(i, j)].negate())).collect();
             entries.push((i as u32, Rational::variable(s)));
-            entries.extend((0..inputs).map(|j| ((n + j) as u32, b[(i, j)].negate())));
+            entries.extend((0..inputs).map(|j| ((n + j) as u32, with_rate(&b[(i, j)], b_rate, (i, j)).negate())));
             row(entries)
         });
         let solution = System { unknowns: n, rows: rows.collect() }.solve().ok()?;
         let mut found = Vec::with_capacity(c.rows() * inputs);
         for i in 0..c.rows() {
             for j in 0..inputs {
-                let mut sum = d[(i, j)].clone();
+                let mut sum = with_rate(&d[(i, j)], d_rate, (i, j));
                 for (k, state) in solution.iter().enumerate() {
                     if let Ok(place) = state.binary_search_by_key(&((n + j) as u32), |(column, _)| *column) {
                         sum = sum.add(&c[(i, k)].multiply(&state[place].1));
@@ -196,8 +251,8 @@ impl SymbolicSpace {
 
 impl Session {
     /// The symbolic state space of a bond graph.
-    pub fn symbolic_graph(&mut self, graph: &Graph, causality: &Causality) -> Result<SymbolicSpace, Failed> {
-        SymbolicSpace::of_graph(graph, causality).map_err(|diagnostic| {
+    pub fn symbolic_graph(&mut self, found: &BondGraph) -> Result<SymbolicSpace, Failed> {
+        SymbolicSpace::of_graph(found).map_err(|diagnostic| {
             self.diagnostics.push(diagnostic);
             Failed::Model
         })
@@ -212,6 +267,20 @@ fn entry(value: &Rational, notation: EntryNotation, names: &[String]) -> Entry {
     let text = if notation == EntryNotation::Python { text.replace('^', "**") } else { text };
     let latex = value.latex(&|variable| export::latex_name(&names[variable as usize]));
     Entry::Text { text, latex }
+}
+
+/// Whether a text is a name or a call, which need no brackets as factors and under powers.
+fn is_atom(text: &str) -> bool {
+    let (mut depth, mut quoted) = (0, false);
+    text.chars().all(|character| {
+        match character {
+            '\'' => quoted = !quoted,
+            '(' | '[' if !quoted => depth += 1,
+            ')' | ']' if !quoted => depth -= 1,
+            _ => {}
+        }
+        quoted || depth > 0 || !" +-*/^<>=".contains(character)
+    })
 }
 
 /// Names that the scripts use themselves, or that their languages keep.
@@ -258,67 +327,4 @@ fn reserved(notation: EntryNotation) -> &'static [&'static str] {
             "while", "with", "yield", "float",
         ],
     }
-}
-
-/// A quotient of polynomials in `s`, highest power first.
-fn quotient(value: &Rational, s: Variable, names: &[String], latex: bool) -> String {
-    let (above, is_sum) = polynomial(&value.numerator, s, names, latex);
-    let (below, _) = polynomial(&value.denominator, s, names, latex);
-    match (below.as_str(), latex) {
-        ("1", _) => above,
-        (_, true) => format!("\\frac{{{above}}}{{{below}}}"),
-        (_, false) if is_sum => format!("({above})/({below})"),
-        (_, false) => format!("{above}/({below})"),
-    }
-}
-
-/// Whether a text adds terms outside of brackets.
-fn is_sum(text: &str) -> bool {
-    let mut depth = 0;
-    let bytes = text.as_bytes();
-    (0..bytes.len()).any(|place| {
-        match bytes[place] {
-            b'(' | b'{' => depth += 1,
-            b')' | b'}' => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && (bytes[place..].starts_with(b" + ") || bytes[place..].starts_with(b" - "))
-    })
-}
-
-/// The text, and whether it has several terms.
-fn polynomial(value: &Polynomial, s: Variable, names: &[String], latex: bool) -> (String, bool) {
-    let coefficients = value.coefficients(s);
-    let mut terms: Vec<String> = Vec::new();
-    for (power, coefficient) in coefficients.into_iter().enumerate().rev().filter(|(_, it)| !it.is_zero()) {
-        let whole = Rational { numerator: coefficient, denominator: Polynomial::one() };
-        let name = |variable: Variable| names[variable as usize].clone();
-        let factor = if latex { whole.latex(&name) } else { whole.print(&name) };
-        let times = if latex { " " } else { "*" };
-        let powered = match (power, latex) {
-            (0, _) => String::new(),
-            (1, _) => "s".to_owned(),
-            (_, true) => format!("s^{{{power}}}"),
-            (_, false) => format!("s^{power}"),
-        };
-        let factor = if !powered.is_empty() && is_sum(&factor) { format!("({factor})") } else { factor };
-        terms.push(match (factor.as_str(), powered.is_empty()) {
-            (_, true) => factor,
-            ("1", false) => powered,
-            ("-1", false) => format!("-{powered}"),
-            (_, false) => format!("{factor}{times}{powered}"),
-        });
-    }
-    if terms.is_empty() {
-        return ("0".to_owned(), false);
-    }
-    let mut text = String::new();
-    for (index, term) in terms.iter().enumerate() {
-        match (index, term.strip_prefix('-')) {
-            (0, _) => text.push_str(term),
-            (_, Some(rest)) => text.push_str(&format!(" - {rest}")),
-            (_, None) => text.push_str(&format!(" + {term}")),
-        }
-    }
-    (text, terms.len() > 1)
 }

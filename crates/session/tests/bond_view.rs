@@ -51,7 +51,7 @@ fn model(declarations: &str, equations: &str) -> String {
 
 fn graph(text: &str) -> BondGraph {
     let (mut session, request) = opened(text);
-    let found = session.bond_graph(&request);
+    let found = session.bond_graph(&request, None);
     let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
     found.unwrap_or_else(|failed| panic!("{failed:?}\n{said}\n{text}"))
 }
@@ -143,7 +143,7 @@ fn composed_components_are_taken_apart_and_unknown_ones_keep_their_names() {
 fn a_model_without_connectors_has_no_graph() {
     let (mut session, request) =
         opened("model Plain Real x(start = 1, fixed = true); equation der(x) = -x; end Plain;");
-    assert!(session.bond_graph(&request).is_err());
+    assert!(session.bond_graph(&request, None).is_err());
     assert_eq!(session.diagnostics.last().unwrap().code, "no-bond-graph");
 }
 

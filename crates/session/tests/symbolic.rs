@@ -43,7 +43,7 @@ fn text(space: &SymbolicSpace) -> String {
             let _ = writeln!(text, "{name} | {}", row.join("   "));
         }
     }
-    for (output, input, function) in space.transfer_functions() {
+    for (output, input, function) in space.transfer_functions().unwrap() {
         let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
         let _ = writeln!(text, "{input} → {output}: {}", function.exact());
     }

@@ -127,7 +127,17 @@ impl Lexer<'_> {
     fn quoted(&mut self) {
         let start = self.position;
         self.position += 1;
-        self.take_while(|c| c != '"' && c != '\n');
+        loop {
+            self.take_while(|c| c != '"' && c != '\n' && c != '\\');
+            if !self.rest().starts_with('\\') {
+                break;
+            }
+            // A quotation mark behind a backslash belongs to the text.
+            self.position += 1;
+            if self.rest().starts_with(['"', '\\']) {
+                self.position += 1;
+            }
+        }
         if self.rest().starts_with('"') {
             self.position += 1;
         } else {

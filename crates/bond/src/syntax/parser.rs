@@ -78,6 +78,16 @@ pub fn parse(text: &str, file: FileId) -> (Tree, Vec<Diagnostic>) {
     (Tree { graph, subgraphs, tokens, lost }, diagnostics)
 }
 
+/// The value of an expression without names.
+pub fn constant(text: &str) -> Option<f64> {
+    let (tree, diagnostics) = parse(&format!("parameter value = {text}"), base::Id::from_index(0));
+    let value = match tree.graph.statements.as_slice() {
+        [Statement::Parameter(parameter)] if diagnostics.is_empty() => parameter.value.as_ref()?,
+        _ => return None,
+    };
+    Some(value.expression.evaluate(&|_| f64::NAN)).filter(|value| value.is_finite())
+}
+
 struct Parser<'a> {
     text: &'a str,
     tokens: &'a [Token],
@@ -833,7 +843,9 @@ impl<'a> Parser<'a> {
             return None;
         }
         let mut word = self.word();
-        word.text = word.text.trim_matches('"').to_owned();
+        let inner = word.text.strip_prefix('"').unwrap_or(&word.text);
+        let inner = inner.strip_suffix('"').unwrap_or(inner);
+        word.text = unescaped(inner);
         Some(word)
     }
 
@@ -850,4 +862,15 @@ impl<'a> Parser<'a> {
         self.diagnostics.push(diagnostic.at(token.span, "here"));
         Failed
     }
+}
+
+/// `\"` and `\\` in a text are a quotation mark and a backslash.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(next) = rest.next() {
+        let escaped = rest.next_if(|after| next == '\\' && matches!(after, '"' | '\\'));
+        out.push(escaped.unwrap_or(next));
+    }
+    out
 }

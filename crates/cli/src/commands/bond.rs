@@ -16,7 +16,7 @@ use crate::subject::Call;
 
 pub fn run(arguments: &Bond, style: Style) -> Result<(), Failure> {
     let mut call = Call::new(&arguments.subject, style);
-    let found = call.request().and_then(|request| call.session.bond_graph(&request));
+    let found = call.request().and_then(|request| call.session.bond_graph(&request, arguments.at));
     let found = match found {
         Ok(found) => found,
         Err(failed) => return Err(call.failed(failed)),
@@ -54,12 +54,15 @@ impl Report<'_> {
     }
 
     fn part(&self, part: BondPart) -> String {
-        let BondGraph { graph, causality } = self.found;
+        let BondGraph { graph, causality, mode } = self.found;
         match part {
-            BondPart::Causality => format!("{}{}", causality.report(graph), self.notes()),
+            BondPart::Causality => {
+                let mode = mode.as_ref().map_or(String::new(), |mode| format!("mode: {mode}\n"));
+                format!("{mode}{}{}", causality.report(graph), self.notes())
+            }
             BondPart::Simplification if self.steps.steps.is_empty() => "nothing to simplify\n".to_owned(),
             BondPart::Simplification => format!("simplification\n{}", indented(&self.steps.print())),
-            BondPart::StateSpace => match SymbolicSpace::of_graph(graph, causality) {
+            BondPart::StateSpace => match SymbolicSpace::of_graph(self.found) {
                 Ok(space) => symbolic::text("state space", &space),
                 // What is not linear has equations.
                 Err(obstacle) if obstacle.code == "not-linear" => {
@@ -80,8 +83,17 @@ impl Report<'_> {
         notes.map(|said| format!("\n{}", said.render(self.call.session.sources()))).collect()
     }
 
+    /// The matrices, or why there are none.
+    fn space_json(&self) -> Value {
+        let none = |reason: &str| json!({ "none": reason });
+        match SymbolicSpace::of_graph(self.found) {
+            Ok(space) => symbolic::json_of(&self.found.graph.name, &space).unwrap_or_else(|error| none(&error.message)),
+            Err(obstacle) => none(&obstacle.message),
+        }
+    }
+
     fn json(&self) -> Value {
-        let BondGraph { graph, causality } = self.found;
+        let BondGraph { graph, causality, mode } = self.found;
         let names = |storages: &[(bond::ElementId, u32)]| -> Vec<String> {
             storages.iter().map(|(element, port)| graph.state_name(*element, *port)).collect()
         };
@@ -117,7 +129,9 @@ impl Report<'_> {
             ("states", json!(names(&causality.states))),
             ("dependent", json!(names(&causality.dependent))),
             ("loops", json!(loops)),
+            ("mode", json!(mode)),
             ("simplification", json!(steps)),
+            ("state_space", self.space_json()),
         ] {
             object.insert(key.to_owned(), value);
         }

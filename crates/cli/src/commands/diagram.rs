@@ -27,8 +27,8 @@ pub fn run(arguments: &Drawing, style: Style) -> Result<(), Failure> {
         return Err(Failure::call(format!("`{}` has to end in .svg", path.display())));
     }
     let mut call = Call::new(&arguments.subject, style);
-    let found = call.request().and_then(|request| call.session.bond_graph(&request));
-    let BondGraph { graph, causality } = match found {
+    let found = call.request().and_then(|request| call.session.bond_graph(&request, None));
+    let BondGraph { graph, causality, .. } = match found {
         Ok(found) => found,
         Err(failed) => return Err(call.failed(failed)),
     };

@@ -70,9 +70,17 @@ pub fn text(class: &str, space: &SymbolicSpace) -> String {
     for condition in &space.conditions {
         let _ = writeln!(text, "holds where {condition}");
     }
-    let functions = space.transfer_functions();
+    let functions = match space.transfer_functions() {
+        Ok(functions) => functions,
+        Err(reason) => {
+            let _ = writeln!(text, "\nno transfer functions: {reason}");
+            Vec::new()
+        }
+    };
     if !functions.is_empty() {
-        text += "\ntransfer functions\n";
+        let laplace = space.laplace();
+        let named = if laplace == "s" { String::new() } else { format!(" ({laplace} is the Laplace variable)") };
+        let _ = writeln!(text, "\ntransfer functions{named}");
     }
     for (output, input, function) in functions {
         let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
@@ -94,20 +102,21 @@ fn parameters_text(parameters: &[Parameter]) -> String {
 
 fn latex(space: &SymbolicSpace) -> String {
     let system = space.entries(EntryNotation::Plain);
-    let mut text = export::latex(&system);
-    if let Some([states, outputs]) = space.rate_entries() {
-        text += "% with the derivatives of the inputs\n";
-        let none = |rows: usize| Matrix::<Entry>::from_fn(rows, 0, |_, _| Entry::Number(0.0));
-        let (n, p) = (system.order(), system.outputs.len());
-        text += &export::latex(&StateSpace { a: none(n), b: states, c: none(p), d: outputs, ..system.clone() });
-    }
-    let functions = space.transfer_functions();
+    let mut text = export::latex_with_rates(&system, space.rate_entries().as_ref());
+    let laplace = space.laplace();
+    let functions = match space.transfer_functions() {
+        Ok(functions) => functions,
+        Err(reason) => {
+            let _ = writeln!(text, "% no transfer functions: {reason}");
+            Vec::new()
+        }
+    };
     if !functions.is_empty() {
         text += "\\begin{align*}\n";
         let lines = functions.iter().map(|(output, input, function)| {
             let name = |name: &str| export::latex_name(name);
             let (input, output) = (name(&system.inputs[*input].name), name(&system.outputs[*output].name));
-            format!("G_{{{output}, {input}}}(s) &= {}", function.latex())
+            format!("G_{{{output}, {input}}}({laplace}) &= {}", function.latex())
         });
         text += &lines.collect::<Vec<_>>().join(" \\\\\n");
         text += "\n\\end{align*}\n";
@@ -115,10 +124,14 @@ fn latex(space: &SymbolicSpace) -> String {
     text
 }
 
-fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
-    let (poles, zeros) = match space.numbers() {
-        Some(numbers) => poles_and_zeros(&numbers)?,
-        None => (Vec::new(), Vec::new()),
+pub fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
+    let poles = match space.numbers() {
+        Some(numbers) => poles_and_zeros(&numbers)?.0,
+        None => Vec::new(),
+    };
+    let zeros = match space.numbers_for_zeros() {
+        Some(numbers) => poles_and_zeros(&numbers)?.1,
+        None => Vec::new(),
     };
     let system = space.entries(EntryNotation::Plain);
     let mut object = Map::new();
@@ -136,8 +149,15 @@ fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
     if !space.conditions.is_empty() {
         object.insert("conditions".to_owned(), json!(space.conditions));
     }
-    let functions: Vec<Value> = space
-        .transfer_functions()
+    object.insert("laplace_variable".to_owned(), Value::from(space.laplace()));
+    let functions = match space.transfer_functions() {
+        Ok(functions) => functions,
+        Err(reason) => {
+            object.insert("no_transfer_functions".to_owned(), Value::from(reason));
+            Vec::new()
+        }
+    };
+    let functions: Vec<Value> = functions
         .into_iter()
         .map(|(output, input, function)| {
             let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);

@@ -7,30 +7,48 @@ use crate::{Matrix, StateSpace};
 
 /// The equations in LaTeX.
 pub fn latex<T: Cell>(system: &StateSpace<T>) -> String {
+    latex_with_rates(system, None)
+}
+
+/// The equations in LaTeX, with the coefficients of derivatives of inputs in those of the states and of the outputs.
+pub fn latex_with_rates<T: Cell>(system: &StateSpace<T>, rates: Option<&[Matrix<T>; 2]>) -> String {
     let names = |list: Vec<&str>| column(list.into_iter().map(name).collect());
     let states = names(system.states.iter().map(|state| state.name.as_str()).collect());
     let inputs = names(system.inputs.iter().map(|signal| signal.name.as_str()).collect());
     let outputs = names(system.outputs.iter().map(|signal| signal.name.as_str()).collect());
+    let derivatives =
+        column(system.inputs.iter().map(|signal| format!("\\dot{{{}}}", name(signal.name.as_str()))).collect());
     let mut out = String::from("\\begin{align*}\n");
     let mut rows = Vec::new();
     if !system.states.is_empty() {
         rows.push(format!(
             "\\frac{{\\mathrm{{d}}}}{{\\mathrm{{d}}t}} {states} &= {}",
-            sum(&system.a, &states, &system.b, &inputs)
+            sum(&[
+                (Some(&system.a), &states),
+                (Some(&system.b), &inputs),
+                (rates.map(|rates| &rates[0]), &derivatives)
+            ])
         ));
     }
     if !system.outputs.is_empty() {
-        rows.push(format!("{outputs} &= {}", sum(&system.c, &states, &system.d, &inputs)));
+        rows.push(format!(
+            "{outputs} &= {}",
+            sum(&[
+                (Some(&system.c), &states),
+                (Some(&system.d), &inputs),
+                (rates.map(|rates| &rates[1]), &derivatives)
+            ])
+        ));
     }
     let _ = writeln!(out, "{}", rows.join(" \\\\\n"));
     out.push_str("\\end{align*}\n");
     out
 }
 
-fn sum<T: Cell>(left: &Matrix<T>, states: &str, right: &Matrix<T>, inputs: &str) -> String {
+fn sum<T: Cell>(products: &[(Option<&Matrix<T>>, &String)]) -> String {
     let mut terms = Vec::new();
-    for (matrix, vector) in [(left, states), (right, inputs)] {
-        if matrix.columns() > 0 {
+    for (matrix, vector) in products {
+        if let Some(matrix) = matrix.filter(|matrix| matrix.columns() > 0) {
             terms.push(format!("{}\n{vector}", array(matrix)));
         }
     }

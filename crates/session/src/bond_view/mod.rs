@@ -36,14 +36,18 @@ pub(crate) fn view(
         });
     }
     let mut notes = Vec::new();
+    let mut omitted = Vec::new();
     if let Some(other) = others.first() {
         let message = format!("{} connectors with several variables are not drawn, `{other}` first", others.len());
-        notes.push(Diagnostic::new(base::Severity::Note, "not-drawn", message));
+        notes.push(Diagnostic::new(base::Severity::Note, "not-drawn", message.clone()));
+        omitted.push(message);
     }
     let mut symbols = Symbols::new(model, value).at_values();
     let laplace = symbols.symbol(LAPLACE.to_owned(), None);
     let structure = Structure::new(model, &ports);
     let mut builder = Builder::new(model, &ports, structure.spans(model, &ports));
+    omitted.extend(structure.left_out(model, &ports));
+    builder.graph.omitted = omitted;
     builder.junctions(&structure);
     let components = structure.components(&ports);
     builder.names.extend(components.iter().map(|(name, _)| name.clone()));
@@ -194,6 +198,31 @@ impl Structure {
         found
     }
 
+    /// What no junction and no component of the graph stands for.
+    fn left_out(&self, model: &Model, ports: &[Port]) -> Vec<String> {
+        let drawn: FxHashSet<String> = self.components(ports).into_iter().map(|(name, _)| name).collect();
+        let lacking = self.elements.iter().filter(|element| !drawn.contains(*element));
+        let mut found: Vec<String> = lacking.map(|element| format!("`{element}` is not drawn")).collect();
+        let is_port = |id: &VarId| ports.iter().any(|port| port.across == *id || port.through == *id);
+        for (id, equation) in model.equations.iter() {
+            let is_connection = matches!(equation.origin.kind, OriginKind::Potential | OriginKind::FlowSum);
+            if is_connection || self.owner.contains_key(&id) {
+                continue;
+            }
+            // What is only computed from ports changes nothing there.
+            let is_result = [equation.left, equation.right]
+                .iter()
+                .any(|&side| matches!(model.exprs.node(side), Node::Var(variable) if !is_port(&variable)));
+            let needed = model.exprs.dependencies(&[equation.left, equation.right]);
+            if let Some(port) = needed.variables.iter().chain(&needed.derivatives).find(|id| is_port(id))
+                && !is_result
+            {
+                found.push(format!("an equation of no component is about `{}`", model.variable_name(*port)));
+            }
+        }
+        found
+    }
+
     fn equations_of(&self, model: &Model, name: &str) -> Vec<EqId> {
         model.equations.ids().filter(|id| self.owner.get(id).is_some_and(|owner| owner == name)).collect()
     }
@@ -267,6 +296,7 @@ impl<'a> Builder<'a> {
             outputs: Vec::new(),
             experiment: Vec::new(),
             instances: Vec::new(),
+            omitted: Vec::new(),
         };
         Self { graph, ports, spans, junction: FxHashMap::default(), names: FxHashSet::default() }
     }
@@ -370,7 +400,7 @@ impl<'a> Builder<'a> {
             2 => self.two_port(name, relation, symbols, s, span) || self.field(name, relation, symbols, s, span),
             _ => self.field(name, relation, symbols, s, span),
         };
-        if !done {
+        if !done && !self.linear_multiport(name, relation, symbols, s, span) {
             let trees: Vec<(Tree, bool)> =
                 relation.trees.iter().cloned().zip(relation.mechanical.iter().copied()).collect();
             self.multiport(name, &trees, span);
@@ -381,10 +411,106 @@ impl<'a> Builder<'a> {
     fn multiport(&mut self, name: &str, trees: &[(Tree, bool)], span: Span) {
         let junctions: Vec<Option<ElementId>> =
             trees.iter().map(|(tree, mechanical)| self.attach(tree, *mechanical, name, false)).collect();
+        if junctions.contains(&None) {
+            self.omit(name);
+        }
         let element = self.element(name, Kind::Component, span);
         for junction in junctions.into_iter().flatten() {
             self.bond(junction, element, span);
         }
+    }
+
+    /// Notes that the graph lacks something of a component.
+    fn omit(&mut self, name: &str) -> bool {
+        self.graph.omitted.push(format!("a connector of `{name}` is not drawn"));
+        true
+    }
+
+    /// A component whose law is linear without derivatives, such as a planetary gear: the law is kept as it is.
+    fn linear_multiport(
+        &mut self,
+        name: &str,
+        relation: &Relation,
+        symbols: &Symbols,
+        s: Variable,
+        span: Span,
+    ) -> bool {
+        let count = relation.count();
+        let is_plain = |(column, value): &(u32, Rational)| {
+            (*column < relation::SOURCES || *column == ONE) && !value.variables().any(|it| it == s)
+        };
+        let has_law = relation.nonlinear.is_empty()
+            && relation.rows.len() == count
+            && relation.rows.iter().flatten().all(is_plain);
+        if !has_law {
+            return false;
+        }
+        let junctions: Option<Vec<ElementId>> = (0..count)
+            .map(|port| self.attach(&relation.trees[port].clone(), relation.mechanical[port], name, false))
+            .collect();
+        let Some(junctions) = junctions else { return self.omit(name) };
+        let element = self.element(name, Kind::Component, span);
+        let bonds: Vec<BondId> = junctions.into_iter().map(|junction| self.bond(junction, element, span)).collect();
+        let mut residuals = Vec::with_capacity(count);
+        for row in &relation.rows {
+            let mut sum: Option<bond::Expression> = None;
+            for (column, value) in row {
+                let factor = self.formula(value, symbols, span);
+                let term = match *column {
+                    ONE => factor,
+                    column => {
+                        let port = (column / 2) as usize;
+                        let is_effort = (column == across(port)) != relation.mechanical[port];
+                        let leaf = if is_effort { Leaf::Effort(bonds[port]) } else { Leaf::Flow(bonds[port]) };
+                        bond::product(factor, Expr::Leaf(leaf))
+                    }
+                };
+                sum = Some(sum.map_or(term.clone(), |sum| bond::sum(sum, term)));
+            }
+            residuals.extend(sum);
+        }
+        self.graph.elements[element].law = Law::Residuals(residuals);
+        true
+    }
+
+    /// A rational function of parameters of the model as an expression of parameters of the graph.
+    fn formula(&mut self, value: &Rational, symbols: &Symbols, span: Span) -> bond::Expression {
+        let above = self.polynomial(&value.numerator, symbols, span);
+        let below = self.polynomial(&value.denominator, symbols, span);
+        bond::quotient(above, below)
+    }
+
+    fn polynomial(&mut self, value: &algebra::Polynomial, symbols: &Symbols, span: Span) -> bond::Expression {
+        let mut sum = Expr::Number(0.0, "0".to_owned());
+        for (monomial, factor) in &value.terms {
+            let text = factor.to_string();
+            let (sign, digits) = match text.strip_prefix('-') {
+                Some(digits) => (-1.0, digits),
+                None => (1.0, text.as_str()),
+            };
+            let mut term = Expr::Number(digits.parse().unwrap_or(f64::NAN), digits.to_owned());
+            for (variable, power) in &monomial.0 {
+                let symbol = &symbols.list[*variable as usize];
+                let leaf = self.named_parameter(&symbol.name, symbol.value, span);
+                for _ in 0..*power {
+                    term = bond::product(term, leaf.clone());
+                }
+            }
+            sum = if sign < 0.0 { bond::difference(sum, term) } else { bond::sum(sum, term) };
+        }
+        sum
+    }
+
+    /// A parameter with the name that it has in the model.
+    fn named_parameter(&mut self, name: &str, value: Option<f64>, span: Span) -> bond::Expression {
+        let known = self.graph.parameters.iter().find(|(_, it)| it.name == name && it.element.is_none());
+        if let Some((id, _)) = known {
+            return Expr::Leaf(Leaf::Parameter(id));
+        }
+        let value = value.map(|value| Expr::Number(value, base::Decimal(value).to_string()));
+        let name = name.to_owned();
+        let parameter = Parameter { name, value, unit: None, description: String::new(), element: None, span };
+        Expr::Leaf(Leaf::Parameter(self.graph.parameters.push(parameter)))
     }
 
     fn one_port(&mut self, name: &str, found: &Found, symbols: &Symbols, s: Variable, span: Span) -> bool {
@@ -394,7 +520,7 @@ impl<'a> Builder<'a> {
         let (effort, flow) = if mechanical { (through(0), across(0)) } else { (across(0), through(0)) };
         if !relation.nonlinear.is_empty() {
             let Some(kind) = nonlinear_kind(found, effort, flow, s) else { return false };
-            let Some(junction) = self.attach(&tree, mechanical, name, false) else { return true };
+            let Some(junction) = self.attach(&tree, mechanical, name, false) else { return self.omit(name) };
             let element = self.element(name, kind, span);
             self.graph.elements[element].modulated = relation.nonlinear.iter().flatten().any(has_outer_signal);
             self.bond(junction, element, span);
@@ -417,7 +543,7 @@ impl<'a> Builder<'a> {
             };
             let is_source = matches!(kind, Kind::EffortSource | Kind::FlowSource);
             // Sources give power; flow variables of connectors count into the component.
-            let Some(junction) = self.attach(&tree, mechanical, name, is_source) else { return true };
+            let Some(junction) = self.attach(&tree, mechanical, name, is_source) else { return self.omit(name) };
             let factor = if sets_effort { &of_effort } else { &of_flow };
             let sign = Rational::integer(if sets_potential { -1 } else { 1 });
             let value = factor.invert().map(|inverse| at(row, ONE).multiply(&inverse).multiply(&sign));
@@ -448,7 +574,7 @@ impl<'a> Builder<'a> {
         let storing = if is_series { Kind::Capacitor } else { Kind::Inertia };
         let is_stored = is_constant(row) && elements.iter().any(|(kind, _)| *kind == storing);
         let has_offset = has_source(row) && !is_stored;
-        let Some(mut at_junction) = self.attach(&tree, mechanical, name, false) else { return true };
+        let Some(mut at_junction) = self.attach(&tree, mechanical, name, false) else { return self.omit(name) };
         if elements.len() > 1 || has_offset {
             let kind = if is_series { Kind::One } else { Kind::Zero };
             let inner = self.element(&format!("{name}.{}", kind.symbol()), kind, span);
@@ -552,12 +678,11 @@ impl<'a> Builder<'a> {
         let trees = (relation.trees[0].clone(), relation.trees[1].clone());
         let from = self.attach(&trees.0, relation.mechanical[0], name, false);
         let to = self.attach(&trees.1, relation.mechanical[1], name, true);
-        if let (Some(from), Some(to)) = (from, to) {
-            let element = self.element(name, kind, span);
-            self.parameter(element, &ratio, symbols, span);
-            self.bond(from, element, span);
-            self.bond(element, to, span);
-        }
+        let (Some(from), Some(to)) = (from, to) else { return self.omit(name) };
+        let element = self.element(name, kind, span);
+        self.parameter(element, &ratio, symbols, span);
+        self.bond(from, element, span);
+        self.bond(element, to, span);
         true
     }
 
@@ -582,16 +707,24 @@ impl<'a> Builder<'a> {
         let choices = [(Kind::Resistor, &by_flow, 1), (Kind::Inertia, &by_flow, 2), (Kind::Capacitor, &by_effort, 2)];
         let found = choices.into_iter().find_map(|(kind, found, place)| Some((kind, matrix(found, place)?)));
         let Some((kind, values)) = found else { return false };
+        // A resistor field gives efforts or flows, whatever is given; a controlled source does not.
+        if kind == Kind::Resistor && by_effort.is_none() {
+            return false;
+        }
         let junctions: Option<Vec<ElementId>> = (0..count)
             .map(|port| self.attach(&relation.trees[port].clone(), relation.mechanical[port], name, false))
             .collect();
-        let Some(junctions) = junctions else { return true };
+        let Some(junctions) = junctions else { return self.omit(name) };
         let element = self.element(name, kind, span);
         let mut rows = Vec::new();
         for (i, row) in values.iter().enumerate() {
             let mut entries = Vec::new();
             for (j, value) in row.iter().enumerate() {
-                entries.push(self.new_parameter(format!("{name}[{},{}]", i + 1, j + 1), None, value, symbols, span));
+                // What is a number for all values of the parameters must not look as if it could be another one.
+                entries.push(match value.is_zero() || value.as_number().is_some() {
+                    true => self.formula(value, symbols, span),
+                    false => self.new_parameter(format!("{name}[{},{}]", i + 1, j + 1), None, value, symbols, span),
+                });
             }
             rows.push(entries);
         }
