@@ -14,6 +14,8 @@ const WIDTH: f64 = 104.0;
 const HEIGHT: f64 = 84.0;
 const MARGIN: f64 = 60.0;
 const CHARACTER: f64 = 8.6;
+/// Bonds of larger graphs are straight.
+const LARGEST_WITH_WAYS: usize = 2000;
 
 /// An SVG file as text.
 pub fn svg(graph: &Graph, causality: Option<&Causality>) -> String {
@@ -27,6 +29,39 @@ struct Drawing<'a> {
     causality: Option<&'a Causality>,
     cells: Vec<Cell>,
     grid: Grid,
+}
+
+/// From one point to another.
+type Line = ((f64, f64), (f64, f64));
+
+/// What a text covers.
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Area {
+    /// How much of a line lies in it, roughly.
+    fn covered(&self, (from, to): &Line) -> f64 {
+        // Far away, as most are.
+        let is_beside = from.0.max(to.0) < self.left
+            || from.0.min(to.0) > self.right
+            || from.1.max(to.1) < self.top
+            || from.1.min(to.1) > self.bottom;
+        if is_beside {
+            return 0.0;
+        }
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let count = (length / 2.0).ceil().max(1.0);
+        let inside = (0..=count as usize).filter(|&place| {
+            let share = place as f64 / count;
+            let (x, y) = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
+            (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
+        });
+        inside.count() as f64 * length / (count + 1.0)
+    }
 }
 
 /// Columns are as wide as their texts need.
@@ -137,23 +172,121 @@ impl Drawing<'_> {
         }
     }
 
-    /// A corner of a junction that no bond passes.
+    /// Where the name of a junction lies on no bond and on no stroke, as far as there is such a place.
     fn name_place(&self, id: ElementId, element: &Element) -> (f64, f64, &'static str) {
         let (x, y) = self.centre(id);
-        let corners = [(9.0, -9.0, "start"), (-9.0, -9.0, "end"), (9.0, 17.0, "start"), (-9.0, 17.0, "end")];
-        let crowded = |(dx, dy, _): &(f64, f64, &str)| {
-            let towards = |port: &Port| {
-                let (ox, oy) = self.centre(self.graph.opposite(*port));
-                let length = (ox - x).hypot(oy - y).max(1.0);
-                // The middle of the text as seen from the junction.
-                let (tx, ty) = (dx * 2.4, dy - 4.0);
-                let along = (tx * (ox - x) + ty * (oy - y)) / (length * tx.hypot(ty));
-                along.max(0.0).powi(4)
+        let width = element.name.chars().count() as f64 * 6.2;
+        let places = [
+            (12.0, -12.0, "start"),
+            (-12.0, -12.0, "end"),
+            (12.0, 20.0, "start"),
+            (-12.0, 20.0, "end"),
+            (0.0, -22.0, "middle"),
+            (0.0, 31.0, "middle"),
+            (20.0, -16.0, "start"),
+            (-20.0, -16.0, "end"),
+            (20.0, 24.0, "start"),
+            (-20.0, 24.0, "end"),
+        ];
+        let lines: Vec<Line> = element.ports.iter().flat_map(|port| self.lines(port.bond)).collect();
+        let crowded = |(dx, dy, anchor): &(f64, f64, &str)| {
+            let left = match *anchor {
+                "start" => x + dx,
+                "end" => x + dx - width,
+                _ => x + dx - width / 2.0,
             };
-            element.ports.iter().map(towards).sum::<f64>()
+            let text = Area { left: left - 2.0, right: left + width + 2.0, top: y + dy - 10.0, bottom: y + dy + 4.0 };
+            lines.iter().map(|line| text.covered(line)).sum::<f64>()
         };
-        let better = |one: &&(f64, f64, &str), other: &&(f64, f64, &str)| crowded(one).total_cmp(&crowded(other));
-        corners.iter().min_by(better).copied().unwrap_or(corners[0])
+        let mut best = (places[0], f64::INFINITY);
+        for place in places {
+            let covered = crowded(&place);
+            if covered < best.1 {
+                best = (place, covered);
+            }
+        }
+        best.0
+    }
+
+    /// What is drawn of a bond: its line, or lines around another element, and its stroke.
+    fn lines(&self, id: BondId) -> Vec<Line> {
+        let way = self.way(id);
+        let mut lines: Vec<Line> = way.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        lines.extend(self.stroke(id, &way));
+        lines
+    }
+
+    /// The corners of a bond. It goes around elements that it would pass through.
+    fn way(&self, id: BondId) -> Vec<(f64, f64)> {
+        let bond = &self.graph.bonds[id];
+        let (tail, head) = (self.centre(bond.tail), self.centre(bond.head));
+        let straight = || {
+            let (start, end) = self.spread(id, self.border(bond.tail, head), self.border(bond.head, tail));
+            vec![start, end]
+        };
+        let is_free = |points: &[(f64, f64)]| {
+            let others = self.graph.elements.iter().filter(|(other, _)| *other != bond.tail && *other != bond.head);
+            others.into_iter().all(|(other, element)| {
+                let (x, y) = self.centre(other);
+                let half = if element.kind.is_junction() { 9.0 } else { text_width(element) / 2.0 };
+                let area = Area { left: x - half, right: x + half, top: y - 10.0, bottom: y + 10.0 };
+                points.windows(2).all(|pair| area.covered(&(pair[0], pair[1])) == 0.0)
+            })
+        };
+        // Nobody follows single bonds in graphs that are larger.
+        if self.graph.elements.len() > LARGEST_WITH_WAYS || is_free(&[tail, head]) {
+            return straight();
+        }
+        let (dx, dy) = (head.0 - tail.0, head.1 - tail.1);
+        let length = dx.hypot(dy).max(1e-9);
+        let middle = ((tail.0 + head.0) / 2.0, (tail.1 + head.1) / 2.0);
+        for distance in [28.0, -28.0, 42.0, -42.0, 56.0, -56.0, 80.0, -80.0] {
+            let via = (middle.0 - dy / length * distance, middle.1 + dx / length * distance);
+            let inside =
+                (8.0..self.grid.width - 8.0).contains(&via.0) && (8.0..self.grid.height - 8.0).contains(&via.1);
+            if inside && is_free(&[tail, via, head]) {
+                return vec![self.border(bond.tail, via), via, self.border(bond.head, via)];
+            }
+        }
+        straight()
+    }
+
+    fn stroke(&self, id: BondId, way: &[(f64, f64)]) -> Option<Line> {
+        let causality = self.causality.filter(|_| !self.graph.bonds[id].active)?;
+        let (at, before) = match causality.strokes[id] {
+            Stroke::Head => (way[way.len() - 1], way[way.len() - 2]),
+            Stroke::Tail => (way[0], way[1]),
+        };
+        let (dx, dy) = (at.0 - before.0, at.1 - before.1);
+        let scale = 7.5 / dx.hypot(dy).max(1e-9);
+        let (nx, ny) = (-dy * scale, dx * scale);
+        Some(((at.0 + nx, at.1 + ny), (at.0 - nx, at.1 - ny)))
+    }
+
+    /// Which port of a field or component a bond is at.
+    fn port_numbers(&self, out: &mut String, id: BondId, way: &[(f64, f64)]) {
+        let bond = &self.graph.bonds[id];
+        let last = way.len() - 1;
+        for (end, at, before) in [(bond.tail, way[0], way[1]), (bond.head, way[last], way[last - 1])] {
+            let element = &self.graph.elements[end];
+            let has_numbers = element.ports.len() > 1 && (element.kind.is_passive() || element.kind == Kind::Component);
+            let Some(port) = element.ports.iter().position(|port| port.bond == id).filter(|_| has_numbers) else {
+                continue;
+            };
+            let (dx, dy) = (before.0 - at.0, before.1 - at.1);
+            let scale = 1.0 / dx.hypot(dy).max(1e-9);
+            // Beside the bond, on the other side than its barb.
+            let (mut nx, mut ny) = (-dy * scale, dx * scale);
+            if ny > 1e-9 || (ny.abs() <= 1e-9 && nx > 0.0) {
+                (nx, ny) = (-nx, -ny);
+            }
+            let (x, y) = (at.0 + 15.0 * dx * scale + 8.0 * nx, at.1 + 15.0 * dy * scale + 8.0 * ny + 3.5);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"10\" fill=\"#555\">{}</text>",
+                port + 1
+            );
+        }
     }
 
     /// The point at which a line from the centre leaves the element's text.
@@ -169,9 +302,8 @@ impl Drawing<'_> {
 
     fn bond(&self, out: &mut String, id: BondId) {
         let bond = &self.graph.bonds[id];
-        let start = self.border(bond.tail, self.centre(bond.head));
-        let end = self.border(bond.head, self.centre(bond.tail));
-        let (start, end) = self.spread(id, start, end);
+        let way = self.way(id);
+        let (start, end) = (way[way.len() - 2], way[way.len() - 1]);
         let (dx, dy) = (end.0 - start.0, end.1 - start.1);
         let length = dx.hypot(dy).max(1e-9);
         let (ux, uy) = (dx / length, dy / length);
@@ -187,7 +319,7 @@ impl Drawing<'_> {
             );
         };
         let _ = writeln!(out, "<g><title>{}</title>", escaped(&self.graph.bond_text(id)));
-        line(out, start, end, 1.4);
+        way.windows(2).for_each(|pair| line(out, pair[0], pair[1], 1.4));
         if bond.active {
             let back = (end.0 - 9.0 * ux, end.1 - 9.0 * uy);
             let _ = writeln!(
@@ -202,9 +334,8 @@ impl Drawing<'_> {
             );
         } else {
             line(out, end, (end.0 - 9.0 * ux + 6.0 * nx, end.1 - 9.0 * uy + 6.0 * ny), 1.4);
-            if let Some(causality) = self.causality {
-                let (x, y) = if causality.strokes[id] == Stroke::Head { end } else { start };
-                line(out, (x + 7.5 * nx, y + 7.5 * ny), (x - 7.5 * nx, y - 7.5 * ny), 1.8);
+            if let Some((one, other)) = self.stroke(id, &way) {
+                line(out, one, other, 1.8);
             }
         }
         if let Some(name) = &bond.name {
@@ -215,6 +346,7 @@ impl Drawing<'_> {
                 "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#555\">{name}</text>"
             );
         }
+        self.port_numbers(out, id, &way);
         out.push_str("</g>\n");
     }
 

@@ -48,3 +48,52 @@ fn no_element_lies_on_another() {
         assert_eq!(places.len(), graph.elements.len(), "seed {seed}");
     }
 }
+
+#[test]
+fn ports_of_fields_have_their_numbers() {
+    let (graph, causality) =
+        good("I T[2] = [2, 1; 1, 3]\nSe U = 1\n1 a\n1 b\nR r = 1\nU -> a -> T[1]\nb -> T[2]\nb -> r");
+    let picture = svg(&graph, Some(&causality));
+    let numbers: Vec<&str> = picture
+        .lines()
+        .filter(|line| line.contains("font-size=\"10\""))
+        .filter_map(|line| line.split('>').nth(1))
+        .collect();
+    assert_eq!(numbers, ["1</text", "2</text"]);
+}
+
+/// Numbers of an attribute in all lines of a kind.
+fn lines_of(picture: &str) -> Vec<[f64; 4]> {
+    let value = |line: &str, name: &str| -> f64 {
+        let rest = line.split(&format!(" {name}=\"")).nth(1).unwrap_or("");
+        rest.split('"').next().unwrap_or("").parse().unwrap_or(f64::NAN)
+    };
+    let lines = picture.lines().filter(|line| line.starts_with("<line"));
+    lines.map(|line| ["x1", "y1", "x2", "y2"].map(|name| value(line, name))).collect()
+}
+
+#[test]
+fn few_bonds_pass_through_elements() {
+    let (mut bonds, mut through) = (0, 0);
+    for seed in 0..25 {
+        let text = random_graph(&mut fastrand::Rng::with_seed(seed), 2 + seed as usize % 8, None);
+        let (_, Some(graph), causality, _) = analysed(&text) else { continue };
+        let picture = svg(&graph, causality.as_ref());
+        let centres: Vec<(f64, f64)> = places(&picture)
+            .iter()
+            .map(|(x, y)| (x.parse().unwrap_or(f64::NAN), y.parse::<f64>().unwrap_or(f64::NAN) - 5.5))
+            .collect();
+        for [x1, y1, x2, y2] in lines_of(&picture) {
+            bonds += 1;
+            // The middle third of a line is far from its own ends.
+            let is_near = |(x, y): &(f64, f64)| {
+                (34..=66).any(|place| {
+                    let share = f64::from(place) / 100.0;
+                    (x1 + share * (x2 - x1) - x).hypot(y1 + share * (y2 - y1) - y) < 6.0
+                })
+            };
+            through += usize::from(centres.iter().any(is_near));
+        }
+    }
+    assert!(through * 100 <= bonds, "{through} of {bonds} lines pass through an element");
+}

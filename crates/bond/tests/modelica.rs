@@ -66,7 +66,7 @@ fn model_of_a_graph() {
             OneJunction q;
             Resistor loss;
           end Line;
-          Source p(e(unit = "Pa"), f(unit = "m3/s"));
+          Source p(e(unit = "Pa") = 100, f(unit = "m3/s"));
           Capacitor tank(C(unit = "m3/Pa") = 0.5, e(unit = "Pa"), f(unit = "m3/s"), q(unit = "m3", start = 1, fixed = true));
           ZeroJunction node(e(unit = "Pa"));
           GeneralResistor valve(e(unit = "Pa"), f(unit = "m3/s"));
@@ -81,7 +81,6 @@ fn model_of_a_graph() {
           output Real tank_e = tank.e "tank.e";
         equation
           // Se p
-          p.e = 100;
           // 1 pipe.q
           pipe.loss.f = pipe.q.f;
           p.f = pipe.q.f;

@@ -314,3 +314,68 @@ fn a_thousand_elements_take_little_time() {
     }
     assert!(done > 5 && slowest < 5.0, "{slowest}");
 }
+
+/// Junctions in rings, with transformers and gyrators between them, and few elements.
+fn ring(random: &mut fastrand::Rng) -> String {
+    use std::fmt::Write as _;
+    let value = |random: &mut fastrand::Rng| f64::from(1 + random.u32(..400)) / 100.0;
+    let count = 2 + random.usize(..4);
+    let mut text = String::new();
+    let kinds: Vec<usize> = (0..count).map(|_| random.usize(..2)).collect();
+    for (index, kind) in kinds.iter().enumerate() {
+        let _ = writeln!(text, "{kind} j{index}");
+    }
+    let mut links: Vec<(usize, usize)> = (1..count).map(|index| (random.usize(..index), index)).collect();
+    for _ in 0..1 + random.usize(..3) {
+        let (one, other) = (random.usize(..count), random.usize(..count));
+        if one != other {
+            links.push((one, other));
+        }
+    }
+    for (index, (from, to)) in links.into_iter().enumerate() {
+        let _ = match random.usize(..4) {
+            0 => writeln!(text, "TF t{index} = {}\nj{from} -> t{index} -> j{to}", value(random)),
+            1 => writeln!(text, "GY g{index} = {}\nj{from} -> g{index} -> j{to}", value(random)),
+            _ => writeln!(text, "j{from} -> j{to}"),
+        };
+    }
+    for index in 0..2 + random.usize(..4) {
+        let at = random.usize(..count);
+        let _ = match random.usize(..6) {
+            0 | 1 => writeln!(text, "C c{index} = {}\nj{at} -> c{index}", value(random)),
+            2 | 3 => writeln!(text, "I i{index} = {}\nj{at} -> i{index}", value(random)),
+            4 => writeln!(text, "R r{index} = {}\nj{at} -> r{index}", value(random)),
+            _ => writeln!(text, "Se u{index} = 1\nu{index} -> j{at}"),
+        };
+    }
+    for (index, kind) in kinds.iter().enumerate() {
+        let _ = writeln!(text, "output j{index}.{}", if *kind == 0 { "e" } else { "f" });
+    }
+    text
+}
+
+#[test]
+fn graphs_that_determine_everything_have_a_causality() {
+    let s = (0.7, 1.3);
+    let (mut regular, mut dependent, mut compared) = (0, 0, 0);
+    for seed in 0..3000 {
+        let text = ring(&mut fastrand::Rng::with_seed(seed));
+        let (sources, Some(graph), causality, said) = analysed(&text) else { continue };
+        let Some(wanted) = transfer_of_graph(&graph, s) else { continue };
+        regular += 1;
+        let Some(causality) = causality else {
+            panic!("seed {seed}:\n{text}\n{}", said.iter().map(|it| it.render(&sources)).collect::<String>());
+        };
+        dependent += usize::from(!causality.dependent.is_empty());
+        let Some(space) = numeric(&graph, &causality) else { continue };
+        if let Some(found) = transfer_of_space(&space, s) {
+            assert_close(&wanted, &found, &format!("seed {seed}\n{text}"));
+            compared += 1;
+        }
+    }
+    println!("{regular} regular, {dependent} with dependent storages, {compared} compared");
+    assert!(
+        regular > 500 && dependent > 200 && compared > 300,
+        "{regular} graphs, {dependent} with dependent storages"
+    );
+}

@@ -86,7 +86,7 @@ fn what_could_be_in_either_unit_is_refused() {
            |
          3 | R r = R0 + 1 "kOhm"
            |       ^^^^^^ names and numbers are mixed
-           = hint: write the value in `kg.m2/(s3.A2)`, or name the numbers in it as parameters with units
+           = help: write the value in `Ohm`, or name the numbers in it as parameters with units
     "#]]
     .assert_eq(&said);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use base::{Diagnostic, FileId};
+use base::{Diagnostic, FileId, Severity};
 use bond::{Causality, ElementId, Expr, Graph, Leaf, Mode};
 use dae::{Model, VarId};
 use rustc_hash::FxHashMap;
@@ -18,10 +18,20 @@ use crate::pipeline::{Failed, Request, Session};
 pub struct BondGraph {
     /// The elements and bonds.
     pub graph: Graph,
-    /// The strokes, states, dependent storages and algebraic loops.
-    pub causality: Causality,
+    /// The strokes, states, dependent storages and algebraic loops. The view of a model may have none, such as one with ideal
+    /// operational amplifiers.
+    pub causality: Option<Causality>,
     /// Which switched junctions are on, in a graph that has some.
     pub mode: Option<String>,
+}
+
+impl BondGraph {
+    /// The causality, or that there is none.
+    pub fn assigned(&self) -> Result<&Causality, Diagnostic> {
+        let message = "the graph has no causality, so it has no equations";
+        let hint = "`gyrator linearize` has the numbers, `gyrator equations` the equations of the model";
+        self.causality.as_ref().ok_or_else(|| Diagnostic::error("no-causality", message).hint(hint))
+    }
 }
 
 /// The mode of a graph, and its text.
@@ -230,10 +240,15 @@ impl Session {
         }
         self.class = graph.name.clone();
         let (causality, said) = Causality::assign(&graph, &mode);
-        self.diagnostics.extend(said);
+        let is_view = !is_bond_graph(&path.to_string_lossy());
+        self.diagnostics.extend(said.into_iter().map(|said| match is_view && said.is_error() {
+            // The model may be right all the same.
+            true => Diagnostic { severity: Severity::Warning, ..said },
+            false => said,
+        }));
         match causality {
-            Some(causality) => Ok(BondGraph { graph, causality, mode: text }),
-            None => Err(Failed::Model),
+            None if !is_view => Err(Failed::Model),
+            causality => Ok(BondGraph { graph, causality, mode: text }),
         }
     }
 }

@@ -59,8 +59,9 @@ const BUDGET: u64 = 300_000;
 
 impl SymbolicSpace {
     /// The symbolic state space of a bond graph.
-    pub fn of_graph(BondGraph { graph, causality, mode }: &BondGraph) -> Result<Self, base::Diagnostic> {
-        let space = bond::StateSpace::symbolic(graph, causality)?;
+    pub fn of_graph(found: &BondGraph) -> Result<Self, base::Diagnostic> {
+        let (graph, mode) = (&found.graph, &found.mode);
+        let space = bond::StateSpace::symbolic(graph, found.assigned()?)?;
         let matrix = |rows: &bond::Matrix<Rational>, columns: usize| {
             Matrix::from_fn(rows.len(), columns, |i, j| rows[i][j].clone())
         };
@@ -88,7 +89,12 @@ impl SymbolicSpace {
             value: numbers.as_mut().and_then(|numbers| numbers.of(definition)),
         });
         let symbols = symbols.collect();
-        Ok(Self { system, rates, symbols, conditions: mode.iter().cloned().collect(), notes: Vec::new() })
+        let mut conditions: Vec<String> = mode.iter().cloned().collect();
+        // A view does not hold the signals of its model.
+        let is_open = |element: &&bond::Element| element.modulated && element.input.is_some();
+        let modulated = graph.elements.values().filter(is_open);
+        conditions.extend(modulated.map(|element| format!("the signal of `{}` is an input", element.name)));
+        Ok(Self { system, rates, symbols, conditions, notes: Vec::new() })
     }
 
     /// The matrices at the values of the parameters; `None` where one that occurs has no value.

@@ -205,8 +205,8 @@ fn random_models_have_the_poles_of_their_graphs() {
         let (mut session, request) = opened(&text);
         let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
         let points = session.linearize(&request, &LinearRequest::default(), options).unwrap();
-        let BondGraph { graph, causality } = graph(&text);
-        let space = StateSpace::numeric(&graph, &causality).unwrap();
+        let BondGraph { graph, causality, .. } = graph(&text);
+        let space = StateSpace::numeric(&graph, &causality.unwrap()).unwrap();
         let n = space.a.len();
         let (found, expected) =
             (poles(&linear::Matrix::from_fn(n, n, |i, j| space.a[i][j])), poles(&points[0].system.a));
@@ -216,4 +216,108 @@ fn random_models_have_the_poles_of_their_graphs() {
             assert!((one.0 - other.0).hypot(one.1 - other.1) <= 1e-4 * size, "{found:?}\n{expected:?}\n{text}");
         }
     }
+}
+
+const MULTIPORTS: &str = "
+  model Supported Flange a, b, support; parameter Real n = 10;
+  equation a.phi - support.phi = n*(b.phi - support.phi); b.tau = -n*a.tau; a.tau + b.tau + support.tau = 0; end Supported;
+  model Planetary Flange sun, carrier, ring; parameter Real n = 3;
+  equation (1 + n)*carrier.phi = sun.phi + n*ring.phi; ring.tau = n*sun.tau; carrier.tau = -(1 + n)*sun.tau; end Planetary;
+  partial model FourPin Pin p1, n1, p2, n2; Real v1 = p1.v - n1.v, v2 = p2.v - n2.v, i1 = p1.i, i2 = p2.i; parameter Real k = 2;
+  equation p1.i + n1.i = 0; p2.i + n2.i = 0; end FourPin;
+  model VCC extends FourPin; equation i1 = 0; i2 = k*v1; end VCC;
+  model VCV extends FourPin; equation i1 = 0; v2 = k*v1; end VCV;
+  model CCC extends FourPin; equation v1 = 0; i2 = k*i1; end CCC;
+  model CCV extends FourPin; equation v1 = 0; v2 = k*i1; end CCV;
+  model Gyrator2 extends FourPin; parameter Real l = 3; equation i1 = k*v2; i2 = -l*v1; end Gyrator2;
+";
+
+/// The poles of the graph and of the model, without those at zero.
+fn compared(declarations: &str, equations: &str) {
+    let text = format!("model Case {COMPONENTS} {MULTIPORTS} {declarations} equation {equations} end Case;");
+    let (mut session, request) = opened(&text);
+    let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
+    let points = session.linearize(&request, &LinearRequest::default(), options).unwrap();
+    let BondGraph { graph, causality, .. } = graph(&text);
+    let causality = causality.unwrap();
+    let space = StateSpace::numeric(&graph, &causality)
+        .unwrap_or_else(|obstacle| panic!("{}\n{text}", obstacle.render(session.sources())));
+    let n = space.a.len();
+    let (found, expected) = (poles(&linear::Matrix::from_fn(n, n, |i, j| space.a[i][j])), poles(&points[0].system.a));
+    assert_eq!(found.len(), expected.len(), "{found:?}\n{expected:?}\n{text}");
+    for (one, other) in found.iter().zip(&expected) {
+        let size = 1.0 + other.0.hypot(other.1);
+        assert!((one.0 - other.0).hypot(one.1 - other.1) <= 1e-6 * size, "{found:?}\n{expected:?}\n{text}");
+    }
+}
+
+#[test]
+fn gears_with_three_flanges_couple_what_is_at_them() {
+    compared(
+        "Torque t; Inertia J1(J = 2), J2(J = 3); Supported g; Damper d(d = 0.5); Spring c; Fixed f;",
+        "connect(t.a, J1.a); connect(J1.b, g.a); connect(g.b, J2.a); connect(J2.b, d.a); connect(d.b, f.a); connect(g.support, f.a);
+         connect(c.a, J1.a); connect(c.b, f.a);",
+    );
+    compared(
+        "Torque t; Inertia J1(J = 2), J2(J = 3), J3(J = 4); Supported g(n = 2.5); Damper d(d = 0.5); Spring c; Fixed f;",
+        "connect(t.a, J1.a); connect(J1.b, g.a); connect(g.b, J2.a); connect(J2.b, d.a); connect(d.b, f.a); connect(g.support, J3.a);
+         connect(c.a, J3.b); connect(c.b, f.a);",
+    );
+    compared(
+        "Torque t; Inertia s(J = 1), c(J = 2), r(J = 3); Planetary p; Damper d(d = 0.5); Spring k; Fixed f;",
+        "connect(t.a, s.a); connect(s.b, p.sun); connect(p.carrier, c.a); connect(p.ring, r.a); connect(r.b, d.a); connect(d.b, f.a);
+         connect(k.a, c.b); connect(k.b, f.a);",
+    );
+}
+
+#[test]
+fn controlled_sources_and_gyrators_keep_their_laws() {
+    for class in ["VCC", "VCV", "CCC", "CCV", "Gyrator2"] {
+        compared(
+            &format!(
+                "Source U; Resistor R0(R = 5), R1(R = 4), R2(R = 1.5); Capacitor C0(C = 3), C1(C = 2); Inductor L(L = 0.7); Ground g; {class} x;"
+            ),
+            "connect(U.n, g.p); connect(U.p, R0.p); connect(R0.n, C0.p); connect(C0.n, g.p); connect(C0.p, R2.p); connect(R2.n, x.p1);
+             connect(x.n1, g.p); connect(x.p2, L.p); connect(L.n, C1.p); connect(x.n2, g.p); connect(C1.n, g.p); connect(R1.p, C1.p);
+             connect(R1.n, g.p);",
+        );
+    }
+}
+
+#[test]
+fn a_capacitor_in_a_short_circuit_is_no_state() {
+    let text = format!(
+        "model Case {COMPONENTS} {MULTIPORTS}
+           Source U; Resistor R0(R = 5), R1(R = 4); Capacitor C0(C = 3), C1(C = 2); Ground g; CCV x;
+         equation
+           connect(U.n, g.p); connect(U.p, R0.p); connect(R0.n, C0.p); connect(C0.n, g.p); connect(C0.p, x.p1); connect(x.n1, g.p);
+           connect(x.p2, C1.p); connect(x.n2, g.p); connect(C1.n, g.p); connect(R1.p, C1.p); connect(R1.n, g.p);
+         end Case;"
+    );
+    let space = session::SymbolicSpace::of_graph(&graph(&text)).unwrap();
+    assert_eq!(space.system.order(), 0);
+}
+
+#[test]
+fn a_component_without_a_law_in_the_graph_is_drawn_without_equations() {
+    let text = model(
+        "Source U; Resistor R; Diode D; Capacitor C; Ground g;",
+        "connect(U.n, g.p); connect(U.p, R.p); connect(R.n, D.p); connect(D.n, C.p); connect(C.n, g.p);",
+    );
+    let found = graph(&text);
+    let expected = "the graph has no equations: it does not hold the law of `D`, which is no linear law of an element";
+    let obstacle = session::SymbolicSpace::of_graph(&found).unwrap_err();
+    assert_eq!((obstacle.code, obstacle.message.as_str()), ("incomplete-graph", expected));
+    let obstacle = bond::Equations::new(&found.graph, found.assigned().unwrap()).unwrap_err();
+    assert_eq!((obstacle.code, obstacle.message.as_str()), ("incomplete-graph", expected));
+}
+
+#[test]
+fn an_equation_outside_of_components_is_not_left_out_silently() {
+    let text = model(
+        "Source U; Resistor R; Capacitor C; Pin open; Ground g;",
+        "connect(U.n, g.p); connect(U.p, R.p); connect(R.n, C.p); connect(C.n, g.p); connect(open, C.p); open.i = 0.5*open.v;",
+    );
+    let obstacle = session::SymbolicSpace::of_graph(&graph(&text)).unwrap_err();
+    assert_eq!(obstacle.code, "incomplete-graph", "{}", obstacle.message);
 }

@@ -54,11 +54,15 @@ impl Report<'_> {
     }
 
     fn part(&self, part: BondPart) -> String {
-        let BondGraph { graph, causality, mode } = self.found;
+        let BondGraph { graph, mode, .. } = self.found;
         match part {
             BondPart::Causality => {
                 let mode = mode.as_ref().map_or(String::new(), |mode| format!("mode: {mode}\n"));
-                format!("{mode}{}{}", causality.report(graph), self.notes())
+                let report = match &self.found.causality {
+                    Some(causality) => causality.report(graph),
+                    None => "no causality\n".to_owned(),
+                };
+                format!("{mode}{report}{}", self.notes())
             }
             BondPart::Simplification if self.steps.steps.is_empty() => "nothing to simplify\n".to_owned(),
             BondPart::Simplification => format!("simplification\n{}", indented(&self.steps.print())),
@@ -70,7 +74,7 @@ impl Report<'_> {
                 }
                 Err(obstacle) => obstacle.render(self.call.session.sources()),
             },
-            BondPart::Equations => match Equations::new(graph, causality) {
+            BondPart::Equations => match self.found.assigned().and_then(|it| Equations::new(graph, it)) {
                 Ok(equations) => format!("equations\n{}", indented(&format!("{}\n", equations.print(graph)))),
                 Err(obstacle) => obstacle.render(self.call.session.sources()),
             },
@@ -110,14 +114,15 @@ impl Report<'_> {
             .bonds
             .iter()
             .map(|(id, bond)| {
-                let (effort, flow) = causality.setters(graph, id);
+                let setters = causality.as_ref().map(|causality| causality.setters(graph, id));
+                let (effort, flow) = (setters.map(|(effort, _)| name(effort)), setters.map(|(_, flow)| name(flow)));
                 let (tail, head) = (name(bond.tail), name(bond.head));
-                json!({ "from": tail, "to": head, "effort_from": name(effort), "flow_from": name(flow) })
+                json!({ "from": tail, "to": head, "effort_from": effort, "flow_from": flow })
             })
             .collect();
         let loops: Vec<Value> = causality
-            .loops
             .iter()
+            .flat_map(|causality| &causality.loops)
             .map(|found| json!(found.path.iter().map(|element| name(*element)).collect::<Vec<_>>()))
             .collect();
         let steps: Vec<&str> = self.steps.steps.iter().map(|step| step.text.as_str()).collect();
@@ -126,8 +131,8 @@ impl Report<'_> {
             ("model", json!(graph.name)),
             ("elements", json!(elements)),
             ("bonds", json!(bonds)),
-            ("states", json!(names(&causality.states))),
-            ("dependent", json!(names(&causality.dependent))),
+            ("states", json!(causality.as_ref().map(|causality| names(&causality.states)))),
+            ("dependent", json!(causality.as_ref().map(|causality| names(&causality.dependent)))),
             ("loops", json!(loops)),
             ("mode", json!(mode)),
             ("simplification", json!(steps)),
@@ -152,7 +157,7 @@ fn draw(folder: &Path, found: &BondGraph, steps: &Simplification) -> Result<(), 
     let failed =
         |path: &Path, error: std::io::Error| Failure::call(format!("cannot write `{}`: {error}", path.display()));
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    let pictures = std::iter::once(bond::svg(&found.graph, Some(&found.causality)));
+    let pictures = std::iter::once(bond::svg(&found.graph, found.causality.as_ref()));
     let pictures = pictures.chain(steps.steps.iter().map(|step| diagram::drawing(&step.graph)));
     for (number, picture) in pictures.enumerate() {
         let path = folder.join(format!("{number}.svg"));

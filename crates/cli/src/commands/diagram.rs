@@ -36,7 +36,7 @@ pub fn run(arguments: &Drawing, style: Style) -> Result<(), Failure> {
     // Connectors and components are many junctions with two bonds.
     let picture = match arguments.simplify || !is_bond_graph {
         true => drawing(&Simplification::new(&graph).graph),
-        false => bond::svg(&graph, Some(&causality)),
+        false => bond::svg(&graph, causality.as_ref()),
     };
     match &arguments.output {
         None => print(&picture),

@@ -542,6 +542,10 @@ impl<'a> Builder<'a> {
                 (false, true) => Kind::EffortSensor,
             };
             let is_source = matches!(kind, Kind::EffortSource | Kind::FlowSource);
+            // What only joins three or more connectors is a junction.
+            if !is_source && tree.connectors() > 2 {
+                return self.attach(&tree, mechanical, name, false).is_some() || self.omit(name);
+            }
             // Sources give power; flow variables of connectors count into the component.
             let Some(junction) = self.attach(&tree, mechanical, name, is_source) else { return self.omit(name) };
             let factor = if sets_effort { &of_effort } else { &of_flow };

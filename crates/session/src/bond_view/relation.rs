@@ -21,6 +21,16 @@ pub(super) enum Tree {
     Shared(Box<Tree>, Box<Tree>),
 }
 
+impl Tree {
+    /// How many connectors it joins.
+    pub fn connectors(&self) -> usize {
+        match self {
+            Tree::Connector(_) => 1,
+            Tree::Branch(one, other) | Tree::Shared(one, other) => one.connectors() + other.connectors(),
+        }
+    }
+}
+
 /// The variables of port `j` are the columns `2j` (potential, in mechanics the velocity) and `2j + 1` (flow into the component).
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
