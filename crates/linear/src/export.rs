@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{Complex, Matrix, StateSpace};
 
-pub use analysis::{reach_text, transfer_text, zeros_text};
+pub use analysis::{reach_json, reach_text, transfer_json, transfer_text, zeros_text};
 pub use latex::{latex, latex_with_rates, name as latex_name};
 pub use matlab::matlab;
 pub use modelica::{identifier as modelica_identifier, modelica};
@@ -111,7 +111,7 @@ fn exact_number(value: f64) -> String {
 }
 
 /// Six digits, an exponent only for the very large and the very small.
-pub(crate) fn short_number(value: f64) -> String {
+pub fn short_number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return exact_number(value);
     }

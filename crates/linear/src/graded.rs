@@ -52,6 +52,11 @@ impl Graded {
         if size > tolerance * self.terms[(i, j)] { size } else { 0.0 }
     }
 
+    /// The largest magnitude that took part in an entry.
+    pub fn terms(&self, i: usize, j: usize) -> f64 {
+        self.terms[(i, j)]
+    }
+
     pub fn clear(&mut self, i: usize, j: usize) {
         (self.value[(i, j)], self.terms[(i, j)]) = (0.0, 0.0);
     }

@@ -139,17 +139,24 @@ impl Pencil {
     }
 
     fn eigenvalues(self) -> Result<Vec<Complex>, Error> {
-        let [a, b, c, d] = [self.a.value, self.b.value, self.c.value, self.d.value];
+        let terms = |i: usize, j: usize| self.a.terms(i, j);
+        let [a, b, c, d] = [&self.a.value, &self.b.value, &self.c.value, &self.d.value];
         let (n, m) = (a.nrows(), d.ncols());
         if n == 0 {
             return Ok(Vec::new());
         }
         if m == 0 {
-            return grouped_eigenvalues(a);
+            return grouped_eigenvalues(a.clone());
         }
         // An ordinary eigenvalue problem tells multiple zeros apart from close ones, and keeps decoupled parts apart.
-        let feedback = d.partial_piv_lu().solve(&c);
-        let closed = &a - &b * &feedback;
+        let feedback = d.partial_piv_lu().solve(c);
+        let closed = a - b * &feedback;
+        // Where all cancels but rounding errors, nothing is left.
+        let closed = Mat::from_fn(n, n, |i, j| {
+            let added: f64 = (0..m).map(|k| (b[(i, k)] * feedback[(k, j)]).abs()).sum();
+            let is_noise = closed[(i, j)].abs() <= 8.0 * f64::EPSILON * (terms(i, j) + added);
+            if is_noise { 0.0 } else { closed[(i, j)] }
+        });
         let is_plain = (0..n).all(|j| (0..n).all(|i| closed[(i, j)].is_finite()));
         if is_plain && closed.norm_l2() <= 1e4 * n as f64 * a.norm_l2().max(1.0) {
             return grouped_eigenvalues(closed);

@@ -468,3 +468,15 @@ fn phases_begin_at_those_of_the_integrators() {
     assert!((function.natural_phase(1e-6) + 90.0).abs() < 1e-3);
     assert!((function.natural_phase(1e6) + 270.0).abs() < 1e-3);
 }
+
+/// The zero at the origin of a high pass is no rounding error beside it.
+#[test]
+fn a_zero_at_the_origin_is_zero() {
+    for k in [0.1, 0.3, 0.7, 1.0 / 3.0] {
+        let a = Matrix::from([[-0.1 - k, 0.1], [0.3, -0.3 - k]]);
+        let b = Matrix::from([[k], [k]]);
+        let high_pass = StateSpace::unnamed([a, b, Matrix::from([[-1.0, 0.0]]), Matrix::from([[1.0]])]).unwrap();
+        let found = zeros(&high_pass, RANK_TOLERANCE).unwrap();
+        assert!(found.contains(&Complex::ZERO) && found.len() == 2, "{found:?}");
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base::Decimal;
 use linear::{Excitation, RANK_TOLERANCE, StateSpace, export};
 use results::plot::{Figure, terminal};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use session::{Failed, LinearRequest, Linearization, RunOptions, Settings};
 
 use crate::arguments::{Diagram, LinearFormat, Linearize};
@@ -88,11 +88,15 @@ pub fn failure(error: linear::Error) -> Failure {
 fn text_of(arguments: &Linearize, class: &str, points: &[Linearization]) -> Result<String, Failure> {
     let format = if arguments.subject.json { LinearFormat::Json } else { arguments.format };
     if format == LinearFormat::Json {
-        return Ok(format!("{:#}\n", json(class, points)?));
+        return Ok(format!("{:#}\n", json_of(class, points)?));
     }
     let mut text = String::new();
     for point in points {
-        let headed = |comment: &str, body: String| format!("{comment} {}\n{body}", headline(class, point));
+        let headed = |comment: &str, body: String| {
+            let remarks = remarks(point);
+            let remarks = remarks.lines().map(|line| format!("{comment} {line}\n")).collect::<String>();
+            format!("{comment} {}\n{remarks}{body}", headline(class, point))
+        };
         text += &match format {
             LinearFormat::Text | LinearFormat::Json => report(class, point)?,
             LinearFormat::Latex => headed("%", export::latex(&point.system)),
@@ -113,48 +117,84 @@ pub fn last_name(class: &str) -> String {
 
 fn headline(class: &str, point: &Linearization) -> String {
     let mode = point.mode.as_ref().map_or(String::new(), |mode| format!(", mode {mode}"));
-    format!("{class} at time {}{mode}", Decimal(point.time))
+    let place = if point.is_steady { "at a steady state, time" } else { "at time" };
+    format!("{class} {place} {}{mode}", Decimal(point.time))
 }
 
-fn json(class: &str, points: &[Linearization]) -> Result<Value, Failure> {
+/// The values of a steady state, which the call did not name, and what the matrices do not show.
+fn remarks(point: &Linearization) -> String {
+    let mut text = String::new();
+    if point.is_steady {
+        let states = point.system.states.iter().map(|state| &state.name).zip(&point.state_values);
+        let inputs = point.system.inputs.iter().map(|input| &input.name).zip(&point.input_values);
+        let values = states.chain(inputs).map(|(name, value)| format!("{name} = {}", export::short_number(*value)));
+        let _ = writeln!(text, "found: {}; others may exist", values.collect::<Vec<_>>().join(", "));
+    }
+    for note in &point.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn json_of(class: &str, points: &[Linearization]) -> Result<Value, Failure> {
     let mut objects = points.iter().map(|point| object(class, point)).collect::<Result<Vec<Value>, _>>()?;
     // One point is the object itself, several are a list.
     Ok(if objects.len() == 1 { objects.remove(0) } else { Value::from(objects) })
 }
 
 fn object(class: &str, point: &Linearization) -> Result<Value, Failure> {
-    let (poles, zeros) = poles_and_zeros(&point.system)?;
+    let system = &point.system;
+    let poles = linear::poles(system).map_err(failure)?;
+    let zeros = zeros(system);
     let mut object = Map::new();
     object.insert("model".to_owned(), Value::from(class));
     object.insert("time".to_owned(), Value::from(point.time));
+    object.insert("steady_state".to_owned(), Value::from(point.is_steady));
     if let Some(mode) = &point.mode {
         object.insert("mode".to_owned(), Value::from(mode.as_str()));
     }
-    object.extend(export::json(&point.system, &poles, &zeros));
+    object.extend(export::json(system, &poles, zeros.as_deref().unwrap_or_default()));
+    if let Err(error) = &zeros {
+        object.insert("zeros".to_owned(), Value::Null);
+        object.insert("zeros_error".to_owned(), Value::from(error.to_string()));
+    }
+    let values = json!({ "states": point.state_values, "inputs": point.input_values });
+    object.insert("operating_point".to_owned(), values);
+    object.insert("transfer_functions".to_owned(), export::transfer_json(system));
+    object.extend(export::reach_json(system).map_err(failure)?);
+    if !point.notes.is_empty() {
+        object.insert("notes".to_owned(), json!(point.notes));
+    }
     Ok(Value::Object(object))
 }
 
 pub type Roots = Vec<linear::Complex>;
 
 pub fn poles_and_zeros(system: &StateSpace) -> Result<(Roots, Roots), Failure> {
-    let poles = linear::poles(system).map_err(failure)?;
+    Ok((linear::poles(system).map_err(failure)?, zeros(system).map_err(failure)?))
+}
+
+/// None without inputs and outputs.
+fn zeros(system: &StateSpace) -> Result<Roots, linear::Error> {
     let has_both = !system.inputs.is_empty() && !system.outputs.is_empty();
-    let zeros = if has_both { linear::zeros(system, RANK_TOLERANCE).map_err(failure)? } else { Vec::new() };
-    Ok((poles, zeros))
+    if has_both { linear::zeros(system, RANK_TOLERANCE) } else { Ok(Vec::new()) }
 }
 
 /// Matrices, modes, zeros, transfer functions, and what inputs and outputs do not reach.
 fn report(class: &str, point: &Linearization) -> Result<String, Failure> {
     let system = &point.system;
-    let mut text = format!("{}\n\n{}", headline(class, point), export::text(system));
+    let mut text = format!("{}\n{}\n{}", headline(class, point), remarks(point), export::text(system));
     if system.order() > 0 {
         let modes = linear::modes(system).map_err(failure)?;
         let _ = write!(text, "\nmodes\n{}", export::modes_text(system, &modes));
     }
     let has_both = !system.inputs.is_empty() && !system.outputs.is_empty();
     if has_both {
-        text += &export::zeros_text(&poles_and_zeros(system)?.1);
-        text += &export::transfer_text(system).map_err(failure)?;
+        text += &match zeros(system) {
+            Ok(zeros) => export::zeros_text(&zeros),
+            Err(error) => format!("\nzeros: cannot be computed ({error})\n"),
+        };
+        text += &export::transfer_text(system);
     }
     text += &export::reach_text(system).map_err(failure)?;
     Ok(text)
@@ -165,7 +205,8 @@ fn draw(arguments: &Linearize, diagram: Diagram, points: &[Linearization], style
         return Err(Failure::call("a diagram shows one point; give --at a single time".to_owned()));
     };
     let system = &point.system;
-    if system.inputs.is_empty() || system.outputs.is_empty() {
+    let needs_signals = diagram != Diagram::PoleZero;
+    if needs_signals && (system.inputs.is_empty() || system.outputs.is_empty()) {
         let message = "a diagram needs an input and an output; name them with --inputs and --outputs";
         return Err(Failure::call(message.to_owned()));
     }
@@ -183,13 +224,19 @@ fn figure(system: &StateSpace, diagram: Diagram) -> Result<Figure, linear::Error
     let is_single = system.inputs.len() == 1 && system.outputs.len() == 1;
     match diagram {
         Diagram::Bode if is_single => {
-            Ok(linear::plot::bode_with_margins(system, &response()?, &linear::margins(system, 0, 0)?))
+            let margins = linear::margins(system, 0, 0)?;
+            // Every margin is in the picture.
+            let crossings =
+                margins.gain.iter().map(|it| it.frequency).chain(margins.phase.iter().map(|it| it.frequency));
+            let range = linear::range_with(system, crossings)?;
+            let response = linear::frequency_response(system, Some(range))?;
+            Ok(linear::plot::bode_with_margins(system, &response, &margins))
         }
         Diagram::Bode => Ok(linear::plot::bode(system, &response()?)),
         Diagram::Nyquist => Ok(linear::plot::nyquist(system, &response()?)),
         Diagram::Nichols => Ok(linear::plot::nichols(system, &response()?)),
         Diagram::PoleZero => {
-            let zeros = linear::zeros(system, RANK_TOLERANCE)?;
+            let zeros = zeros(system)?;
             Ok(linear::plot::pole_zero(system, &linear::poles(system)?, &zeros))
         }
         Diagram::RootLocus => Ok(linear::plot::locus(system, &linear::root_locus(system, 0, 0, None)?)),

@@ -38,7 +38,8 @@ pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
 fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat) -> Result<String, Failure> {
     let headed = |comment: &str, body: String| {
         let conditions = space.conditions.iter().map(|condition| format!("{comment} holds where {condition}\n"));
-        format!("{comment} {class}\n{}{body}", conditions.collect::<String>())
+        let notes = space.notes.iter().map(|note| format!("{comment} note: {note}\n"));
+        format!("{comment} {class}\n{}{body}", conditions.chain(notes).collect::<String>())
     };
     if space.rates.is_some() && matches!(format, LinearFormat::Matlab | LinearFormat::Python | LinearFormat::Modelica) {
         let message = "derivatives of inputs are needed, which this format has no place for; take text, json or latex";
@@ -69,6 +70,9 @@ pub fn text(class: &str, space: &SymbolicSpace) -> String {
     text += &parameters_text(&system.parameters);
     for condition in &space.conditions {
         let _ = writeln!(text, "holds where {condition}");
+    }
+    for note in &space.notes {
+        let _ = writeln!(text, "note: {note}");
     }
     let functions = match space.transfer_functions() {
         Ok(functions) => functions,
@@ -148,6 +152,9 @@ pub fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
     object.insert("parameters".to_owned(), Value::Object(parameters.collect()));
     if !space.conditions.is_empty() {
         object.insert("conditions".to_owned(), json!(space.conditions));
+    }
+    if !space.notes.is_empty() {
+        object.insert("notes".to_owned(), json!(space.notes));
     }
     object.insert("laplace_variable".to_owned(), Value::from(space.laplace()));
     let functions = match space.transfer_functions() {

@@ -2,8 +2,13 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Map, Value, json};
+
 use super::short_number;
-use crate::{Complex, Error, RANK_TOLERANCE, Reach, StateSpace, controllability, observability, transfer_function};
+use crate::{
+    Complex, Error, RANK_TOLERANCE, Reach, StateSpace, TransferFunction, controllability, observability,
+    transfer_function,
+};
 
 /// Transfer functions are written for systems up to this order; of larger ones poles and zeros say more.
 const LARGEST_ORDER: usize = 8;
@@ -24,23 +29,77 @@ fn root(root: Complex) -> String {
     }
 }
 
-/// The transfer function of each pair as a quotient of polynomials.
-pub fn transfer_text(system: &StateSpace) -> Result<String, Error> {
+/// The transfer functions of small systems, with the row of the output and the column of the input.
+fn transfer_functions(system: &StateSpace) -> Vec<(usize, usize, Result<TransferFunction, Error>)> {
     let (inputs, outputs) = (system.inputs.len(), system.outputs.len());
     if system.order() > LARGEST_ORDER || inputs * outputs > MOST_PAIRS {
-        return Ok(String::new());
+        return Vec::new();
     }
-    let mut text = "\ntransfer functions\n".to_owned();
-    for (i, output) in system.outputs.iter().enumerate() {
-        for (j, input) in system.inputs.iter().enumerate() {
-            let found = transfer_function(system, i, j, RANK_TOLERANCE)?;
-            let (above, below) = (polynomial(&found.numerator()), polynomial(&found.denominator()));
-            let above = if above.contains(' ') { format!("({above})") } else { above };
-            let quotient = if below == "1" { above } else { format!("{above} / ({below})") };
-            let _ = writeln!(text, "{input} → {output}: {quotient}", input = input.name, output = output.name);
+    let pairs = (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)));
+    pairs.map(|(output, input)| (output, input, transfer_function(system, output, input, RANK_TOLERANCE))).collect()
+}
+
+/// The transfer function of each pair as a quotient of polynomials.
+pub fn transfer_text(system: &StateSpace) -> String {
+    let functions = transfer_functions(system);
+    let mut text = if functions.is_empty() { String::new() } else { "\ntransfer functions\n".to_owned() };
+    for (output, input, found) in functions {
+        let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
+        let quotient = match found {
+            Ok(found) => {
+                let (above, below) = (polynomial(&found.numerator()), polynomial(&found.denominator()));
+                let above = if above.contains(' ') { format!("({above})") } else { above };
+                if below == "1" { above } else { format!("{above} / ({below})") }
+            }
+            Err(error) => format!("none ({error})"),
+        };
+        let _ = writeln!(text, "{input} → {output}: {quotient}");
+    }
+    text
+}
+
+/// The transfer functions of small systems: coefficients from the highest power down.
+pub fn transfer_json(system: &StateSpace) -> Value {
+    let object = |(output, input, found): (usize, usize, Result<TransferFunction, Error>)| {
+        let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
+        match found {
+            Ok(found) => json!({
+                "input": input,
+                "output": output,
+                "numerator": found.numerator(),
+                "denominator": found.denominator(),
+                "zeros": pairs(&found.zeros),
+                "poles": pairs(&found.poles),
+                "gain": found.gain,
+            }),
+            Err(error) => json!({ "input": input, "output": output, "error": error.to_string() }),
         }
+    };
+    transfer_functions(system).into_iter().map(object).collect()
+}
+
+fn pairs(roots: &[Complex]) -> Vec<[f64; 2]> {
+    roots.iter().map(|root| [root.re, root.im]).collect()
+}
+
+/// `controllability` and `observability`: the rank, and the poles of the modes out of reach with their states.
+pub fn reach_json(system: &StateSpace) -> Result<Map<String, Value>, Error> {
+    let object = |reach: &Reach| {
+        let hidden = reach.hidden.iter().map(|mode| {
+            let named = mode.participations.iter().filter(|part| part.share >= 0.05);
+            let states = named.filter_map(|part| system.states.get(part.state)).map(|state| state.name.as_str());
+            json!({ "pole": [mode.pole.re, mode.pole.im], "states": states.collect::<Vec<_>>() })
+        });
+        json!({ "rank": reach.rank, "hidden": hidden.collect::<Vec<_>>() })
+    };
+    let mut found = Map::new();
+    if system.order() > 0 && !system.inputs.is_empty() {
+        found.insert("controllability".to_owned(), object(&controllability(system, RANK_TOLERANCE)?));
     }
-    Ok(text)
+    if system.order() > 0 && !system.outputs.is_empty() {
+        found.insert("observability".to_owned(), object(&observability(system, RANK_TOLERANCE)?));
+    }
+    Ok(found)
 }
 
 /// `s^2 + 0.5 s - 3`.
@@ -123,7 +182,7 @@ mod tests {
             transfer functions
             u1 → y1: (s + 3) / (s^2 + 2 s + 5)
         "#]]
-        .assert_eq(&transfer_text(&system()).unwrap());
+        .assert_eq(&transfer_text(&system()));
     }
 
     #[test]
@@ -134,6 +193,20 @@ mod tests {
             observable: all 3 states
         "#]]
         .assert_eq(&reach_text(&system()).unwrap());
+    }
+
+    #[test]
+    fn the_same_for_programs() {
+        expect![[r#"{"controllability":{"rank":2,"hidden":[{"pole":[-7.0,0.0],"states":["x3"]}]},"observability":{"rank":3,"hidden":[]}}"#]]
+            .assert_eq(&Value::Object(reach_json(&system()).unwrap()).to_string());
+        let functions = transfer_json(&system());
+        assert_eq!(functions[0]["input"], "u1");
+        let numbers =
+            |key: &str| functions[0][key].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect::<Vec<_>>();
+        let close = |found: Vec<f64>, expected: &[f64]| {
+            found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12)
+        };
+        assert!(close(numbers("numerator"), &[1.0, 3.0]) && close(numbers("denominator"), &[1.0, 2.0, 5.0]));
     }
 
     #[test]
