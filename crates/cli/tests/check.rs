@@ -139,3 +139,14 @@ end Lib;
     assert_eq!(run.status, 1);
     assert!(run.stdout.contains("1 wrong\n  wrong: Lib.Wrong (model)"), "{}", run.stdout);
 }
+
+#[test]
+fn a_mistake_anywhere_in_a_file_is_a_failure() {
+    let folder = Folder::new("check-file");
+    folder.write("m.mo", "model A Real x = ; end A; model B Real y = time; end B;");
+    assert_eq!(gyrator(&folder, &["check", "m.mo"]).status, 1);
+    let run = gyrator(&folder, &["check", "m.mo", "--json"]);
+    assert_eq!(run.status, 1);
+    let text = run.stdout.replace(": ", ":");
+    assert!(text.contains("\"status\":\"failed\""), "{text}");
+}

@@ -1,6 +1,7 @@
 //! Translated models.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Diagnostic, SourceMap};
 use compile::Program;
@@ -20,6 +21,8 @@ pub struct Model {
 }
 
 pub(crate) struct Inner {
+    /// No other translation has this number.
+    translation: u64,
     pub program: Arc<Program>,
     experiment: Experiment,
     warnings: Vec<Diagnostic>,
@@ -43,7 +46,9 @@ pub struct Variable {
     pub role: Role,
     /// Whether it is a parameter that [`Model::with`] can give other values. Some values may still need a new translation.
     pub tunable: bool,
-    pub(crate) id: VarId,
+    id: VarId,
+    /// The translation that it belongs to.
+    translation: u64,
 }
 
 /// A variable and what it depends on.
@@ -106,9 +111,11 @@ impl Model {
         warnings: Vec<Diagnostic>,
         sources: SourceMap,
     ) -> Self {
-        let variables = variables(&program);
+        static TRANSLATIONS: AtomicU64 = AtomicU64::new(0);
+        let translation = TRANSLATIONS.fetch_add(1, Ordering::Relaxed);
+        let variables = variables(&program, translation);
         let by_name = variables.iter().enumerate().map(|(k, variable)| (variable.name.clone(), k)).collect();
-        let inner = Arc::new(Inner { program, experiment, warnings, sources, variables, by_name });
+        let inner = Arc::new(Inner { translation, program, experiment, warnings, sources, variables, by_name });
         Self { inner, parameters: Arc::default() }
     }
 
@@ -153,7 +160,7 @@ impl Model {
         let mut parameters = self.parameters.to_vec();
         for &(name, value) in values {
             let Some(variable) = self.variable(name) else {
-                return Err(Error::of_call(format!("there is no parameter `{name}`")));
+                return Err(Error::of_call(self.why_not_a_number(name)));
             };
             parameters.retain(|&(known, _)| known != variable.id);
             parameters.push((variable.id, value));
@@ -161,6 +168,50 @@ impl Model {
         let checked = self.inner.program.check_parameters(&parameters);
         checked.map_err(|said| Error::of_model(vec![said], &self.inner.sources))?;
         Ok(Self { inner: self.inner.clone(), parameters: parameters.into() })
+    }
+
+    /// The number of a variable in the program. One of another translation, such as that with another value of a parameter, stands
+    /// for the variable of the same name.
+    pub(crate) fn id(&self, variable: &Variable) -> Result<VarId, Error> {
+        if variable.translation == self.inner.translation {
+            return Ok(variable.id);
+        }
+        let own = self.variable(&variable.name);
+        own.map(|own| own.id)
+            .ok_or_else(|| Error::of_call(format!("`{}` is a variable of another model", variable.name)))
+    }
+
+    pub(crate) fn ids(&self, variables: &[&Variable]) -> Result<Vec<VarId>, Error> {
+        variables.iter().map(|variable| self.id(variable)).collect()
+    }
+
+    /// The number of an input that may have this value.
+    pub(crate) fn input_id(&self, input: &Variable, value: f64) -> Result<VarId, Error> {
+        let id = self.id(input)?;
+        if self.inner.program.model().variables[id].causality != Causality::Input {
+            return Err(Error::of_call(format!("`{}` is no input", input.name)));
+        }
+        match ::session::value_problem(&self.inner.program, id, value) {
+            Some(wrong) => Err(Error::of_call(format!("the value {value} of `{}` {wrong}", input.name))),
+            None => Ok(id),
+        }
+    }
+
+    /// Whether both are the same translation, whatever values parameters have.
+    pub(crate) fn is_same_translation(&self, other: &Model) -> bool {
+        self.inner.translation == other.inner.translation
+    }
+
+    /// Why a name is none of a variable with numbers.
+    fn why_not_a_number(&self, name: &str) -> String {
+        let model = self.inner.program.model();
+        match model.variables.ids().find(|&id| model.variable_name(id) == name) {
+            Some(id) if model.variables[id].ty == dae::VariableType::String => {
+                format!("`{name}` is a String: translate the model anew with `Session::model_with`")
+            }
+            Some(_) => format!("`{name}` is no number"),
+            None => format!("there is no parameter `{name}`"),
+        }
     }
 
     /// The name of the class.
@@ -248,11 +299,12 @@ impl Model {
         let known = |id: VarId| self.variable(&model.variable_name(id));
         let derivatives = program.schedule.states.iter().filter_map(|state| known(state.derivative));
         let outputs = self.variables().iter().filter(|variable| variable.role == Role::Output);
-        let dependency = |variable| {
-            let on = form.dependencies(variable_id(variable));
-            (variable, on.map(|on| on.into_iter().filter_map(known).collect()))
-        };
-        Ok(derivatives.chain(outputs).map(dependency).collect())
+        let mut found = Vec::new();
+        for variable in derivatives.chain(outputs) {
+            let on = form.dependencies(variable.id);
+            found.push((variable, on.map(|on| on.into_iter().filter_map(known).collect())));
+        }
+        Ok(found)
     }
 
     /// The model for another program's solver, before its initialisation. Of the experiment the method is not used.
@@ -267,11 +319,7 @@ impl Model {
     }
 }
 
-fn variable_id(variable: &Variable) -> VarId {
-    variable.id
-}
-
-fn variables(program: &Program) -> Vec<Variable> {
+fn variables(program: &Program, translation: u64) -> Vec<Variable> {
     let model = program.model();
     let text = |name: Option<base::Name>| name.map_or(String::new(), |name| name.as_str().to_owned());
     let mut variables = Vec::new();
@@ -301,6 +349,7 @@ fn variables(program: &Program) -> Vec<Variable> {
             role,
             tunable: role == Role::Parameter && program.is_tunable(id),
             id,
+            translation,
         });
     }
     variables

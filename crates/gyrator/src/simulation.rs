@@ -1,8 +1,8 @@
 //! Runs that another program steps.
 
-use simulate::{Jacobian, Options, Reached, Snapshot};
+use simulate::{Jacobian, Options, Reached};
 
-use crate::{Diagnostic, Error, Model, Role, Variable};
+use crate::{Diagnostic, Error, Model, Variable};
 
 /// A run at an instant. It moves between threads, and a copy goes on in the same way, bit for bit.
 ///
@@ -22,7 +22,7 @@ use crate::{Diagnostic, Error, Model, Role, Variable};
 /// simulation.step_to(1.0)?;
 /// assert!(simulation.get(x).abs() < 1e-9);
 ///
-/// simulation.restore(&snapshot);
+/// simulation.restore(&snapshot)?;
 /// simulation.step_to(1.0)?;
 /// assert!((simulation.get(x) - 2.0).abs() < 1e-9);
 /// # Ok::<(), gyrator::Error>(())
@@ -31,16 +31,35 @@ use crate::{Diagnostic, Error, Model, Role, Variable};
 pub struct Simulation {
     model: Model,
     inner: simulate::Simulation,
-    terminated: Option<String>,
+    ended: Option<Ended>,
+    /// The last time that was asked for and reached; the simulation itself may be a rounding error before it.
+    asked: f64,
     /// What there was to say about its beginning.
     warnings: Vec<Diagnostic>,
+}
+
+/// Why a simulation does not go on.
+#[derive(Clone)]
+enum Ended {
+    Terminated(String),
+    Failed(Error),
+}
+
+/// A state of a simulation to return to.
+#[derive(Clone)]
+pub struct Snapshot {
+    model: Model,
+    inner: simulate::Snapshot,
+    ended: Option<Ended>,
+    asked: f64,
 }
 
 impl Simulation {
     pub(crate) fn new(model: &Model, options: &Options, warnings: Vec<Diagnostic>) -> Result<Self, Error> {
         let mut inner = simulate::Simulation::of(&model.inner().program, options);
         let terminated = inner.initialise().map_err(|said| Error::of_model(vec![*said], &model.inner().sources))?;
-        Ok(Self { model: model.clone(), inner, terminated, warnings })
+        let ended = terminated.map(Ended::Terminated);
+        Ok(Self { model: model.clone(), asked: inner.time(), inner, ended, warnings })
     }
 
     /// The model that is simulated.
@@ -50,10 +69,11 @@ impl Simulation {
 
     /// How far it has come.
     pub fn time(&self) -> f64 {
-        self.inner.time()
+        self.inner.time().max(self.asked)
     }
 
-    /// Goes on to a time, through all events on the way.
+    /// Goes on to a time, through all events on the way. A simulation that has failed stays where it failed: every further call
+    /// returns the same error, until [`restore`](Self::restore) leads back to a point before.
     pub fn step_to(&mut self, time: f64) -> Result<Reached, Error> {
         self.advance(time, false)
     }
@@ -64,37 +84,43 @@ impl Simulation {
     }
 
     fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Error> {
-        if let Some(message) = &self.terminated {
-            return Ok(Reached::Terminated(message.clone()));
+        match &self.ended {
+            Some(Ended::Terminated(message)) => return Ok(Reached::Terminated(message.clone())),
+            Some(Ended::Failed(error)) => return Err(error.clone()),
+            None => {}
         }
         if time.is_nan() || time < self.time() {
             return Err(Error::of_call(format!("time {time} is before the time {} that was reached", self.time())));
         }
-        let reached = self.inner.step_to(time, to_events);
-        let reached = reached.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))?;
-        if let Reached::Terminated(message) = &reached {
-            self.terminated = Some(message.clone());
+        let reached = match self.inner.step_to(time, to_events) {
+            Ok(reached) => reached,
+            Err(said) => {
+                let error = Error::of_model(vec![*said], &self.model.inner().sources);
+                self.ended = Some(Ended::Failed(error.clone()));
+                return Err(error);
+            }
+        };
+        match &reached {
+            Reached::Terminated(message) => self.ended = Some(Ended::Terminated(message.clone())),
+            Reached::Time => self.asked = time,
+            Reached::Event => {}
         }
         Ok(reached)
     }
 
-    /// The value of a variable at the time that was reached.
+    /// The value of a variable at the time that was reached. A variable of another translation stands for the one of the same name;
+    /// not a number where there is none.
     pub fn get(&self, variable: &Variable) -> f64 {
-        self.inner.value(variable.id)
+        self.model.id(variable).map_or(f64::NAN, |id| self.inner.value(id))
     }
 
     /// Sets an input, from the time that was reached on. Another value makes an event at the beginning of the next step.
     pub fn set(&mut self, input: &Variable, value: f64) -> Result<(), Error> {
-        if input.role != Role::Input {
-            return Err(Error::of_call(format!("`{}` is no input", input.name)));
-        }
-        if !value.is_finite() {
-            return Err(Error::of_call(format!("the value {value} of `{}` is not finite", input.name)));
-        }
-        if self.inner.is_driven(input.id) {
+        let id = self.model.input_id(input, value)?;
+        if self.inner.is_driven(id) {
             return Err(Error::of_call(format!("`{}` follows the rows that the experiment gives it", input.name)));
         }
-        self.inner.set_input(input.id, value);
+        self.inner.set_input(id, value);
         Ok(())
     }
 
@@ -113,7 +139,7 @@ impl Simulation {
     /// # Ok::<(), gyrator::Error>(())
     /// ```
     pub fn set_parameter(&mut self, parameter: &Variable, value: f64) -> Result<(), Error> {
-        let set = self.inner.set_parameters(&[(parameter.id, value)]);
+        let set = self.inner.set_parameters(&[(self.model.id(parameter)?, value)]);
         set.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))
     }
 
@@ -145,8 +171,7 @@ impl Simulation {
     /// # Ok::<(), gyrator::Error>(())
     /// ```
     pub fn jacobian(&mut self, of: &[&Variable], with_respect_to: &[&Variable]) -> Result<Jacobian, Error> {
-        let ids = |variables: &[&Variable]| variables.iter().map(|variable| variable.id).collect::<Vec<_>>();
-        let found = self.inner.jacobian(&ids(of), &ids(with_respect_to));
+        let found = self.inner.jacobian(&self.model.ids(of)?, &self.model.ids(with_respect_to)?);
         found.map_err(|said| Error::of_model(vec![*said], &self.model.inner().sources))
     }
 
@@ -162,12 +187,22 @@ impl Simulation {
 
     /// A copy to return to.
     pub fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
+        let Self { model, inner, ended, asked, .. } = self;
+        Snapshot { model: model.clone(), inner: inner.snapshot(), ended: ended.clone(), asked: *asked }
     }
 
-    /// Returns to a snapshot of a simulation of the same model.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.inner.restore(snapshot);
-        self.terminated = None;
+    /// Returns to a snapshot of a simulation of the same model, with the values of parameters that it had there.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        if !self.model.is_same_translation(&snapshot.model) {
+            let (other, own) = (snapshot.model.name(), self.model.name());
+            return Err(Error::of_call(format!(
+                "the snapshot belongs to another translation (`{other}`) than the simulation (`{own}`)"
+            )));
+        }
+        self.inner.restore(&snapshot.inner);
+        self.model = snapshot.model.clone();
+        self.ended = snapshot.ended.clone();
+        self.asked = snapshot.asked;
+        Ok(())
     }
 }

@@ -121,13 +121,13 @@ impl System {
     /// Sets an input. A continuous one may change with every point, as long as it is smooth between events; others change before
     /// the initialisation and in events only.
     pub fn set(&mut self, input: &Variable, value: f64) -> Result<(), Error> {
-        let outcome = self.inner.set_input(input.id, value);
+        let outcome = self.inner.set_input(self.model.input_id(input, value)?, value);
         self.checked(outcome)
     }
 
     /// Gives a parameter another value, from the next update on.
     pub fn set_parameter(&mut self, parameter: &Variable, value: f64) -> Result<(), Error> {
-        let outcome = self.inner.set_parameters(&[(parameter.id, value)]);
+        let outcome = self.inner.set_parameters(&[(self.model.id(parameter)?, value)]);
         self.checked(outcome)
     }
 
@@ -150,9 +150,10 @@ impl System {
         self.checked(outcome)
     }
 
-    /// The value of a variable as [`outputs`](Self::outputs), an update or the initialisation left it.
+    /// The value of a variable as [`outputs`](Self::outputs), an update or the initialisation left it. A variable of another
+    /// translation stands for the one of the same name; not a number where there is none.
     pub fn get(&self, variable: &Variable) -> f64 {
-        self.inner.value(variable.id)
+        self.model.id(variable).map_or(f64::NAN, |id| self.inner.value(id))
     }
 
     /// How many event indicators there are now.
@@ -208,20 +209,20 @@ impl System {
     /// ```
     pub fn directional(&mut self, of: &[&Variable], by: &[&Variable], seed: &[f64]) -> Result<Vec<f64>, Error> {
         check_length(seed, by)?;
-        let outcome = self.inner.directional(&ids(of), &ids(by), seed);
+        let outcome = self.inner.directional(&self.model.ids(of)?, &self.model.ids(by)?, seed);
         self.checked(outcome)
     }
 
     /// The product of the transposed Jacobian with weights of the variables.
     pub fn adjoint(&mut self, of: &[&Variable], by: &[&Variable], seed: &[f64]) -> Result<Vec<f64>, Error> {
         check_length(seed, of)?;
-        let outcome = self.inner.adjoint(&ids(of), &ids(by), seed);
+        let outcome = self.inner.adjoint(&self.model.ids(of)?, &self.model.ids(by)?, seed);
         self.checked(outcome)
     }
 
     /// The whole matrix.
     pub fn jacobian(&mut self, of: &[&Variable], by: &[&Variable]) -> Result<Jacobian, Error> {
-        let outcome = self.inner.jacobian(&ids(of), &ids(by));
+        let outcome = self.inner.jacobian(&self.model.ids(of)?, &self.model.ids(by)?);
         self.checked(outcome)
     }
 
@@ -234,10 +235,6 @@ impl System {
     pub fn warnings(&self) -> Vec<Diagnostic> {
         self.inner.warnings()
     }
-}
-
-fn ids(variables: &[&Variable]) -> Vec<dae::VarId> {
-    variables.iter().map(|variable| variable.id).collect()
 }
 
 fn check_length(seed: &[f64], variables: &[&Variable]) -> Result<(), Error> {

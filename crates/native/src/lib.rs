@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
 pub use files::{Effect, effect};
+pub use lapack::eigenvalues;
 pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
 

@@ -105,6 +105,11 @@ pub fn signal(program: &Program, variable: VarId, time: &[f64], values: &[f64]) 
     Ok(if is_continuous { Signal::linear(variable, rows) } else { Signal::held(variable, rows) })
 }
 
+/// Why a number is no value of a variable, such as `is no Integer`.
+pub fn value_problem(program: &Program, variable: VarId, value: f64) -> Option<String> {
+    what_is_wrong(program, program.model().variables[variable].ty, value)
+}
+
 /// Why a number is no value of a variable of some type.
 fn what_is_wrong(program: &Program, ty: VariableType, value: f64) -> Option<String> {
     /// Integers are exact up to here.

@@ -2,7 +2,7 @@
 //!
 //! A model that is complete is checked up to its sorted equations. Of everything else the text, the types and the sizes are
 //! checked; a component with open connectors, a partial class or one that waits for an `inner` element is sound as far as that goes.
-//! A package is checked class by class. A class with a syntax error in it is left out, so that it does not hide what is
+//! A package is checked class by class, and so is a file with several classes. A class with a syntax error in it is left out, so that it does not hide what is
 //! wrong in others.
 
 use std::path::Path;
@@ -72,26 +72,66 @@ impl Session {
         let Some(class) = lookup(&mut self.libraries, &name) else { return self.check_model(&overrides) };
         let errors = self.libraries.diagnostics.iter().filter(|said| said.is_error());
         let misspelled: Vec<Span> = errors.filter_map(|said| said.labels.first()).map(|label| label.span).collect();
-        if can_be_simulated(&self.libraries, class)
-            && (misspelled.is_empty() || has_one_of(&self.libraries, class, &[], &misspelled))
-        {
+        let in_file = self.in_file.clone();
+        let mut tops: Vec<DefId> = in_file.iter().filter_map(|name| lookup(&mut self.libraries, name)).collect();
+        if tops.is_empty() {
+            tops.push(class);
+        }
+        let is_alone = in_file.is_empty() || tops == [class] && self.libraries.get(class).class_names.is_empty();
+        let is_hidden = !misspelled.is_empty() && !has_one_of(&self.libraries, class, &[], &misspelled);
+        if can_be_simulated(&self.libraries, class) && is_alone && !is_hidden {
             return self.check_model(&overrides);
         }
-        self.diagnostics.append(&mut self.libraries.diagnostics);
-        let mut inspected = Vec::new();
-        let mut rest = vec![class];
-        while let Some(class) = rest.pop() {
-            let names = self.libraries.get(class).class_names.clone();
-            let inner: Vec<DefId> = names.into_iter().filter_map(|name| self.libraries.class(class, name)).collect();
-            inspected.push(self.inspect(class, &inner, &overrides, &misspelled));
-            rest.extend(inner.into_iter().rev());
+        if can_be_simulated(&self.libraries, class) && misspelled.is_empty() {
+            return self.check_with_others(class, tops, &overrides);
         }
+        self.diagnostics.append(&mut self.libraries.diagnostics);
+        let inspected = self.inspect_all(tops, None, &overrides, &misspelled);
         self.class = name;
         // A mistake in another class of the files counts too.
         let is_sound = inspected.iter().all(|one| one.verdict != Verdict::Wrong)
             && !self.diagnostics.iter().any(Diagnostic::is_error);
         self.stage = if is_sound { Stage::Done } else { Stage::Flatten };
         Ok(Checked::Classes(inspected))
+    }
+
+    /// The class that a file is about, and all others in it: where nothing is wrong with these, what the first came to.
+    fn check_with_others(&mut self, class: DefId, tops: Vec<DefId>, overrides: &Overrides) -> Result<Checked, Failed> {
+        let first = self.check_model(overrides);
+        let (name, stage) = (self.class.clone(), self.stage);
+        let mut inspected = self.inspect_all(tops, Some(class), overrides, &[]);
+        (self.class, self.stage) = (name.clone(), stage);
+        let verdict = match &first {
+            Err(_) => return first,
+            Ok(_) if inspected.iter().all(|one| one.verdict != Verdict::Wrong) => return first,
+            Ok(Checked::Model(..)) => Verdict::Complete,
+            Ok(Checked::Classes(_)) => Verdict::Sound,
+        };
+        inspected.insert(0, Inspected { class: name, kind: kind_text(&self.libraries, class), verdict });
+        self.stage = Stage::Flatten;
+        Ok(Checked::Classes(inspected))
+    }
+
+    /// Checks classes and those inside of them, but for one that is known already.
+    fn inspect_all(
+        &mut self,
+        tops: Vec<DefId>,
+        known: Option<DefId>,
+        overrides: &Overrides,
+        misspelled: &[Span],
+    ) -> Vec<Inspected> {
+        let mut inspected = Vec::new();
+        let has_users = known.is_some() || tops.len() > 1;
+        let mut rest: Vec<DefId> = tops.into_iter().rev().collect();
+        while let Some(class) = rest.pop() {
+            let names = self.libraries.get(class).class_names.clone();
+            let inner: Vec<DefId> = names.into_iter().filter_map(|name| self.libraries.class(class, name)).collect();
+            if known != Some(class) {
+                inspected.push(self.inspect(class, &inner, overrides, misspelled, has_users));
+            }
+            rest.extend(inner.into_iter().rev());
+        }
+        inspected
     }
 
     /// A model or a component, up to its sorted equations.
@@ -132,6 +172,11 @@ impl Session {
         })
     }
 
+    fn lacks_only_equations(&self, before: usize) -> bool {
+        let mut errors = self.diagnostics[before..].iter().filter(|said| said.is_error());
+        errors.all(|said| said.code == "under-determined")
+    }
+
     /// The class at hand is sound; errors from `before` on are what its use will mend.
     fn sound(&mut self, before: usize) -> Checked {
         let mut position = 0;
@@ -146,8 +191,16 @@ impl Session {
         Checked::Classes(vec![Inspected { class, kind, verdict: Verdict::Sound }])
     }
 
-    /// Checks one class of several, without those inside of it.
-    fn inspect(&mut self, class: DefId, inner: &[DefId], overrides: &Overrides, misspelled: &[Span]) -> Inspected {
+    /// Checks one class of several, without those inside of it. A class that others beside it may use can leave equations to
+    /// them.
+    fn inspect(
+        &mut self,
+        class: DefId,
+        inner: &[DefId],
+        overrides: &Overrides,
+        misspelled: &[Span],
+        has_users: bool,
+    ) -> Inspected {
         let definition = self.libraries.get(class);
         self.class = definition.name.to_string();
         let (kind, name) = (kind_text(&self.libraries, class), self.class.clone());
@@ -158,6 +211,10 @@ impl Session {
                 true => match self.check_model(overrides) {
                     Ok(Checked::Model(..)) => Verdict::Complete,
                     Ok(Checked::Classes(_)) => Verdict::Sound,
+                    Err(_) if has_users && self.lacks_only_equations(before) => {
+                        self.sound(before);
+                        Verdict::Sound
+                    }
                     Err(_) => Verdict::Wrong,
                 },
                 false => self.inspect_unfinished(overrides),

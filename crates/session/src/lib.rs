@@ -28,7 +28,7 @@ mod target;
 pub use bond_graphs::BondGraph;
 pub use documents::Document;
 pub use experiment::Settings;
-pub use inputs::{inputs_of, signal, signals_of_file};
+pub use inputs::{inputs_of, signal, signals_of_file, value_problem};
 pub use inspection::{Checked, Inspected, Verdict};
 pub use lang::{Disk, Files, FrontEnd, MemoryFiles};
 pub use linearization::{LinearRequest, Linearization};

@@ -59,6 +59,8 @@ pub struct Session {
     pub(crate) libraries: Libraries,
     /// The class that is worked on, once it is known.
     pub class: String,
+    /// All classes at the top of the file that the call names; empty where it names a class.
+    pub(crate) in_file: Vec<String>,
     /// The stage that is worked on, or in which it ended.
     pub stage: Stage,
     /// How long each stage took.
@@ -83,6 +85,7 @@ impl Session {
         Self {
             libraries,
             class: String::new(),
+            in_file: Vec::new(),
             stage: Stage::Parse,
             seconds: Seconds::default(),
             diagnostics: Vec::new(),
@@ -144,8 +147,8 @@ impl Session {
         self.libraries.forget();
         let found = self.load(request, choice);
         self.seconds.add(Stage::Parse, begin.elapsed().as_secs_f64());
-        self.class = match found {
-            Ok(target) => target.class,
+        (self.class, self.in_file) = match found {
+            Ok(target) => (target.class, target.in_file),
             Err(TargetError::Call(message)) => return Err(Failed::Call(message)),
             Err(TargetError::Model(diagnostic)) => return self.fail(vec![*diagnostic]),
         };

@@ -11,6 +11,8 @@ use syntax::ast::ClassKind;
 pub struct Target {
     /// The full name of the class.
     pub class: String,
+    /// All classes at the top of the file that the call names; empty where it names a class.
+    pub in_file: Vec<String>,
 }
 
 /// Which class of a file is meant where the call names none.
@@ -74,7 +76,7 @@ impl Target {
             Some(model) => format!("{target}.{model}"),
             None => target.to_owned(),
         };
-        Ok(Self { class })
+        Ok(Self { class, in_file: Vec::new() })
     }
 
     /// Picks from the top-level classes of a file.
@@ -89,7 +91,7 @@ impl Target {
             let inside = names.iter().map(|name| format!("{name}.{model}"));
             let mut candidates = std::iter::once(model.to_owned()).chain(inside);
             return match candidates.find(|candidate| lookup(libraries, candidate).is_some()) {
-                Some(class) => Ok(Self { class }),
+                Some(class) => Ok(Self { class, in_file: Vec::new() }),
                 None => Err(TargetError::Model(Box::new(unknown_model(libraries, names, file, model)))),
             };
         }
@@ -107,10 +109,13 @@ impl Target {
         if choice != Choice::Model {
             class = class.or(top.first().copied());
         }
+        let in_file = top.iter().rev().map(|&class| libraries.get(class).name.to_string()).collect();
         match class {
-            Some(class) => Ok(Self { class: libraries.get(class).name.to_string() }),
+            Some(class) => Ok(Self { class: libraries.get(class).name.to_string(), in_file }),
             // Errors of the text come first: they may be the reason.
-            None if libraries.diagnostics.iter().any(Diagnostic::is_error) => Ok(Self { class: file.to_owned() }),
+            None if libraries.diagnostics.iter().any(Diagnostic::is_error) => {
+                Ok(Self { class: file.to_owned(), in_file })
+            }
             None => Err(TargetError::Model(Box::new(
                 Diagnostic::error("no-model", format!("there is no model in `{file}` that can be simulated"))
                     .hint("a model begins with `model NAME` and is not `partial`; or choose a class with `--model`"),

@@ -20,6 +20,16 @@ use crate::tables::Matrix;
 
 type Answer = Result<Option<Value>, String>;
 
+/// The eigenvalues of a square matrix given by columns, real and imaginary parts; none where they are not found.
+pub fn eigenvalues(size: usize, columns: &[f64]) -> Vec<(f64, f64)> {
+    if columns.len() != size * size {
+        return Vec::new();
+    }
+    let matrix = DMatrix::from_column_slice(size, size, columns);
+    let found = schur::RealSchur::new(&matrix).map(|schur| schur.eigenvalues());
+    found.unwrap_or_default().iter().map(|value| (value.re, value.im)).collect()
+}
+
 /// `None` if the symbol is none of them.
 pub fn call(arguments: &mut Arguments<'_>) -> Option<Answer> {
     // Some declarations write the trailing underscore of FORTRAN compilers.

@@ -196,6 +196,7 @@ impl System {
 
     /// The derivatives of the states at the point.
     pub fn derivatives(&mut self, out: &mut [f64]) -> Result<(), Box<Diagnostic>> {
+        check_length("states", self.slopes.len(), out)?;
         self.evaluate()?;
         out.copy_from_slice(&self.slopes);
         Ok(())
@@ -222,6 +223,7 @@ impl System {
     /// The event indicators at the point. An event is where one becomes zero or changes its sign. That is a little behind the place
     /// at which the condition changes, so that none is zero after an update, and rounding does not repeat an event.
     pub fn event_indicators(&mut self, out: &mut [f64]) -> Result<(), Box<Diagnostic>> {
+        check_length("event indicators", self.event_indicator_count(), out)?;
         self.evaluate()?;
         let ModeRuntime { machine, roots, .. } = &mut *self.simulation.runtime;
         if solve::CrossingFunctions::evaluate(machine, self.time, &self.x, &mut self.residues).is_err() {
@@ -250,6 +252,7 @@ impl System {
     }
 
     fn accept(&mut self) -> Result<Accepted, Stop> {
+        self.check_time()?;
         let begin = self.simulation.time;
         let event = self.take_step()?;
         self.simulation.check_conditions(begin, self.time)?;
@@ -273,7 +276,15 @@ impl System {
         Ok(())
     }
 
+    fn check_time(&self) -> Result<(), Stop> {
+        match self.time.is_finite() {
+            true => Ok(()),
+            false => Err(Trouble::Model(wrong_stage("the time that was set is not finite")).into()),
+        }
+    }
+
     fn enter(&mut self) -> Result<Trigger, Stop> {
+        self.check_time()?;
         if self.time > self.simulation.time {
             self.take_step()?;
             self.simulation.time = self.time;
@@ -439,6 +450,12 @@ impl System {
 
     /// Evaluates what changes between events; slopes are at hand then.
     fn evaluate(&mut self) -> Result<(), Box<Diagnostic>> {
+        if matches!(self.stage, Stage::New) {
+            return Err(wrong_stage("it has no values before its initialisation"));
+        }
+        if !self.time.is_finite() {
+            return Err(wrong_stage("the time that was set is not finite"));
+        }
         let machine = &mut self.simulation.runtime.machine;
         match machine.rhs(self.time, &self.x, &mut self.slopes) {
             Ok(()) => Ok(()),
@@ -550,6 +567,13 @@ fn indicator_of(status: i8, residue: f64, hysteresis: f64) -> f64 {
 /// The sign of the indicator while the status holds.
 fn signed(status: i8) -> f64 {
     if status < 0 { -1.0 } else { 1.0 }
+}
+
+fn check_length(what: &str, expected: usize, given: &[f64]) -> Result<(), Box<Diagnostic>> {
+    match given.len() == expected {
+        true => Ok(()),
+        false => Err(wrong_stage(&format!("there are {expected} {what}, not {}", given.len()))),
+    }
 }
 
 fn wrong_stage(message: &str) -> Box<Diagnostic> {

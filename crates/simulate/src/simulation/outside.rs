@@ -42,7 +42,14 @@ impl Simulation {
     /// Goes on to a time; with `to_events` no further than to the next event, which is passed.
     pub fn step_to(&mut self, time: f64, to_events: bool) -> Result<Reached, Box<Diagnostic>> {
         let outcome = self.advance(time, to_events);
-        outcome.map_err(|stop| self.failed(stop))
+        outcome.map_err(|stop| {
+            let failure = self.failed(stop);
+            // Values are those of the time that was reached, not of a place at which something was tried.
+            if self.evaluate_at(self.time).is_err() {
+                self.runtime.machine.trouble = None;
+            }
+            failure
+        })
     }
 
     fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Stop> {

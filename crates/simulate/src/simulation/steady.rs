@@ -1,113 +1,45 @@
-//! The stationary state: all derivatives of states vanish while time and inputs stand still.
+//! The stationary state that a run from the initial state comes to, while time and inputs stand still.
 //!
-//! Newton's method with the exact Jacobian begins at the initial state; of a singular Jacobian the correction of least norm is
-//! taken, so that what nothing determines stays where it is. Where it does not converge, the states follow their derivatives by
-//! steps of implicit Euler that become longer and longer, as in a run in which time stands still (pseudo-transient
-//! continuation; Kelley and Keyes, *Convergence analysis of pseudo-transient continuation*, 1998). Relations and discrete
-//! variables stay as they are during the iteration; when it has ended they follow, and it begins again if they changed.
-
-use solve::dense::{DenseLu, DenseMatrix, least_squares};
+//! Newton's method with the exact Jacobian is tried first. It keeps what the equations conserve (`point`), and what it finds
+//! counts where it cannot have gone elsewhere than a run: the Jacobian changes little on the way, nothing grows by itself, and no
+//! relation changes. Otherwise the model runs while time stands still (`still`), through all events on the way, until all
+//! derivatives of states have vanished. Only where such a run does not come to rest, what Newton's method found is taken, with a
+//! warning. Relations and discrete variables stay as they are during an iteration; when it has ended they follow, and it begins
+//! again if they changed.
 
 use super::*;
+use point::Point;
+use solve::dense::DenseMatrix;
+use still::Ended;
+
+mod point;
+mod still;
 
 /// Corrections below this, relative to states and their nominal values, end the iteration.
 const CONVERGED: f64 = 1e-10;
-/// Derivatives that errors of this relative size in the states explain are zero.
-const VANISHED: f64 = 1e-8;
 const MOST_ITERATIONS: usize = 60;
-const MOST_STEPS: usize = 400;
-/// How often relations may change, and how often Newton's method may go over such changes.
+/// How often relations may change.
 const MOST_ROUNDS: usize = 200;
-const MOST_JUMPS: usize = 10;
-/// Columns whose rest is smaller, relative to the largest, depend on others.
-const DEPENDENT: f64 = 1e-11;
-
 /// Matrices are dense here.
 const MOST_STATES: usize = 2000;
+/// Above this number of states, what grows by itself is looked for at the end only.
+const FEW_STATES: usize = 100;
 
-/// A point of the search.
-struct Point {
-    x: Vec<f64>,
-    slope: Vec<f64>,
-    /// ∂ẋ/∂x.
-    jacobian: DenseMatrix,
-    /// The sizes that states are measured by.
-    scale: Vec<f64>,
+/// What Newton's method came to.
+enum Newton {
+    /// A run comes to the same point.
+    Found,
+    /// A run may come to another one.
+    Doubtful,
+    Failed,
 }
 
-impl Point {
-    fn new(size: usize) -> Self {
-        Self {
-            x: vec![0.0; size],
-            slope: vec![0.0; size],
-            jacobian: DenseMatrix::zeros(size, size),
-            scale: vec![1.0; size],
-        }
-    }
-
-    /// What a derivative may be due to errors of the states.
-    fn negligible(&self, row: usize) -> f64 {
-        let size = |column: usize| (self.jacobian.get(row, column) * self.scale[column]).abs();
-        VANISHED * (0..self.x.len()).map(size).sum::<f64>()
-    }
-
-    fn has_vanished(&self, row: usize) -> bool {
-        self.slope[row] == 0.0 || self.slope[row].abs() <= self.negligible(row)
-    }
-
-    fn is_stationary(&self) -> bool {
-        (0..self.x.len()).all(|row| self.has_vanished(row))
-    }
-
-    /// The derivatives, each in units of what it feels of the states.
-    fn residual(&self, slope: &[f64]) -> f64 {
-        let unit = |row: usize| (self.negligible(row) / VANISHED).max(f64::MIN_POSITIVE);
-        slope.iter().enumerate().map(|(row, slope)| (slope / unit(row)).powi(2)).sum::<f64>().sqrt()
-    }
-
-    /// The correction of Newton's method; the one of least norm, in units of the scales, where there are several.
-    fn correction(&self) -> Vec<f64> {
-        let size = self.x.len();
-        let mut matrix = DenseMatrix::zeros(size, size);
-        let mut right = vec![0.0; size];
-        for (row, right) in right.iter_mut().enumerate() {
-            let unit = self.negligible(row) / VANISHED;
-            // A derivative that depends on no state is none of Newton's business.
-            let factor = if unit > 0.0 { 1.0 / unit } else { 0.0 };
-            *right = -factor * self.slope[row];
-            for column in 0..size {
-                matrix.set(row, column, factor * self.jacobian.get(row, column) * self.scale[column]);
-            }
-        }
-        let mut step = vec![0.0; size];
-        least_squares(&matrix, &right, DEPENDENT, &mut step);
-        step.iter().zip(&self.scale).map(|(step, scale)| step * scale).collect()
-    }
-
-    /// The states that the derivatives leave open: columns that depend on those before them.
-    fn free(&self) -> Vec<usize> {
-        let size = self.x.len();
-        let unit = |row: usize| (self.negligible(row) / VANISHED).max(f64::MIN_POSITIVE);
-        let entry = |row: usize, column: usize| self.jacobian.get(row, column) * self.scale[column] / unit(row);
-        let mut rows: Vec<Vec<f64>> =
-            (0..size).map(|row| (0..size).map(|column| entry(row, column)).collect()).collect();
-        let mut open: Vec<usize> = (0..size).collect();
-        for step in 0..size {
-            let places = (step..size).flat_map(|row| open.iter().map(move |&column| (row, column)));
-            let largest = places.max_by(|a, b| rows[a.0][a.1].abs().total_cmp(&rows[b.0][b.1].abs()));
-            let Some((row, column)) = largest.filter(|&(row, column)| rows[row][column].abs() > DEPENDENT) else {
-                break;
-            };
-            rows.swap(step, row);
-            open.retain(|&other| other != column);
-            let pivot = rows[step].clone();
-            for other in &mut rows[step + 1..] {
-                let factor = other[column] / pivot[column];
-                other.iter_mut().zip(&pivot).for_each(|(other, pivot)| *other -= factor * pivot);
-            }
-        }
-        open
-    }
+/// How a stationary state was found.
+enum Way {
+    Newton,
+    Run,
+    /// By Newton's method, where a run does not come to rest.
+    NewtonOnly,
 }
 
 impl Simulation {
@@ -118,61 +50,110 @@ impl Simulation {
         }
         if self.projector.is_some() {
             let message = "a stationary state cannot be searched while all differentiated variables are integrated";
-            let hint = "leave out `--index-reduction projection`";
+            let hint = "leave out the index reduction by projection";
             return Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into());
         }
         let states = self.runtime.machine.size();
         if states > MOST_STATES {
             let message =
                 format!("the search for a stationary state is made for {MOST_STATES} states at most, not {states}");
-            let hint = "simulate until the model is at rest, and go on from there with --start-from";
+            let hint = "simulate until the model is at rest, and begin another run at the end of the result";
             return Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into());
         }
         // What is stationary is so since ever: delays give what goes into them.
         self.forget_past();
-        let point = self.search_steady_state()?;
+        let (point, way) = self.search_steady_state()?;
         self.begin_past();
+        self.describe_way(&way, &point);
         let free: Vec<String> = point.free().into_iter().map(|state| self.state_name(state)).collect();
         if !free.is_empty() {
-            let message = format!("any value of {} is stationary; the search left it where it was", free.join(", "));
+            let other = if free.len() == 1 { "another value" } else { "other values" };
+            let message = format!("there are stationary states with {other} of {}", free.join(", "));
+            let note = match way {
+                Way::Newton | Way::Run => "this is the one that a run from the initial state comes to",
+                Way::NewtonOnly => "this is the one that Newton's method came to",
+            };
             let hint =
-                "a state that nothing returns to a place, such as a position without a spring, keeps its start value";
-            self.notices.push(Diagnostic::warning("free-states", message).hint(hint).decides());
+                "what nothing returns to a place, such as a position without a spring, depends on the initial state";
+            self.notices.push(Diagnostic::warning("free-states", message).note(note).hint(hint).decides());
         }
         Ok(())
     }
 
-    fn search_steady_state(&mut self) -> Result<Point, Stop> {
-        let mut changes = 0;
-        let mut by_steps = false;
-        for round in 0..MOST_ROUNDS {
-            by_steps |= round >= MOST_JUMPS;
-            let mut point = Point::new(self.runtime.machine.size());
-            self.program.read_states(&self.runtime.machine.memory, &mut point.x);
-            let first = point.x.clone();
-            let mut found = !by_steps && self.iterate_to_rest(&mut point)?;
-            if !found {
-                by_steps = true;
-                point.x = first;
-                found = self.follow_to_rest(&mut point)?;
-            }
+    /// Says how the point was found, where that was not by Newton's method alone, and whether a run stays there.
+    fn describe_way(&mut self, way: &Way, point: &Point) {
+        if matches!(way, Way::Run) {
+            let message = "the stationary state was found by a run while time stands still";
+            self.notices.push(Diagnostic::new(base::Severity::Note, "steady-state-run", message));
+        }
+        let is_unstable = point.grows();
+        if matches!(way, Way::NewtonOnly) {
+            let message = "a run from the initial state did not come to rest; Newton's method found a stationary state";
+            let note = if is_unstable { "it is unstable: a run leaves it" } else { "a run may not lead there" };
+            self.notices.push(Diagnostic::warning("steady-state-elsewhere", message).note(note).decides());
+        } else if is_unstable {
+            let message = "the stationary state is unstable: a run leaves it with the least disturbance";
+            self.notices.push(Diagnostic::warning("unstable-steady-state", message));
+        }
+    }
+
+    /// A stationary point of the branches that hold there.
+    fn search_steady_state(&mut self) -> Result<(Point, Way), Stop> {
+        let initial = self.clone();
+        let mut point = self.point_here();
+        if matches!(self.iterate_to_rest(&mut point)?, Newton::Found) && !self.follow_states(&point)? {
+            return Ok((point, Way::Newton));
+        }
+        self.clone_from(&initial);
+        let failure = match self.run_to_rest() {
+            Ok(point) => return Ok((point, Way::Run)),
+            Err(failure) => failure,
+        };
+        self.clone_from(&initial);
+        match self.jump_to_rest() {
+            Ok(Some(point)) => Ok((point, Way::NewtonOnly)),
+            Ok(None) | Err(_) => Err(failure),
+        }
+    }
+
+    fn point_here(&self) -> Point {
+        let mut point = Point::new(self.runtime.machine.size());
+        self.program.read_states(&self.runtime.machine.memory, &mut point.x);
+        point
+    }
+
+    /// Runs through all events until the model rests.
+    fn run_to_rest(&mut self) -> Result<Point, Stop> {
+        for _ in 0..MOST_ROUNDS {
+            let mut point = self.point_here();
+            let ended = self.run_still(&mut point)?;
             let changed = self.follow_states(&point)?;
-            if !changed && !found {
-                return Err(self.no_steady_state(&point).into());
-            }
-            changes += u32::from(changed);
-            if !changed {
-                if changes > 0 {
-                    let message = "relations or discrete variables changed on the way to the stationary state";
-                    let note = "it is that of the branches and the mode which hold there";
-                    self.notices.push(Diagnostic::warning("steady-state-events", message).note(note));
-                }
-                return Ok(point);
+            match ended {
+                Ended::AtRest if !changed => return Ok(point),
+                Ended::AtRest | Ended::LeftBranch => {}
+                Ended::Endless | Ended::Exhausted if changed => {}
+                Ended::Endless => return Err(self.no_steady_state(&point, true).into()),
+                Ended::Exhausted => return Err(self.no_steady_state(&point, false).into()),
             }
         }
         let message = "no stationary state was found: relations change again and again on the way to it";
-        let hint = "the model may oscillate between two branches; simulate it without --steady-state";
+        let hint = "the model may oscillate between two branches; simulate it from its initial state";
         Err(Trouble::Model(Box::new(Diagnostic::error("no-steady-state", message).hint(hint))).into())
+    }
+
+    /// Newton's method, over changes of relations; nothing where it does not converge.
+    fn jump_to_rest(&mut self) -> Result<Option<Point>, Stop> {
+        const MOST_JUMPS: usize = 10;
+        for _ in 0..MOST_JUMPS {
+            let mut point = self.point_here();
+            if matches!(self.iterate_to_rest(&mut point)?, Newton::Failed) {
+                return Ok(None);
+            }
+            if !self.follow_states(&point)? {
+                return Ok(Some(point));
+            }
+        }
+        Ok(None)
     }
 
     /// Evaluates the derivatives, and the Jacobian.
@@ -225,17 +206,29 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Newton's method with damping; whether it found a stationary point.
-    fn iterate_to_rest(&mut self, point: &mut Point) -> Result<bool, Stop> {
+    /// Newton's method with damping. What the equations conserve stays.
+    fn iterate_to_rest(&mut self, point: &mut Point) -> Result<Newton, Stop> {
         const SHORTEST: f64 = 1e-4;
+        let mut first: Option<Point> = None;
+        let mut doubtful = false;
         for _ in 0..MOST_ITERATIONS {
             if !self.evaluate_point(point)? {
-                return Ok(false);
+                return Ok(Newton::Failed);
             }
-            let step = point.correction();
+            let conserved = point.conserved();
+            match &first {
+                Some(first) => doubtful |= point.differs_from(first) || !first.conserves(&conserved),
+                None => first = Some(point.clone()),
+            }
+            doubtful |= point.x.len() <= FEW_STATES && point.grows();
+            let step = point.correction(&conserved);
             let length = step.iter().zip(&point.scale).map(|(step, scale)| (step / scale).abs()).fold(0.0, f64::max);
             if length <= CONVERGED {
-                return Ok(point.is_stationary());
+                return Ok(match point.is_stationary() {
+                    true if doubtful || point.grows() => Newton::Doubtful,
+                    true => Newton::Found,
+                    false => Newton::Failed,
+                });
             }
             let before = point.residual(&point.slope);
             let mut damping = 1.0;
@@ -248,80 +241,14 @@ impl Simulation {
                     point.x = trial;
                     break;
                 }
+                doubtful = true;
                 damping *= 0.5;
                 if damping < SHORTEST {
-                    return Ok(point.is_stationary());
+                    return Ok(if point.is_stationary() { Newton::Doubtful } else { Newton::Failed });
                 }
             }
         }
-        Ok(false)
-    }
-
-    /// Steps of implicit Euler, each longer than the one before; whether they lead to a stationary point.
-    fn follow_to_rest(&mut self, point: &mut Point) -> Result<bool, Stop> {
-        let span = self.options.stop_time - self.options.start_time;
-        let mut step = 1e-3 * if span > 0.0 { span } else { 1.0 };
-        let size = point.x.len();
-        let mut lu = DenseLu::new(size);
-        let mut unchanged = 0;
-        if !self.evaluate_point(point)? {
-            return Err(self.last_trouble().into());
-        }
-        for _ in 0..MOST_STEPS {
-            let mut matrix = DenseMatrix::zeros(size, size);
-            for column in 0..size {
-                for row in 0..size {
-                    let identity = f64::from(u8::from(row == column));
-                    matrix.set(row, column, identity - step * point.jacobian.get(row, column));
-                }
-            }
-            let mut change: Vec<f64> = point.slope.iter().map(|slope| step * slope).collect();
-            let solved = lu.factor(&matrix.values).is_ok();
-            if solved {
-                lu.solve(&mut change);
-            }
-            let before = (point.x.clone(), point.slope.clone());
-            let moved =
-                change.iter().zip(&point.scale).map(|(change, scale)| (change / scale).abs()).fold(0.0, f64::max);
-            point.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
-            if !solved || !moved.is_finite() || !self.evaluate_point(point)? {
-                (point.x, point.slope) = before;
-                step *= 0.1;
-                if step < 1e-12 * span.abs().max(1e-12) {
-                    break;
-                }
-                self.evaluate_point(point)?;
-                continue;
-            }
-            if point.is_stationary() && moved <= 1e-3 {
-                return self.iterate_to_rest(point);
-            }
-            let is_same = |(now, before): (&f64, &f64)| (now - before).abs() <= 1e-9 * (now.abs() + before.abs());
-            let mut pairs = point.slope.iter().zip(&before.1).enumerate();
-            let rests = pairs.all(|(row, pair)| point.has_vanished(row) || is_same(pair));
-            unchanged = if rests { unchanged + 1 } else { 0 };
-            if unchanged > 8 || self.has_left_branch() {
-                break;
-            }
-            step *= if moved < 1.0 { 2.0 } else { 1.0 };
-        }
-        Ok(false)
-    }
-
-    /// Whether a relation is not what it was at the beginning.
-    fn has_left_branch(&mut self) -> bool {
-        let program = &self.runtime.machine.program.clone();
-        let mut residues = vec![0.0; program.roots.len()];
-        program.crossings(&mut self.runtime.machine.memory, &mut residues);
-        let values = &self.runtime.machine.memory.values;
-        program.roots.iter().zip(&residues).any(|(root, &residue)| {
-            let state = values[program.layout.relations[root.relation].state as usize];
-            match root.side {
-                compile::Side::Residue => residue * state < 0.0,
-                compile::Side::Lower => residue < 0.0,
-                compile::Side::Upper => residue > 0.0,
-            }
-        })
+        Ok(Newton::Failed)
     }
 
     /// Lets relations and discrete variables follow the states; whether that changed anything.
@@ -375,7 +302,8 @@ impl Simulation {
         format!("`{}`", self.program.model().variable_name(variable))
     }
 
-    fn no_steady_state(&self, point: &Point) -> Trouble {
+    /// `certain`: the derivatives do not change any more.
+    fn no_steady_state(&self, point: &Point, certain: bool) -> Trouble {
         const MOST: usize = 6;
         let moving: Vec<usize> = (0..point.x.len()).filter(|&row| !point.has_vanished(row)).collect();
         let named = moving.iter().take(MOST).map(|&state| {
@@ -389,11 +317,12 @@ impl Simulation {
         }
         let message = match moving.is_empty() {
             true => "no stationary state was found from the initial state".to_owned(),
-            false => format!("there is no stationary state: {list} do not vanish"),
+            false if certain => format!("there is no stationary state: {list} do not vanish"),
+            false => format!("no stationary state was found from the initial state: {list} do not vanish"),
         };
         let message = if moving.len() == 1 { message.replace(" do not vanish", " does not vanish") } else { message };
-        let hint = "an integrator without feedback and an angle that turns have none; leave --steady-state out, or give the \
-                    model something that holds them";
+        let hint = "an integrator without feedback and an angle that turns have none; begin at the initial state, \
+                    or give the model something that holds them";
         let mut diagnostic = Diagnostic::error("no-steady-state", message).hint(hint);
         if let Some(&first) = moving.first() {
             let declared = &self.program.model().variables[self.runtime.machine.program.states[first].variable];
