@@ -22,7 +22,7 @@ use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, Type, Va
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::emit::{Emitter, Plan};
 use crate::code::{Address, CONSTANT, ChunkId, Code, Kernel, Op, REGION_MASK, Rounding, TEMPORARY};
@@ -56,6 +56,8 @@ pub struct Entry {
     pointer: AtomicPtr<()>,
     /// How often it was asked for meanwhile.
     asked: AtomicU32,
+    /// A thread makes it, or has tried to.
+    is_ordered: AtomicBool,
 }
 
 /// Keeps code alive, and the chunks whose tables it reads.
@@ -108,18 +110,11 @@ impl Machine {
         !self.entries[chunk].pointer.load(Ordering::Acquire).is_null()
     }
 
-    pub fn is_any_hot(&self, least: u32) -> bool {
-        self.entries.values().any(|entry| entry.asked.load(Ordering::Relaxed) >= least)
-    }
-
-    /// Whether a chunk was asked for so often that code for it is worth its while; counting begins anew then.
-    pub fn take_hot(&self, chunk: ChunkId, least: u32) -> bool {
-        let asked = &self.entries[chunk].asked;
-        let hot = asked.load(Ordering::Relaxed) >= least;
-        if hot {
-            asked.store(0, Ordering::Relaxed);
-        }
-        hot
+    /// The chunks that were asked for so often that code for them is worth its while, and that nobody makes. They count as
+    /// ordered from now on.
+    pub fn take_hot(&self, least: u32) -> FxHashSet<ChunkId> {
+        let hot = self.entries.iter().filter(|(_, entry)| entry.asked.load(Ordering::Relaxed) >= least);
+        hot.filter(|(_, entry)| !entry.is_ordered.swap(true, Ordering::Relaxed)).map(|(chunk, _)| chunk).collect()
     }
 
     /// Runs a chunk if its code is ready.
@@ -149,8 +144,11 @@ impl Machine {
         let Some(mut compiler) = Compiler::new(input) else { return };
         let mut pending: Vec<(ChunkId, FuncId)> = Vec::new();
         let mut pieces = 0;
-        for &chunk in &input.order {
+        for (done, &chunk) in input.order.iter().enumerate() {
             if self.cancelled.load(Ordering::Relaxed) {
+                // Other programs may share the rest, and order it again.
+                let rest = input.order[done..].iter();
+                rest.for_each(|&chunk| self.entries[chunk].is_ordered.store(false, Ordering::Relaxed));
                 break;
             }
             let code = &input.chunks[chunk];

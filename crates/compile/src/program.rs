@@ -295,12 +295,13 @@ impl Program {
     pub fn compile_hot_in_background(&self) {
         // Modes are many, and most of them are left soon.
         let least = if self.schedule.mode.is_some() { jit::OFTEN_IN_MODES } else { jit::OFTEN };
-        if !self.machine.is_any_hot(least) {
+        let hot = self.machine.take_hot(least);
+        if hot.is_empty() {
             return;
         }
         let mut input = self.machine_input();
         let has = |chunk: ChunkId| self.machine.has(chunk, &self.chunks[chunk]);
-        input.order.retain(|&chunk| self.machine.take_hot(chunk, least) && !has(chunk));
+        input.order.retain(|&chunk| hot.contains(&chunk) && !has(chunk));
         if !input.order.is_empty() {
             self.compile_later(input);
         }

@@ -306,10 +306,11 @@ impl Sizes {
         let varying = closed.iter().zip(&machine.program.ode_varying).map(|(closed, varying)| *closed && *varying);
         let acting = influences.acting_on(&varying.collect::<Vec<_>>());
         let group: Vec<bool> = closed.iter().zip(&acting).map(|(closed, acting)| *closed && *acting).collect();
-        let rate = influences.fastest_rate(&group);
-        if rate * extent.span > FASTEST_FALL {
+        let falls_fast = |place: usize| point.slopes[place].abs() * extent.span > FASTEST_FALL * x[place].abs();
+        if (0..x.len()).any(|place| group[place] && falls_fast(place)) {
             return None;
         }
+        let rate = influences.fastest_rate(&group);
         let time_scale = if rate > 0.0 { 1.0 / rate } else { 0.0 };
         let rounding = point.rounding(LONG_STEP * time_scale);
         let least = |place: usize| x[place].abs().max(rounding[place] / extent.tolerance).max(LEAST_SIZE);
