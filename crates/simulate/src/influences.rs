@@ -37,6 +37,37 @@ impl Influences<'_> {
         decaying.iter().zip(&driven).map(|(decays, driven)| *decays && !driven).collect()
     }
 
+    /// How fast each state decays by itself.
+    pub fn damping(&self) -> Vec<f64> {
+        let mut damping: Vec<f64> = vec![0.0; self.pattern.rows];
+        self.each(|row, column, value| {
+            if row == column {
+                damping[row] = (-value).max(0.0);
+            }
+        });
+        damping
+    }
+
+    /// How far the states move in one implicit step of Euler's method.
+    pub fn displacement(&self, slopes: &[f64], step: f64) -> Option<Vec<f64>> {
+        let mut factors = self.implicit_step(step)?;
+        let mut moved: Vec<f64> = slopes.iter().map(|slope| step * slope).collect();
+        factors.solve(&mut moved);
+        Some(moved)
+    }
+
+    /// The factors of I − hJ.
+    fn implicit_step(&self, time: f64) -> Option<LinearSolver> {
+        let pattern = self.pattern.with_diagonal();
+        let mut matrix = vec![0.0; pattern.entries()];
+        let at = |row, column| pattern.position(row, column);
+        self.each(|row, column, value| at(row, column).into_iter().for_each(|at| matrix[at] -= time * value));
+        (0..pattern.rows).filter_map(|row| at(row, row)).for_each(|at| matrix[at] += 1.0);
+        let mut factors = LinearSolver::new(pattern.rows, Some(&pattern)).ok()?;
+        factors.factor(&matrix).ok()?;
+        Some(factors)
+    }
+
     /// The states that act on those given, by way of others too, and these themselves.
     pub fn acting_on(&self, given: &[bool]) -> Vec<bool> {
         let mut near = given.to_vec();
@@ -153,15 +184,9 @@ impl Influences<'_> {
         /// Enough for a direction to stand out; what others do at first does not count.
         const ITERATIONS: u32 = 40;
         const SETTLED: u32 = 20;
-        let pattern = self.pattern.with_diagonal();
-        let mut matrix = vec![0.0; pattern.entries()];
-        let at = |row, column| pattern.position(row, column);
-        self.each(|row, column, value| at(row, column).into_iter().for_each(|at| matrix[at] -= time * value));
-        (0..pattern.rows).filter_map(|row| at(row, row)).for_each(|at| matrix[at] += 1.0);
-        let mut factors = LinearSolver::new(pattern.rows, Some(&pattern)).ok()?;
-        factors.factor(&matrix).ok()?;
+        let mut factors = self.implicit_step(time)?;
         // A start without symmetry, so that no direction is missing.
-        let mut direction: Vec<f64> = (0..pattern.rows).map(|row| 1.0 + (1.7 * row as f64).sin() / 2.0).collect();
+        let mut direction: Vec<f64> = (0..self.pattern.rows).map(|row| 1.0 + (1.7 * row as f64).sin() / 2.0).collect();
         let mut next = direction.clone();
         let mut growth = 0.0;
         for iteration in 0..ITERATIONS {

@@ -33,10 +33,15 @@ fn origin_of(model: &Model, expression: ExprId) -> Option<&Origin> {
 /// Something of a variable, such as its value, is no finite number.
 pub fn not_finite(program: &Program, variable: VarId, what: &str) -> Trouble {
     let model = program.model();
-    let declared = &model.variables[variable];
     let message = format!("{what} of {} is not finite", model.variable_name(variable));
+    about_variable(model, variable, Diagnostic::error("not-finite", message))
+}
+
+/// The diagnostic with the component and the declaration of a variable.
+pub fn about_variable(model: &Model, variable: VarId, diagnostic: Diagnostic) -> Trouble {
+    let declared = &model.variables[variable];
     let component = model.paths.parent(declared.path).map(|parent| model.paths.text(parent)).unwrap_or_default();
-    let diagnostic = Diagnostic::error("not-finite", message).in_component(component);
+    let diagnostic = diagnostic.in_component(component);
     Trouble::Model(Box::new(match declared.span {
         Some(span) => diagnostic.at(span, "declared here"),
         None => diagnostic,

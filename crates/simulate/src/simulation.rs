@@ -535,7 +535,8 @@ impl Simulation {
         if !self.sizes.is_empty() {
             let extent = self.extent();
             let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
-            self.sizes.follow(machine, &mut **integrator, extent);
+            let followed = self.sizes.follow(machine, &mut **integrator, extent);
+            followed.map_err(|state| state.trouble(time, self.program.model()))?;
         }
         self.drift(time)?;
         self.look_at_undetermined(time)?;

@@ -13,11 +13,14 @@
 //! What only decays by itself is no seed. Neither is rounding: sizes lie above what rounding errors of the terms of a slope add up to, and above what other
 //! states make of the state. What decays keeps the size that it had.
 
-use dae::VarId;
+use base::{Decimal, Diagnostic};
+use dae::{Model, VarId};
 use solve::{Integrator, OdeProblem, Pattern};
 
 use crate::influences::Influences;
 use crate::machine::Machine;
+use crate::places::about_variable;
+use crate::trouble::Trouble;
 
 /// States that begin below this are looked at. Errors beside 1 are small enough for others.
 const SMALL: f64 = 1e-2;
@@ -41,6 +44,8 @@ const MOST_SEARCHED: usize = 500;
 const FALLEN: f64 = 0.03;
 /// In so many steps; in more where it has turned out to pass zero only.
 const STEPS_BELOW: u32 = 1;
+/// Remainders of slopes that are smaller than this part come from the curvature of what vanishes.
+const CURVATURE: f64 = 0.1;
 /// Sizes do not fall below this: nothing comes back from there, and what decays to it takes some hundred steps.
 const LEAST_SIZE: f64 = 1e-60;
 
@@ -63,6 +68,8 @@ pub struct Sizes {
     returning: Vec<Returning>,
     /// The largest values that its states have had since they last began or fell, where some may come back.
     largest: Vec<f64>,
+    /// The times since which states are smaller than their absolute errors may be, where some may come back.
+    hidden: Vec<Option<f64>>,
     /// The states whose sizes have fallen with them.
     fallen: Vec<VarId>,
     /// Sizes do not fall any more: a method did not get on with them.
@@ -79,6 +86,26 @@ struct Returning {
     wait: u32,
     /// How often it was looked at in vain.
     failures: u32,
+}
+
+/// A state that was lost in its absolute error and came back, though its slope vanishes with it: what it grows to comes from errors.
+pub struct Resurrected {
+    pub variable: VarId,
+    pub hidden_since: f64,
+    pub absolute_error: f64,
+}
+
+impl Resurrected {
+    pub fn trouble(&self, time: f64, model: &Model) -> Trouble {
+        let name = model.variable_name(self.variable);
+        let (since, time, error) = (Decimal(self.hidden_since), Decimal(time), self.absolute_error);
+        let headline = format!(
+            "`{name}` fell below its absolute error {error:.1e} at time {since} and grows again at time {time}: what it becomes would come from errors of integration"
+        );
+        let hint = format!("give `{name}` a `nominal` of its size, or take a smaller `--tolerance`");
+        let diagnostic = Diagnostic::error("lost-in-error", headline).hint(hint).names_time();
+        about_variable(model, self.variable, diagnostic)
+    }
 }
 
 /// The slopes at a point with their Jacobian.
@@ -177,9 +204,7 @@ impl Sizes {
     fn find_returning(&mut self, machine: &Machine, x: &[f64]) {
         self.returning.clear();
         self.largest.clear();
-        if self.given_up {
-            return;
-        }
+        self.hidden.clear();
         for (place, varying) in machine.program.ode_varying.iter().enumerate() {
             if *varying && is_open(machine, place) {
                 self.returning.push(Returning { place, limit: 0.0, wait: STEPS_BELOW, failures: 0 });
@@ -187,6 +212,7 @@ impl Sizes {
         }
         if !self.returning.is_empty() {
             self.largest.extend(x.iter().map(|x| x.abs().min(1.0)));
+            self.hidden.resize(x.len(), None);
         }
     }
 
@@ -209,7 +235,12 @@ impl Sizes {
     }
 
     /// The states after a step: what has grown or fallen has another size.
-    pub fn follow(&mut self, machine: &mut Machine, integrator: &mut dyn Integrator, extent: Extent) {
+    pub fn follow(
+        &mut self,
+        machine: &mut Machine,
+        integrator: &mut dyn Integrator,
+        extent: Extent,
+    ) -> Result<(), Resurrected> {
         /// A change that is worth to be told.
         const GROWTH: f64 = 1.5;
         for &(place, entry) in &self.places {
@@ -220,13 +251,54 @@ impl Sizes {
                 integrator.set_absolute_tolerance(place, extent.tolerance * *size);
             }
         }
-        if self.has_fallen(integrator.state()) {
+        if self.has_fallen(integrator.state()) && !self.given_up {
             self.shrink(machine, integrator, extent);
         }
         if self.small.iter().all(|(_, size)| *size >= 1.0) {
             self.small.clear();
             self.places.clear();
         }
+        self.look_for_resurrected(machine, integrator, extent)
+    }
+
+    /// Notes which states are smaller than their absolute errors may be, and looks at those that are not any more.
+    fn look_for_resurrected(
+        &mut self,
+        machine: &mut Machine,
+        integrator: &dyn Integrator,
+        extent: Extent,
+    ) -> Result<(), Resurrected> {
+        /// In absolute errors.
+        const BACK: f64 = 3.0;
+        for place in 0..self.hidden.len() {
+            let (value, hidden) = (integrator.state()[place].abs(), self.hidden[place]);
+            if hidden.is_none() && value >= extent.tolerance || !is_open(machine, place) {
+                continue;
+            }
+            let variable = machine.program.states[place].variable;
+            let absolute_error = extent.tolerance * self.size(variable);
+            if value < absolute_error {
+                self.hidden[place] = hidden.or(Some(integrator.time()));
+            } else if let Some(hidden_since) = hidden.filter(|_| value > BACK * absolute_error) {
+                if self.grows_from_itself(machine, integrator, place, absolute_error / value) {
+                    return Err(Resurrected { variable, hidden_since, absolute_error });
+                }
+                self.hidden[place] = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the slope of a state that was hidden vanishes with those that were hidden, when they were as small as `part`.
+    fn grows_from_itself(&self, machine: &mut Machine, integrator: &dyn Integrator, place: usize, part: f64) -> bool {
+        let mut x = integrator.state().to_vec();
+        let group: Vec<bool> = self.hidden.iter().map(Option::is_some).collect();
+        x.iter_mut().zip(&group).filter(|(_, hidden)| **hidden).for_each(|(x, _)| *x *= part);
+        let Some(point) = Point::evaluate(machine, integrator.time(), &x) else { return false };
+        let closed = point.influences().closed_group(&x, &point.slopes, group, |_| CURVATURE);
+        let mut slopes = point.slopes;
+        // The memory has the values at the end of the step again.
+        machine.rhs(integrator.time(), integrator.state(), &mut slopes).is_ok() && closed[place]
     }
 
     /// Whether there is nothing to follow.
@@ -281,7 +353,6 @@ impl Sizes {
         let fallen = std::mem::take(&mut self.fallen);
         fallen.iter().for_each(|&variable| self.set_size(variable, 1.0));
         self.given_up = true;
-        self.returning.clear();
         self.find_small(machine);
         self.apply(integrator, extent);
         !fallen.is_empty()
@@ -289,10 +360,10 @@ impl Sizes {
 
     /// The new sizes of states that have fallen: of groups whose slopes vanish with them and change with something else.
     fn fallen(&self, machine: &mut Machine, time: f64, x: &[f64], extent: Extent) -> Option<Vec<Option<f64>>> {
-        /// Remainders of slopes that are smaller than this part come from the curvature of what vanishes.
-        const CURVATURE: f64 = 0.1;
         /// Below this they may be rounding errors.
         const ROUNDED: f64 = 1e-10;
+        /// What an implicit step takes from something that is gone long before its end.
+        const GONE: f64 = 0.9;
         let is_small = |place: usize| is_open(machine, place) && x[place].abs() <= FALLEN * self.largest[place];
         let small: Vec<bool> = (0..x.len()).map(is_small).collect();
         let point = Point::evaluate(machine, time, x)?;
@@ -306,8 +377,8 @@ impl Sizes {
         let varying = closed.iter().zip(&machine.program.ode_varying).map(|(closed, varying)| *closed && *varying);
         let acting = influences.acting_on(&varying.collect::<Vec<_>>());
         let group: Vec<bool> = closed.iter().zip(&acting).map(|(closed, acting)| *closed && *acting).collect();
-        let falls_fast = |place: usize| point.slopes[place].abs() * extent.span > FASTEST_FALL * x[place].abs();
-        if (0..x.len()).any(|place| group[place] && falls_fast(place)) {
+        let moved = influences.displacement(&point.slopes, extent.span / FASTEST_FALL)?;
+        if (0..x.len()).any(|place| group[place] && moved[place].abs() > GONE * x[place].abs()) {
             return None;
         }
         let rate = influences.fastest_rate(&group);
@@ -355,8 +426,8 @@ impl Sizes {
     }
 }
 
-/// Whether the slopes of a small group have no rounding errors that count beside the tolerance: they become half as large with
-/// those of its states that are `doubtful`, and stay what they are where others change by as much as rounding.
+/// Whether the slopes of a small group have no rounding errors that count beside the tolerance: those of its states that
+/// are `doubtful` become half as large with the group, and all stay what they are where others change by as much as rounding.
 fn is_exact(
     machine: &mut Machine,
     time: f64,
@@ -369,15 +440,18 @@ fn is_exact(
     const NUDGE: f64 = 1e-13;
     let Point { x, slopes, .. } = point;
     let mut others = vec![0.0; x.len()];
+    let damping = point.influences().damping();
     let mut agrees = |machine: &mut Machine, at: Vec<f64>, judged: &[bool], factor: f64| {
         let is_alike = |place: usize, other: f64| {
-            let scale = slopes[place].abs().max(x[place].abs() / extent.span);
+            // An error of the slope of what is damped moves it by no more than lasts.
+            let rate = damping[place].max(1.0 / extent.span);
+            let scale = slopes[place].abs().max(x[place].abs() * rate);
             (factor * other - slopes[place]).abs() <= 0.1 * extent.tolerance * scale
         };
         machine.rhs(time, &at, &mut others).is_ok()
             && (0..x.len()).all(|place| !judged[place] || is_alike(place, others[place]))
     };
-    let half = x.iter().zip(doubtful).map(|(x, halved)| if *halved { 0.5 * x } else { *x }).collect();
+    let half = x.iter().zip(group).map(|(x, halved)| if *halved { 0.5 * x } else { *x }).collect();
     let nudged = |towards: f64| {
         let nudge = |place: usize| 1.0 + towards * NUDGE * (1.0 + (2.3 * place as f64).sin());
         (0..x.len()).map(|place| if group[place] { x[place] } else { x[place] * nudge(place) }).collect()
