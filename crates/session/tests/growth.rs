@@ -134,3 +134,41 @@ fn what_rounding_leaves_at_the_start_is_no_seed() {
         assert!(noise <= 2 * rest + 20, "{solver}: {noise} {rest}");
     }
 }
+
+/// Robertson's kinetics: the first substance falls by seven orders, and the smallest error below zero would run away. The values
+/// are published ones (Hindmarsh and Serban, examples of CVODE), to four digits.
+#[test]
+fn robertson_over_ten_decades_without_nominal_values() {
+    let rates = "der(y1) = -0.04*y1 + 1e4*y2*y3; der(y2) = 0.04*y1 - 1e4*y2*y3 - 3e7*y2^2;";
+    let start = "Real y1(start = 1, fixed = true), y2(start = 0, fixed = true)";
+    let models = [
+        format!("model M {start}, y3(start = 0, fixed = true); equation {rates} der(y3) = 3e7*y2^2; end M;"),
+        format!("model M {start}, y3; equation {rates} y1 + y2 + y3 = 1; end M;"),
+    ];
+    for model in &models {
+        for solver in ["auto", "esdirk", "bdf", "dae"] {
+            for (stop, expected) in [(4e5, 4.9383e-3), (4e9, 5.2083e-7), (4e10, 5.2083e-8)] {
+                let end = run_with(model, settings(solver, stop, 1e-6)).result.last("y1").unwrap();
+                assert_near(end / expected, 1.0, 1e-2);
+            }
+        }
+    }
+}
+
+/// With rough tolerances the same is refused, or it does not run away.
+#[test]
+fn what_is_lost_in_its_error_does_not_grow_again() {
+    let text = "model M Real y1(start = 1, fixed = true), y2(start = 0, fixed = true), y3(start = 0, fixed = true);
+        equation der(y1) = -0.04*y1 + 1e4*y2*y3; der(y2) = 0.04*y1 - 1e4*y2*y3 - 3e7*y2^2; der(y3) = 3e7*y2^2; end M;";
+    let mut lost = 0;
+    for solver in ["auto", "esdirk", "bdf", "dae"] {
+        for tolerance in [1e-3, 1e-4] {
+            let run = run_with(text, settings(solver, 4e9, tolerance));
+            match run.ending {
+                Ending::Failed { diagnostic, .. } => lost += u32::from(diagnostic.code == "lost-in-error"),
+                _ => assert_near(run.result.last("y1").unwrap(), 5.2083e-7, tolerance),
+            }
+        }
+    }
+    assert!(lost > 0);
+}

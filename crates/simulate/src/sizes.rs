@@ -270,6 +270,7 @@ impl Sizes {
     ) -> Result<(), Resurrected> {
         /// In absolute errors.
         const BACK: f64 = 3.0;
+        const SEEN: f64 = 100.0;
         for place in 0..self.hidden.len() {
             let (value, hidden) = (integrator.state()[place].abs(), self.hidden[place]);
             if hidden.is_none() && value >= extent.tolerance || !is_open(machine, place) {
@@ -280,25 +281,37 @@ impl Sizes {
             if value < absolute_error {
                 self.hidden[place] = hidden.or(Some(integrator.time()));
             } else if let Some(hidden_since) = hidden.filter(|_| value > BACK * absolute_error) {
-                if self.grows_from_itself(machine, integrator, place, absolute_error / value) {
-                    return Err(Resurrected { variable, hidden_since, absolute_error });
+                let was_seen = self.largest[place] > SEEN * absolute_error;
+                match was_seen.then(|| self.own_growth(machine, integrator, place)).flatten() {
+                    None => self.hidden[place] = None,
+                    Some(growth) if growth > 0.0 => return Err(Resurrected { variable, hidden_since, absolute_error }),
+                    Some(_) => {}
                 }
-                self.hidden[place] = None;
             }
         }
         Ok(())
     }
 
-    /// Whether the slope of a state that was hidden vanishes with those that were hidden, when they were as small as `part`.
-    fn grows_from_itself(&self, machine: &mut Machine, integrator: &dyn Integrator, place: usize, part: f64) -> bool {
-        let mut x = integrator.state().to_vec();
-        let group: Vec<bool> = self.hidden.iter().map(Option::is_some).collect();
-        x.iter_mut().zip(&group).filter(|(_, hidden)| **hidden).for_each(|(x, _)| *x *= part);
-        let Some(point) = Point::evaluate(machine, integrator.time(), &x) else { return false };
-        let closed = point.influences().closed_group(&x, &point.slopes, group, |_| CURVATURE);
-        let mut slopes = point.slopes;
-        // The memory has the values at the end of the step again.
-        machine.rhs(integrator.time(), integrator.state(), &mut slopes).is_ok() && closed[place]
+    /// The slope, away from zero, of a state that moves only because it, or others that were hidden, are not zero.
+    fn own_growth(&self, machine: &mut Machine, integrator: &dyn Integrator, place: usize) -> Option<f64> {
+        /// The part of a slope that may be a rounding error.
+        const DRIVEN: f64 = 1e-6;
+        let (time, x) = (integrator.time(), integrator.state());
+        let (mut slopes, mut rest) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let mut group: Vec<bool> = self.hidden.iter().map(Option::is_some).collect();
+        let mut is_alone = false;
+        while group[place] && !is_alone {
+            let without: Vec<f64> = x.iter().zip(&group).map(|(x, hidden)| if *hidden { 0.0 } else { *x }).collect();
+            machine.rhs(time, &without, &mut rest).ok()?;
+            machine.rhs(time, x, &mut slopes).ok()?;
+            is_alone = true;
+            for k in 0..x.len() {
+                if group[k] && !(rest[k].abs() <= DRIVEN * slopes[k].abs()) {
+                    (group[k], is_alone) = (false, false);
+                }
+            }
+        }
+        is_alone.then(|| slopes[place] * x[place].signum())
     }
 
     /// Whether there is nothing to follow.
