@@ -8,7 +8,10 @@
 
 use base::{Decimal, Diagnostic};
 
+use solve::OdeProblem;
+
 use super::{Simulation, Stop};
+use crate::influences::Influences;
 use crate::machine::Trouble;
 
 /// The mean of steps that are so much shorter than the distance of output points.
@@ -67,7 +70,7 @@ impl Simulation {
         let length = (time - self.stalled.since) / f64::from(WINDOW);
         let slides = (0..self.x.len()).find(|&state| self.slides(state));
         match slides {
-            Some(state) if self.options.stop_time - time > TOO_MANY * length => {
+            Some(state) if self.options.stop_time - time > TOO_MANY * length && !self.is_stiff(time, length) => {
                 Err(self.sliding(state, time, length).into())
             }
             _ => Ok(()),
@@ -77,6 +80,16 @@ impl Simulation {
     /// An event explains jumps.
     pub(super) fn forget_progress(&mut self) {
         self.stalled.steps = 0;
+    }
+
+    /// Whether a motion that decays during a step shortens the steps: an explicit method jumps to and fro across it.
+    fn is_stiff(&mut self, time: f64, length: f64) -> bool {
+        let machine = &mut self.runtime.machine;
+        let Some(pattern) = machine.jacobian_pattern().cloned() else { return false };
+        let mut values = vec![0.0; pattern.entries()];
+        let evaluated = matches!(machine.jacobian(time, &self.x, &mut values), Ok(true));
+        let damping = Influences { pattern: &pattern, values: &values }.damping();
+        evaluated && damping.iter().any(|damping| damping * length > 1.0)
     }
 
     fn slides(&self, state: usize) -> bool {
