@@ -91,3 +91,40 @@ fn what_contradicts_itself_is_refused() {
     assert!(failure.contains("no mode is consistent") || failure.contains("no value of it agrees"), "{failure}");
     assert!(failure.contains("pre(") && failure.contains("open"), "{failure}");
 }
+
+/// Diodes that remember their position (`pre`), several in one circuit, and a source that begins at zero: it decides behind the
+/// start which of them conduct. Each circuit with its source, the current through the resistor and its closed form.
+#[test]
+fn several_diodes_begin_at_zero() {
+    let parts = "connector Pin Real v; flow Real i; end Pin;
+        partial model TwoPin Pin p, n; Real u, i; equation u = p.v - n.v; p.i = i; n.i = -i; end TwoPin;
+        model Diode extends TwoPin; Boolean open(start = START, fixed = true);
+          equation 0 = if pre(open) then i else u; open = u <= 0 and not i > 0; end Diode;
+        model Resistor extends TwoPin; parameter Real R = 1; equation u = R*i; end Resistor;
+        model Source extends TwoPin; equation u = SIGNAL; end Source;
+        model Ground Pin p; equation p.v = 0; end Ground;";
+    let series = "Diode a, b; Source s; Ground g; Resistor r(R = 10); equation connect(s.p, a.p); connect(a.n, b.p);
+        connect(b.n, r.p); connect(r.n, s.n); connect(s.n, g.p);";
+    let antiparallel =
+        "Diode a, b; Source s; Ground g; Resistor r(R = 2); equation connect(s.p, a.p); connect(s.p, b.n);
+        connect(a.n, r.p); connect(b.p, r.p); connect(r.n, s.n); connect(s.n, g.p);";
+    let bridge = "Diode a, b, c, d; Source s; Ground g; Resistor r(R = 5); equation connect(s.p, a.p); connect(a.n, r.p);
+        connect(s.n, b.p); connect(b.n, r.p); connect(r.n, c.p); connect(c.n, s.p); connect(r.n, d.p); connect(d.n, s.n);
+        connect(r.n, g.p);";
+    let circuits: [(&str, &str, fn(f64) -> f64); 5] = [
+        (series, "time", |t| t / 10.0),
+        (series, "-sin(time)", |t| (-t.sin()).max(0.0) / 10.0),
+        (antiparallel, "sin(time)", |t| t.sin() / 2.0),
+        (antiparallel, "-time", |t| -t / 2.0),
+        (bridge, "sin(time)", |t| t.sin().abs() / 5.0),
+    ];
+    for (circuit, signal, expected) in circuits {
+        for start in ["false", "true"] {
+            let text = format!("{parts} model M {circuit} end M;").replace("SIGNAL", signal).replace("START", start);
+            let run = complete(&text, 5.0, 1e-6);
+            for (time, i) in run.result.time.iter().zip(run.column("r.i")) {
+                assert!((i - expected(*time)).abs() < 1e-6, "{circuit} {signal} {start}: {i} at {time}");
+            }
+        }
+    }
+}

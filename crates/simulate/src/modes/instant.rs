@@ -85,6 +85,18 @@ impl Instant<'_> {
         Ok(aftermath)
     }
 
+    /// The start of a run at a point that was found. The initial iteration takes relations as they are at that point, the mode
+    /// takes them as they are just behind it: discrete variables that follow them go on.
+    pub fn go_on(&mut self) -> Result<Aftermath, Trouble> {
+        if !self.tell_changes(1) {
+            return Ok(Aftermath::default());
+        }
+        self.runtime.machine.save_pre();
+        let mut left = Left::of(self.runtime, self.switching.variables());
+        let first = self.runtime.found_key();
+        self.iterate(&mut left, first)
+    }
+
     fn program(&self) -> Arc<Program> {
         self.runtime.machine.program.clone()
     }

@@ -62,7 +62,9 @@ impl Simulation {
                     let left = Left::of(&mut self.runtime, modes.variables());
                     self.log.write(&Entry::Mode(&modes.change(&self.runtime, None, &left)));
                 }
-                Ok(aftermath)
+                let trigger = Trigger { crossed: false, relation: false, before: None };
+                let rest = self.instant_in(&mut modes, start, trigger, |instant| instant.go_on());
+                rest.map(|rest| Aftermath { terminated: aftermath.terminated.or(rest.terminated), ..rest })
             }
             Ok(Start::Before(left)) => {
                 let Machine { program, memory, .. } = &self.runtime.machine;
