@@ -1,4 +1,4 @@
-//! Ideal diodes without `pre`: each conducts or blocks by conditions on its own voltage and current, which follow from a linear
+//! Ideal diodes with and without `pre`: each conducts or blocks by conditions on its own voltage and current, which follow from a linear
 //! system of all of them. `u = e - R·i` with a positive definite R, `u ≤ 0`, `i ≥ 0`, `u·i = 0` has one solution, which is
 //! found here among the combinations of diodes that conduct; every row is compared with it. Some diodes charge capacitors, or
 //! have a coil in series, so that the structure changes when they block.
@@ -132,7 +132,8 @@ fn circuit(random: &mut Rng) -> Circuit {
             instant: STOP * (0.1 + 0.8 * random.f64()),
         },
         _ => Source::Sine {
-            offset: 0.6 * random.f64() - 0.3,
+            // Often nothing drives a current at the start.
+            offset: if random.u32(0..3) == 0 { 0.0 } else { 0.6 * random.f64() - 0.3 },
             amplitude: 0.5 + 2.0 * random.f64(),
             rate: 2.0 + 20.0 * random.f64(),
             phase: *pick(random, &[0.0, 1.3, 2.7, 4.1]),
@@ -146,7 +147,7 @@ fn diode(random: &mut Rng, k: usize) -> (String, String) {
     let (u, i, b) = (format!("u[{k}]"), format!("i[{k}]"), format!("b{k}"));
     let variable = |equations: String| (format!("  Boolean {b};\n"), equations);
     let branches = format!("  0 = if {b} then {i} else {u};\n");
-    match random.u32(0..9) {
+    match random.u32(0..11) {
         0 => variable(format!("equation\n{branches}  {b} = {u} <= 0 and not {i} > 0;\n")),
         1 => variable(format!("equation\n{branches}  {b} = {u} < 0 or {i} < 0;\n")),
         2 => variable(format!("equation\n  0 = if {b} then {u} else {i};\n  {b} = {u} > 0 or {i} > 0;\n")),
@@ -164,6 +165,10 @@ fn diode(random: &mut Rng, k: usize) -> (String, String) {
             format!(
                 "equation\n  0 = if {b} == 1 then {i} else {u};\n  {b} = if {u} <= 0 and {i} <= 0 then 1 else 2;\n"
             ),
+        ),
+        8 | 9 => (
+            format!("  Boolean {b}(start = {}, fixed = true);\n", random.bool()),
+            format!("equation\n  0 = if pre({b}) then {i} else {u};\n  {b} = {u} <= 0 and not {i} > 0;\n"),
         ),
         _ => (
             format!("  Real s{k};\n"),

@@ -35,6 +35,8 @@ pub struct Bands {
     bands: Vec<f64>,
     /// The least bands of crossing functions, as they were asked for.
     least: Vec<f64>,
+    /// The bands of rounding alone.
+    plain: Vec<f64>,
     /// The bands of relations that change without an effect.
     idle: Vec<f64>,
     /// The largest nominal value in a residue that is integrated; zero for others.
@@ -60,28 +62,43 @@ struct Behind {
     follows_loop: bool,
 }
 
+/// The crossing functions of comparisons outside of systems that are computed from unknowns of systems, with these.
+pub fn comparisons_behind_systems(program: &Program) -> Vec<(usize, Vec<compile::SystemId>)> {
+    let (behind, systems) = behind(program, &inside(program));
+    let of = |behind: &Behind| behind.systems.iter().map(|&system| systems[system]).collect();
+    behind.iter().filter(|behind| !behind.follows_loop).map(|behind| (behind.function, of(behind))).collect()
+}
+
+/// The crossing functions of the relations of each system.
+fn inside(program: &Program) -> Vec<(compile::SystemId, Vec<usize>)> {
+    let count = program.roots.len();
+    let mut of_system = Vec::new();
+    for &step in &program.sections.events {
+        let compile::SectionStep::Solve(system) = step else { continue };
+        let relations = &program.systems[system].relations;
+        let inside = |k: &usize| {
+            let relation = program.roots[*k].relation;
+            let is_inside = relations.binary_search(&relation).is_ok();
+            is_inside && systems::is_rounded(program, &program.systems[system], relation)
+        };
+        if !relations.is_empty() {
+            of_system.push((system, (0..count).filter(inside).collect()));
+        }
+    }
+    of_system
+}
+
 impl Bands {
     pub fn new(program: &Program) -> Self {
         let count = program.roots.len();
-        let mut of_system = Vec::new();
-        for &step in &program.sections.events {
-            let compile::SectionStep::Solve(system) = step else { continue };
-            let relations = &program.systems[system].relations;
-            let inside = |k: &usize| {
-                let relation = program.roots[*k].relation;
-                let is_inside = relations.binary_search(&relation).is_ok();
-                is_inside && systems::is_rounded(program, &program.systems[system], relation)
-            };
-            if !relations.is_empty() {
-                of_system.push((system, (0..count).filter(inside).collect()));
-            }
-        }
+        let of_system = inside(program);
         let (behind, systems) = behind(program, &of_system);
         Self {
             residues: vec![0.0; count],
             given: vec![0; count],
             bands: vec![0.0; count],
             least: vec![PLAIN_BAND; count],
+            plain: vec![0.0; count],
             idle: vec![0.0; count],
             nominals: Vec::new(),
             widths: vec![0.0; systems.len()],
@@ -98,7 +115,7 @@ impl Bands {
         for behind in &self.behind {
             let triggered =
                 !behind.follows_loop && crossings.iter().any(|crossing| crossing.function == behind.function);
-            let band = behind.band(&self.widths, memory, program, signals);
+            let band = behind.band(&self.widths, memory, program, signals).max(self.plain[behind.function]);
             let place = program.layout.relations[behind.relation].band() as usize;
             memory.values[place] = if triggered { band } else { -band };
         }
@@ -124,6 +141,11 @@ impl Bands {
     /// The residue of a crossing function at the point at which [`restart`](Self::restart) looked, and its frozen sign.
     pub fn frozen(&self, function: usize) -> (f64, i8) {
         (self.residues[function], self.given[function])
+    }
+
+    /// How far rounding reaches in a crossing function, at the point at which [`restart`](Self::restart) looked.
+    pub fn width(&self, function: usize) -> f64 {
+        self.bands[function]
     }
 
     /// Bands as narrow as rounding.
@@ -158,7 +180,8 @@ impl Bands {
         for (function, (band, least)) in self.bands.iter_mut().zip(&self.least).enumerate() {
             let size = roots.sizes(function).0.max(self.residues[function].abs());
             let is_plain = *least == PLAIN_BAND && size > 0.0;
-            *band = if is_plain { plain_band(size, self.nominals[function]) } else { *least };
+            self.plain[function] = plain_band(size, self.nominals[function]);
+            *band = if is_plain { self.plain[function] } else { *least };
         }
         self.bands.iter_mut().zip(&self.idle).for_each(|(band, idle)| *band = band.max(*idle));
         for (system, functions) in &self.of_system {

@@ -18,6 +18,8 @@ const MOST_ITERATIONS: u32 = 200;
 const MOST_TURNS: u32 = 4;
 /// Iterations after which residues that are no more than rounding change nothing.
 const MOST_EXACT_ITERATIONS: u32 = 100;
+/// The code of the error then.
+pub const RESTLESS: &str = "event-iteration";
 /// The last iterations, in which a cycle is looked for.
 const LONGEST_CYCLE: u32 = 40;
 
@@ -514,7 +516,7 @@ fn restless(machine: &Machine, names: &Names, changes: &[Change]) -> Trouble {
     }
     let list: Vec<String> = variables.iter().take(8).map(|&variable| model.variable_name(variable)).collect();
     let mut diagnostic = Diagnostic::error(
-        "event-iteration",
+        RESTLESS,
         format!(
             "the event at time {} never comes to rest: after {MOST_ITERATIONS} iterations {} still change",
             Decimal(machine.memory.time()),

@@ -1,13 +1,15 @@
-//! Relations on unknowns of a mixed system whose residues are zero after an event.
+//! Relations on unknowns of systems whose residues are zero after an event.
 //!
 //! Where rounding alone speaks against the state of a relation, the system keeps that state, since the event may have been
 //! located a rounding error too early or too late. A residue that stays at zero in the branch that was found is another
 //! matter: an ideal diode that conducts has the voltage zero, not one that is about to become positive. Its relation is zero
 //! then, and what decides about the branch must agree with that. Small steps into the future, with all relations as they are,
-//! tell which residues stay.
+//! tell which residues stay. The same holds for relations outside of the system, such as those of a diode that remembers its
+//! position: what rounding leaves of the voltage zero decides nothing.
 
 use compile::{Memory, Program, RelationId, RelationKind, SectionStep, SystemId};
 
+use crate::bands;
 use crate::future::Future;
 use crate::machine::{Machine, Phase, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
@@ -27,6 +29,8 @@ pub struct Resting {
     /// In the systems of initialisation and of events.
     initial: Vec<Compared>,
     events: Vec<Compared>,
+    /// Those outside of systems.
+    behind: Vec<Behind>,
     /// The steps into the future: the first and the last.
     horizon: (f64, f64),
     /// The states of relations at zero when the future was looked at last: as long as they are the same, so is the answer.
@@ -43,11 +47,29 @@ struct Compared {
     places: Vec<usize>,
 }
 
+/// A comparison that is computed from unknowns of systems.
+#[derive(Clone)]
+struct Behind {
+    relation: RelationId,
+    /// Its place among the crossing functions.
+    function: usize,
+    systems: Vec<SystemId>,
+}
+
+/// Where a residue is computed.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// By its place among the relations of the system.
+    Inside(usize),
+    /// By its place among the crossing functions.
+    Behind(usize),
+}
+
 /// A residue that is zero.
 #[derive(Clone, Copy)]
 struct AtZero {
     system: SystemId,
-    place: usize,
+    place: Place,
     relation: RelationId,
     residue: f64,
     noise: f64,
@@ -61,6 +83,7 @@ impl Resting {
         Self {
             initial: compared(program, &sections.initial),
             events: compared(program, &sections.events),
+            behind: behind(program),
             ..Self::default()
         }
     }
@@ -72,6 +95,10 @@ impl Resting {
         self.known.clear();
         self.stayed.clear();
         self.rounds = 0;
+    }
+
+    fn is_empty(&self, memory: &Memory) -> bool {
+        self.compared(memory).is_empty() && self.behind.is_empty()
     }
 
     fn compared(&self, memory: &Memory) -> &[Compared] {
@@ -95,10 +122,15 @@ fn compared(program: &Program, section: &[SectionStep]) -> Vec<Compared> {
     compared
 }
 
+fn behind(program: &Program) -> Vec<Behind> {
+    let found = bands::comparisons_behind_systems(program).into_iter();
+    found.map(|(function, systems)| Behind { relation: program.roots[function].relation, function, systems }).collect()
+}
+
 /// Sets relations on residues that stay at zero to zero, and those that were zero and leave it to the side that they go to.
 /// Whether any changed: then the instant has to be evaluated again.
 pub fn decide(machine: &mut Machine) -> Result<bool, Trouble> {
-    if machine.resting.compared(&machine.memory).is_empty() || machine.resting.horizon.0 <= 0.0 {
+    if machine.resting.is_empty(&machine.memory) || machine.resting.horizon.0 <= 0.0 {
         return Ok(false);
     }
     let mut at_zero = find(machine);
@@ -121,8 +153,12 @@ pub fn decide(machine: &mut Machine) -> Result<bool, Trouble> {
     let first = at_zero.iter().find(|one| stays(one)).map(|one| one.system);
     if first.is_some() {
         for one in &at_zero {
-            let place = machine.program.layout.relations[one.relation].state as usize;
-            let state = &mut machine.memory.values[place];
+            let relation = &machine.program.layout.relations[one.relation];
+            if one.side == 0.0 && matches!(one.place, Place::Behind(_)) {
+                // It keeps its state in this band.
+                machine.memory.values[relation.band() as usize] = one.noise;
+            }
+            let state = &mut machine.memory.values[relation.state as usize];
             // One that goes back to where it came from makes the next event.
             if one.side == 0.0 || *state == 0.0 {
                 *state = one.side;
@@ -152,11 +188,31 @@ fn find(machine: &mut Machine) -> Vec<AtZero> {
             let relation = found.relations[place];
             let residue = residues[place] + memory.values[program.layout.relations[relation].shift() as usize];
             if residue.abs() <= noise {
-                at_zero.push(AtZero { system: compared.system, place, relation, residue, noise, side: 0.0 });
+                let (system, place) = (compared.system, Place::Inside(place));
+                at_zero.push(AtZero { system, place, relation, residue, noise, side: 0.0 });
             }
         }
     }
+    if !resting.behind.is_empty() {
+        residues.resize(program.roots.len(), 0.0);
+        program.crossings(memory, &mut residues);
+        at_zero.extend(resting.behind.iter().filter_map(|behind| behind.at_zero(program, memory, &residues)));
+    }
     at_zero
+}
+
+impl Behind {
+    fn at_zero(&self, program: &Program, memory: &Memory, residues: &[f64]) -> Option<AtZero> {
+        /// Of the largest unknown: a few operations that lose the last digit. What is larger may be a value of the model.
+        const LAST_DIGITS: f64 = 1e-14;
+        let residue = residues[self.function];
+        let size = |&system: &SystemId| systems::largest(program, &program.systems[system], memory);
+        let band = memory.values[program.layout.relations[self.relation].band() as usize].abs();
+        let noise = band.max(LAST_DIGITS * self.systems.iter().map(size).fold(0.0, f64::max));
+        let (system, place) = (*self.systems.first()?, Place::Behind(self.function));
+        let found = AtZero { system, place, relation: self.relation, residue, noise, side: 0.0 };
+        (residue.abs() <= noise).then_some(found)
+    }
 }
 
 /// Follows residues into the future. A step that cannot be taken says nothing.
@@ -188,16 +244,25 @@ fn follow(machine: &mut Machine, at_zero: &mut [AtZero]) {
 /// Takes note of the residues that have left zero at the point in memory; by how much the next step may be larger.
 fn look(machine: &mut Machine, at_zero: &mut [AtZero]) -> f64 {
     let Machine { program, memory, .. } = machine;
-    let mut residues = Vec::new();
+    let (mut residues, mut crossings) = (Vec::new(), Vec::new());
+    if at_zero.iter().any(|one| matches!(one.place, Place::Behind(_))) {
+        crossings.resize(program.roots.len(), 0.0);
+        program.crossings(memory, &mut crossings);
+    }
     let mut last = None;
     // A residue that has hardly moved is far from leaving, also if it goes with the square of time.
     let mut growth = FASTEST_GROWTH;
     for one in at_zero.iter_mut().filter(|one| one.side == 0.0) {
-        if last.replace(one.system) != Some(one.system) {
-            residues.resize(program.systems[one.system].relations.len(), 0.0);
-            program.system_residues(one.system, memory, &mut residues);
-        }
-        let residue = residues[one.place] + memory.values[program.layout.relations[one.relation].shift() as usize];
+        let residue = match one.place {
+            Place::Behind(function) => crossings[function],
+            Place::Inside(place) => {
+                if last.replace(one.system) != Some(one.system) {
+                    residues.resize(program.systems[one.system].relations.len(), 0.0);
+                    program.system_residues(one.system, memory, &mut residues);
+                }
+                residues[place] + memory.values[program.layout.relations[one.relation].shift() as usize]
+            }
+        };
         if residue.abs() > LEFT * one.noise {
             one.side = residue.signum();
         } else if residue.abs() * FASTEST_GROWTH > LEFT * one.noise {

@@ -688,7 +688,7 @@ pub fn is_rounded(program: &Program, found: &compile::System, relation: compile:
 }
 
 /// The magnitude of the largest unknown of a system.
-fn largest(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
+pub fn largest(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
     let values = found.unknowns.iter().map(|&variable| program.value(memory, variable).abs());
     values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }

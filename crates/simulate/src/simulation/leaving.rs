@@ -160,7 +160,7 @@ impl Simulation {
             along(&slopes, &mut self.x);
             CrossingFunctions::evaluate(machine, time + length, &self.x, residues).ok()?;
         }
-        let [begin, middle, end] = &residues;
+        let (bands, [begin, middle, end]) = (&self.runtime.bands, &residues);
         let flights = (0..count).filter_map(|function| {
             let (begin, middle, end) = (begin[function], middle[function], end[function]);
             // r = begin + slope·s + curvature·s², with s in units of the probe.
@@ -168,7 +168,8 @@ impl Simulation {
             let slope = end - begin - curvature;
             let size = begin.abs().max(middle.abs()).max(end.abs());
             let discriminant = slope * slope - 4.0 * curvature * begin;
-            let has_roots = discriminant > 0.0 && curvature.abs() > ROUNDING * size;
+            let is_rounding = size <= bands.width(function) || curvature.abs() <= ROUNDING * size;
+            let has_roots = discriminant > 0.0 && !is_rounding;
             if !has_roots {
                 return None;
             }

@@ -194,11 +194,13 @@ impl Simulation {
                     (Err(Stop::Trouble(trouble)), _, Err(broken)) => {
                         Err(self.unexplained_jump(time, broken, trouble).into())
                     }
+                    (Err(_), _, Ok(Err(trouble))) if is_restless(&trouble) => Err(trouble.into()),
                     (passed, ..) => passed,
                 }
             }
             Err(trouble) => match outcome {
                 Ok(Ok(aftermath)) => Ok(aftermath),
+                Ok(Err(restless)) if is_restless(&restless) => Err(restless.into()),
                 Ok(Err(_)) => Err(trouble.into()),
                 Err(broken) => Err(self.unexplained_jump(time, broken, trouble).into()),
             },
@@ -301,6 +303,12 @@ fn needs_modes<T>(outcome: &Result<T, Trouble>, runtime: &ModeRuntime) -> bool {
             of_run.into_iter().any(|section| section.contains(&compile::SectionStep::Solve(system)))
         }),
         Err(Trouble::System(failure)) => failure.is_structural(),
-        Err(_) => false,
+        Err(trouble) => is_restless(trouble),
     }
+}
+
+/// Whether an event does not come to rest: at the point at which it was located, rounding may contradict itself, where modes look
+/// at what comes behind it.
+fn is_restless(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Model(diagnostic) if diagnostic.code == events::RESTLESS)
 }
