@@ -17,6 +17,7 @@ use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances,
 use crate::library::DefId;
 use crate::lookup::Resolved;
 use crate::overrides::Overrides;
+use crate::repeated_equations::RepeatedEquations;
 use crate::spread::TypedBinding;
 use crate::state_machines::Machines;
 use crate::symbolic::{Mode, Symbolic};
@@ -102,6 +103,7 @@ pub(crate) struct ValueTable {
 #[derive(Default)]
 pub(crate) struct TypedTexts {
     pub equations: FxHashMap<(ClassId, usize), Arc<Vec<TypedEquation>>>,
+    pub repeated: RepeatedEquations,
     pub algorithms: FxHashMap<(ClassId, usize), Arc<(Vec<Statement>, Locals)>>,
 }
 

@@ -10,6 +10,7 @@ use dae::{
     Action, ActionKind, Builtin, Equation, EquationRole, ExprId, Node, Origin, OriginKind, PathId, VarId, Variability,
     Variable, VariableType, WhenClause,
 };
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use syntax::ast;
 
@@ -254,15 +255,25 @@ struct Pair {
 }
 
 impl Elaborator {
-    /// Expands an equation section that stands in the text of `frame.class`.
-    pub fn expand_equations(&mut self, frame: &Frame, texts: &[ast::Equation], path: PathId, initial: bool) {
+    /// Expands an equation section that stands in the text of `frame.class`, without the equations that another class of the
+    /// instance has already.
+    pub fn expand_equations(
+        &mut self,
+        frame: &Frame,
+        texts: &[ast::Equation],
+        repeated: &FxHashSet<Span>,
+        path: PathId,
+        initial: bool,
+    ) {
         let key = (frame.class, texts.as_ptr() as usize);
         let typed = match self.typed.equations.get(&key) {
             Some(typed) => typed.clone(),
             None => {
                 let mut typer = Typer::new(self, frame.class, Context::Model);
                 (typer.initial, typer.always) = (initial, !initial);
-                let typed = Arc::new(typer.equations(texts));
+                let mut typed = typer.equations(texts);
+                typed.retain(|equation| !repeated.contains(&equation.span));
+                let typed = Arc::new(typed);
                 self.typed.equations.insert(key, typed.clone());
                 typed
             }

@@ -12,12 +12,14 @@ use crate::class_balance;
 use crate::connect;
 use crate::discrete_equations;
 use crate::elaborate::Elaborator;
+use crate::final_elements;
 use crate::flat::{Indices, for_each_index};
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Frame, Instances, Outcome};
 use crate::interfaces;
 use crate::library::{DefId, Libraries, name_parts};
 use crate::overrides::{Overrides, Purpose};
 use crate::parts::{self, Part};
+use crate::repeated_equations;
 use crate::restrictions;
 use crate::right_limits;
 use crate::set_elements::set_elements;
@@ -166,6 +168,7 @@ fn run(elaborator: &mut Elaborator, class: &str, overrides: &Overrides, start: I
     connect::equations::make(elaborator, &collected, top, &parts);
     connect::balance::check(elaborator, &parts);
     variables::bind_variables(elaborator, &parts);
+    final_elements::check(elaborator);
     variables::compare_connected(elaborator);
     variables::check_cycles(elaborator);
     variables::check_constants(elaborator);
@@ -262,6 +265,8 @@ fn check_classes(elaborator: &mut Elaborator) {
             restrictions::check_class(&mut elaborator.instances, class);
         }
     }
+    elaborator.instances.check_duplicates();
+    elaborator.instances.check_deselected_kinds();
 }
 
 fn classes(parts: &[Part]) -> Vec<ClassId> {
@@ -329,7 +334,9 @@ fn expand_class(
     present: Option<&[bool]>,
     paths: &[PathId],
 ) {
-    for base in elaborator.instances.with_bases(class) {
+    let classes = elaborator.instances.with_bases(class);
+    let repeated = repeated_equations::find(elaborator, &classes);
+    for base in classes {
         let definition = elaborator.instances.definition(base).clone();
         let ast::ClassBody::Long(composition) = &definition.body else { continue };
         if composition.equations.is_empty() && composition.algorithms.is_empty() {
@@ -343,7 +350,7 @@ fn expand_class(
             let (true, Some(path)) = (here, path) else { return };
             let frame = Frame { class: base, indices: Indices::from_slice(indices) };
             for section in &composition.equations {
-                elaborator.expand_equations(&frame, &section.equations, path, section.initial);
+                elaborator.expand_equations(&frame, &section.equations, &repeated, path, section.initial);
             }
             for section in &composition.algorithms {
                 elaborator.expand_algorithm(&frame, section, path);

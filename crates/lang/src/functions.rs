@@ -43,6 +43,8 @@ pub struct Signature {
     pub locals: Locals,
     pub(crate) components: FxHashMap<CompId, LocalId>,
     pub impure: bool,
+    /// Its annotation asks for events, and it gives no Real: the results change at events only.
+    pub generates_events: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -289,6 +291,9 @@ impl Elaborator {
             outputs.push((Name::new("result"), Type::new(Base::Record(record.clone()), 0)));
         }
         let impure = self.is_impure(class);
+        let is_real = |(_, ty): &(Name, Type)| !matches!(ty.base, Base::Boolean | Base::Integer | Base::Enumeration(_));
+        let generates_events =
+            kind == SignatureKind::Function && !outputs.iter().any(is_real) && asks_for_events(self, class);
         Signature {
             key: self.functions.entries.next_id(),
             name: self.instances.class_name(class),
@@ -302,6 +307,7 @@ impl Elaborator {
             locals,
             components: map,
             impure,
+            generates_events,
         }
     }
 
@@ -407,6 +413,7 @@ impl Elaborator {
             locals: base.locals.clone(),
             components: base.components.clone(),
             impure: base.impure,
+            generates_events: false,
         })
     }
 
@@ -764,14 +771,7 @@ pub(crate) struct InverseText {
 fn inline_annotation(elaborator: &mut Elaborator, class: ClassId) -> Inline {
     let mut inline = Inline::Unstated;
     for (name, modification, _) in function_annotations(elaborator, class) {
-        let value = match modification.as_ref().and_then(|m| m.value.as_ref()) {
-            Some(ast::ModificationValue::Expr(e)) => match e.kind {
-                ast::ExprKind::Boolean(value) => Some(value),
-                _ => None,
-            },
-            _ => None,
-        };
-        match (name.as_str(), value) {
+        match (name.as_str(), truth(modification.as_deref())) {
             ("Inline", Some(true)) => inline = Inline::Early,
             ("Inline", Some(false)) => inline = Inline::Never,
             ("LateInline" | "InlineAfterIndexReduction", Some(true)) => inline = Inline::Late,
@@ -779,6 +779,23 @@ fn inline_annotation(elaborator: &mut Elaborator, class: ClassId) -> Inline {
         }
     }
     inline
+}
+
+/// Whether a function is to make events where its body would make them outside of a function (12.8).
+fn asks_for_events(elaborator: &mut Elaborator, class: ClassId) -> bool {
+    let annotations = function_annotations(elaborator, class);
+    let last = annotations.iter().rev().find(|(name, ..)| *name == "GenerateEvents");
+    last.is_some_and(|(_, modification, _)| truth(modification.as_deref()) == Some(true))
+}
+
+fn truth(modification: Option<&ast::Modification>) -> Option<bool> {
+    match modification?.value.as_ref()? {
+        ast::ModificationValue::Expr(value) => match value.kind {
+            ast::ExprKind::Boolean(value) => Some(value),
+            _ => None,
+        },
+        ast::ModificationValue::Break(_) => None,
+    }
 }
 
 type NamedAnnotation = (Name, Option<Arc<ast::Modification>>, ClassId);

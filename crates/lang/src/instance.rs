@@ -10,6 +10,8 @@ use base::{Diagnostic, IdVec, Name, Span};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
+use crate::instantiate::deselection::Deselection;
+
 use crate::interfaces::ToCheck;
 use crate::library::{DefId, Libraries};
 use crate::modifier::{Binding, Modifier, Redeclare};
@@ -82,8 +84,10 @@ pub struct ClassNode {
     /// One for each extends clause, in order.
     pub bases: Vec<ClassId>,
     pub(crate) simple: Option<Option<Arc<SimpleType>>>,
-    /// Elements and connections removed with `break` in the extends clause.
-    pub broken: Vec<ast::Argument>,
+    /// For a base class, what its extends clause leaves out.
+    pub(crate) deselection: Deselection,
+    /// Names of its text that a derived class deselects without a replacement.
+    pub(crate) without: Vec<ast::Ident>,
 }
 
 /// A class that stands for a predefined type: `type Voltage = Real(unit = "V")`.
@@ -231,6 +235,12 @@ pub struct Instances {
     pub(crate) predefined: FxHashMap<Name, ClassId>,
     /// Classes that are to be compared with their constraining classes when the tree stands.
     pub(crate) redeclarations: Vec<ToCheck>,
+    /// Deselected components whose kind is to be checked when the tree stands, with the place of the deselection.
+    pub(crate) deselected: Vec<(CompId, Span)>,
+    /// Components that a class got more than once, to be compared when the tree stands: what stands for both, and the other.
+    pub(crate) duplicates: Vec<(CompId, CompId)>,
+    /// Final elements of records that have a value as a whole, and these records.
+    pub(crate) final_elements: Vec<(CompId, CompId)>,
     /// Names of elements are also found where they are protected, for text that the program makes.
     pub(crate) ignore_protection: bool,
     /// Inner components that were added because an outer one found none.

@@ -64,6 +64,9 @@ impl Instances {
             if let Some(member) = self.member(class, name) {
                 return Ok(Some(Found::Member(member)));
             }
+            if let Some(diagnostic) = self.deselected_name(class, name) {
+                return Err(diagnostic);
+            }
             if let Some(found) = self.find_import(class, name)? {
                 return Ok(Some(found));
             }
@@ -274,7 +277,12 @@ impl Instances {
             let root = self.root();
             self.member(root, first.ident.name).map(Found::Member)
         } else {
-            self.find(scope, first.ident.name)?
+            self.find(scope, first.ident.name).map_err(|mut diagnostic| {
+                if diagnostic.code == "deselected-used" {
+                    *diagnostic = diagnostic.at(first.ident.span, "used here");
+                }
+                diagnostic
+            })?
         };
         let Some(mut found) = found else {
             if rest.is_empty() && first.ident.name == "time" {

@@ -21,6 +21,9 @@ pub struct Modifier {
     /// Children that the binding as a whole wins over, because they come from further inside: `R r(a = 5)` modified with
     /// `r = other` has the `a` of `other` (7.2.3). Attributes of predefined types stay what they are.
     pub covered: Vec<Name>,
+    /// Children that another argument of the same modification names than the binding, as in `(r = R(), r(y = 2))`: an element
+    /// of a record cannot be given a value by both (7.2.4).
+    pub doubled: Vec<Name>,
     pub span: Option<Span>,
 }
 
@@ -112,6 +115,15 @@ impl Redeclare {
         }
     }
 
+    /// Whether two redeclarations are the same text, or another one of the same words.
+    pub fn is_written_as(&self, other: &Redeclare) -> bool {
+        let words = |declaration: &Declaration| match declaration {
+            Declaration::Class(class) => class.to_string(),
+            Declaration::Component(component) => component.to_string(),
+        };
+        self.span == other.span || words(&self.declaration) == words(&other.declaration)
+    }
+
     /// The same text in the same instance, which several ways of inheritance may bring.
     fn is_at(&self, other: &Redeclare) -> bool {
         self.span == other.span && self.scope == other.scope
@@ -151,6 +163,15 @@ pub fn of_class(modifier: &Arc<Modifier>) -> Arc<Modifier> {
     limited(modifier, 0)
 }
 
+/// The modifiers of a class that is final as an element of another one: itself it cannot be exchanged, but the components
+/// that are declared with it can be modified.
+pub fn of_final_class(modifier: Arc<Modifier>) -> Arc<Modifier> {
+    match modifier.is_final {
+        true => Arc::new(Modifier { is_final: false, ..(*modifier).clone() }),
+        false => modifier,
+    }
+}
+
 /// `above`: how many components lie between the class and the children of the modifier.
 fn limited(modifier: &Arc<Modifier>, above: u16) -> Arc<Modifier> {
     if modifier.children.is_empty() && modifier.redeclare.is_none() {
@@ -179,7 +200,8 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
     if inner.is_empty() && !inner.is_final {
         return outer.clone();
     }
-    if inner.is_final && outer.span != inner.span && (outer.binding.is_some() || outer.redeclare.is_some()) {
+    // All elements of a final element are final, too (7.2.6).
+    if inner.is_final && outer.span != inner.span && !outer.is_empty() {
         report_final(outer, inner, diagnostics);
         return inner.clone();
     }
@@ -189,6 +211,7 @@ pub fn merge(outer: &Arc<Modifier>, inner: &Arc<Modifier>, diagnostics: &mut Vec
         redeclare: None,
         is_final: outer.is_final || inner.is_final,
         covered: covered(outer, inner),
+        doubled: outer.doubled.iter().chain(&inner.doubled).copied().collect(),
         span: outer.span.or(inner.span),
     };
     match (&outer.redeclare, &inner.redeclare) {
@@ -391,8 +414,14 @@ fn add(result: &mut Modifier, name: ast::Ident, child: Modifier, diagnostics: &m
                 }
                 diagnostics.push(diagnostic);
             }
-            let both = merge(known, &Arc::new(child), diagnostics);
-            *known = both;
+            let child = Arc::new(child);
+            let mut both = (*merge(known, &child, diagnostics)).clone();
+            for (whole, part) in [(&**known, &*child), (&*child, &**known)] {
+                if is_whole(whole) {
+                    both.doubled.extend(part.children.iter().map(|(name, _)| *name));
+                }
+            }
+            *known = Arc::new(both);
         }
         None => result.children.push((name.name, Arc::new(child))),
     }

@@ -118,6 +118,7 @@ fn add_component(elaborator: &mut Elaborator, parts: &mut Found, component: Comp
     }
     crate::restrictions::check_type(&mut elaborator.instances, component);
     crate::restrictions::check_prefixes(&mut elaborator.instances, component);
+    elaborator.instances.check_record_element(component);
     crate::restrictions::check_protected(&mut elaborator.instances, component);
     let own = match elaborator.sizes(component) {
         Ok(own) => own,

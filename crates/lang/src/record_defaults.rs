@@ -53,7 +53,10 @@ impl Typer<'_> {
     fn own_default(&mut self, component: CompId, ty: &Type) -> Option<Expr> {
         let binding = self.elaborator.instances.component(component).modifier.binding.clone()?;
         let text = binding.expr.as_ref()?;
-        let value = self.in_scope(binding.scope, |typer| typer.expr(text));
+        let value = self.in_scope(binding.scope, |typer| match (&ty.base, &text.kind) {
+            (Base::Function(_), ast::ExprKind::Ref(reference)) => typer.reference_or_function(reference),
+            _ => typer.expr(text),
+        });
         if value.ty.is_unknown() {
             return Some(value);
         }

@@ -151,7 +151,7 @@ impl Collector<'_> {
     fn equation(&mut self, frame: &Frame, equation: &ast::Equation, path: PathId) -> Outcome<()> {
         match &equation.kind {
             ast::EquationKind::Connect(left, right) => {
-                if !self.is_broken(frame.class, left, right) {
+                if !self.elaborator.instances.is_deselected(frame.class, left, right) {
                     self.connect(frame, left, right, path, equation.span)?;
                 }
             }
@@ -188,25 +188,6 @@ impl Collector<'_> {
             ast::EquationKind::Equal(..) => {}
         }
         Ok(())
-    }
-
-    /// Removed with `break connect(…)` by a class that inherits this one.
-    fn is_broken(&self, class: ClassId, left: &ast::ComponentRef, right: &ast::ComponentRef) -> bool {
-        let instances = &self.elaborator.instances;
-        let mut current = Some(class);
-        while let Some(class) = current {
-            let node = instances.class(class);
-            for argument in &node.broken {
-                if let ast::Argument::BreakConnect(a, b, _) = argument
-                    && ((same_reference(a, left) && same_reference(b, right))
-                        || (same_reference(a, right) && same_reference(b, left)))
-                {
-                    return true;
-                }
-            }
-            current = node.derived;
-        }
-        false
     }
 
     fn loop_over(
@@ -684,22 +665,6 @@ fn quick_integer(expr: &ast::Expr, iterators: &[Iteration], end: usize) -> Optio
         }
         _ => None,
     }
-}
-
-/// Whether the text of two references is the same, subscripts by their places of use aside.
-fn same_reference(a: &ast::ComponentRef, b: &ast::ComponentRef) -> bool {
-    a.parts.len() == b.parts.len()
-        && a.parts.iter().zip(&b.parts).all(|(a, b)| {
-            a.ident.name == b.ident.name
-                && a.subscripts.len() == b.subscripts.len()
-                && a.subscripts.iter().zip(&b.subscripts).all(|(a, b)| match (a, b) {
-                    (ast::Subscript::All(_), ast::Subscript::All(_)) => true,
-                    (ast::Subscript::Expr(a), ast::Subscript::Expr(b)) => {
-                        quick_integer(a, &[], 0).is_some_and(|a| Some(a) == quick_integer(b, &[], 0))
-                    }
-                    _ => false,
-                })
-        })
 }
 
 /// Whether a connect equation or a statement about connection graphs or state machines stands in it.

@@ -668,7 +668,7 @@ impl ConnectionEquationBuilder<'_> {
         if size > 0 {
             let frame = Frame { class: top, indices: Indices::new() };
             self.elaborator.instances.ignore_protection = true;
-            self.elaborator.expand_equations(&frame, &[equation], connection.path, false);
+            self.elaborator.expand_equations(&frame, &[equation], &Default::default(), connection.path, false);
             self.elaborator.instances.ignore_protection = false;
         }
         Ok(())

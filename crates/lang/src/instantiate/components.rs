@@ -23,7 +23,7 @@ impl Instances {
     pub(super) fn add_component(&mut self, id: ClassId, declared: &Arc<ast::Component>) {
         let name = declared.name.name;
         if let Some(known @ Member::Component(own)) = self.inherited_twice(id, name) {
-            self.check_same_component(id, own, declared);
+            self.note_duplicate(id, own, declared);
             self.insert(id, name, known);
             return;
         }
@@ -36,7 +36,12 @@ impl Instances {
         self.insert(id, name, Member::Component(component));
     }
 
-    fn component_node(&mut self, id: ClassId, declared: &Arc<ast::Component>, outer: &Arc<Modifier>) -> ComponentNode {
+    pub(super) fn component_node(
+        &mut self,
+        id: ClassId,
+        declared: &Arc<ast::Component>,
+        outer: &Arc<Modifier>,
+    ) -> ComponentNode {
         let diagnostics = &mut self.diagnostics;
         let mut own = match &declared.modification {
             Some(modification) => {
@@ -225,6 +230,45 @@ impl Instances {
             }
         }
         modifier.binding.is_some()
+    }
+
+    /// An element of a record with a value as a whole cannot have a value of its own from the same modification (7.2.4).
+    /// Final ones are noted: the value as a whole must leave them as they are (7.2.6).
+    pub(crate) fn check_record_element(&mut self, id: CompId) {
+        if self.components[id].modifier.binding.is_none() {
+            return;
+        }
+        let Some(mut whole) = self.record_above(id) else { return };
+        let mut path = vec![self.components[id].name];
+        while let Some(BindingSource::Field(above)) = self.binding(whole) {
+            path.push(self.components[whole].name);
+            whole = above;
+        }
+        let mut modifier = &self.components[whole].modifier;
+        let value = modifier.binding.as_ref().map(|binding| binding.span);
+        let (mut is_covered, mut is_doubled, mut is_final) = (false, false, false);
+        for &name in path.iter().rev() {
+            is_covered |= modifier.covered.contains(&name);
+            is_doubled |= modifier.doubled.contains(&name);
+            match modifier.child(name) {
+                Some(child) => modifier = child,
+                None => return,
+            }
+            is_final |= modifier.is_final;
+        }
+        let Some(own) = modifier.binding.as_ref().filter(|binding| binding.expr.is_some()) else { return };
+        if is_covered && is_final {
+            self.final_elements.push((id, whole));
+        }
+        if !is_doubled {
+            return;
+        }
+        let message = format!("`{}` is modified twice, by itself and by the value of its record", self.path(id));
+        let mut diagnostic = Diagnostic::error("duplicate-modifier", message).at(own.span, "its own value");
+        if let Some(span) = value {
+            diagnostic = diagnostic.at(span, "the value of the record as a whole");
+        }
+        self.report(Box::new(diagnostic.specification("7.2.4")));
     }
 
     /// The component of which this one is an element, if it has a value as a whole.

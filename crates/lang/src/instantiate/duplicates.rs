@@ -1,4 +1,4 @@
-//! Elements that a class gets more than once (specification 5.6.4, 7.1.1): inherited on several ways they are one, if they are
+//! Elements that a class gets more than once (specification 5.6.4, 7.1): inherited on several ways they are one, if they are
 //! declared in the same words.
 
 use std::sync::Arc;
@@ -6,19 +6,23 @@ use std::sync::Arc;
 use base::{Diagnostic, Name};
 use syntax::ast;
 
-use crate::instance::{ClassId, ClassMemberId, CompId, Instances, Member};
+use crate::instance::{ClassId, ClassMemberId, CompId, ComponentNode, Instances, Member};
 use crate::library::DefId;
+use crate::modifier::{Modifier, merge};
 
 impl Instances {
     /// The element of that name which an inheriting class already has, when `id` is a base class: an element that is
     /// inherited twice is one.
     pub(super) fn inherited_twice(&self, id: ClassId, name: Name) -> Option<Member> {
-        let mut current = self.classes[id].derived;
-        while let Some(class) = current {
+        let mut below = id;
+        while let Some(class) = self.classes[below].derived {
+            if self.classes[below].deselection.has_component(name) {
+                return None;
+            }
             if let Some(&member) = self.classes[class].members.get(&name) {
                 return Some(member);
             }
-            current = self.classes[class].derived;
+            below = class;
         }
         None
     }
@@ -36,38 +40,80 @@ impl Instances {
         true
     }
 
-    pub(super) fn check_same_class(&mut self, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
+    pub(super) fn check_same_class(&mut self, own: ClassMemberId, class: &Arc<ast::ClassDef>, modifier: &Modifier) {
         let (one, first) = self.declaration_text(Member::Class(own));
-        let words = self.class_words(class);
-        if one.is_some_and(|one| one != words) {
+        let known = &self.members[own];
+        let is_same = one.is_none_or(|one| one == self.class_words(class))
+            && known.protected == class.prefixes.protected
+            && is_same_modifier(&known.modifier, modifier);
+        if !is_same {
             self.report_different(first, Some(class.name.span));
         }
     }
 
-    pub(super) fn check_same_component(&mut self, id: ClassId, own: CompId, declared: &Arc<ast::Component>) {
-        let node = &self.components[own];
-        let (known, scope) = (node.declaration.clone(), node.type_scope);
-        if node.original.is_none() && !self.is_same_component((&known, scope), (declared, id)) {
-            self.report_different(Some(known.name.span), Some(declared.name.span));
+    /// Notes that a base class declares a component that the class already has. With the modifiers of both ways of
+    /// inheritance the two must be the same; compared when the tree stands, for their types must be known.
+    pub(super) fn note_duplicate(&mut self, id: ClassId, own: CompId, declared: &Arc<ast::Component>) {
+        let outer = self.modifier_of_duplicate(id, own, declared.name.name);
+        // What is wrong with the modifiers was reported where they were applied.
+        let said = std::mem::take(&mut self.diagnostics);
+        let node = self.component_node(id, declared, &outer);
+        self.diagnostics = said;
+        let duplicate = self.components.push(node);
+        self.duplicates.push((own, duplicate));
+    }
+
+    /// What is said about an element of the base class `id` that the class has already: also what was said to a derived
+    /// class, where it went to the element that stands for both.
+    fn modifier_of_duplicate(&mut self, id: ClassId, own: CompId, name: Name) -> Arc<Modifier> {
+        let mut modifiers = vec![id];
+        let mut current = id;
+        while let Some(class) = self.classes[current].derived {
+            modifiers.push(class);
+            current = class;
+        }
+        let declared_in = self.components[own].declared_in;
+        let end = modifiers.iter().position(|&class| class == declared_in).unwrap_or(0);
+        let mut said = Vec::new();
+        let mut result: Arc<Modifier> = Arc::default();
+        for class in modifiers.into_iter().take(end + 1) {
+            if let Some(outer) = self.classes[class].modifier.child(name) {
+                result = merge(outer, &result, &mut said);
+            }
+        }
+        result
+    }
+
+    /// Two elements of one name that a class gets from several sides must be the same (7.1).
+    pub(super) fn check_same(&mut self, one: Member, other: Member) {
+        match (one, other) {
+            (Member::Component(one), Member::Component(other)) => self.duplicates.push((one, other)),
+            (Member::Class(_), Member::Class(_)) => {
+                let ((one, first), (other, second)) = (self.declaration_text(one), self.declaration_text(other));
+                if let (Some(one), Some(other)) = (one, other)
+                    && one != other
+                {
+                    self.report_different(first, second);
+                }
+            }
+            _ => {
+                let (first, second) = (self.declaration_text(one).1, self.declaration_text(other).1);
+                self.report_different(first, second);
+            }
         }
     }
 
-    /// Two elements of one name that a class gets from several sides must be the same (7.1.1).
-    pub(super) fn check_same(&mut self, one: Member, other: Member) {
-        if let (Member::Component(one), Member::Component(other)) = (one, other) {
-            let node = |id: CompId| (self.components[id].declaration.clone(), self.components[id].type_scope);
-            let ((first, first_scope), (second, second_scope)) = (node(one), node(other));
-            if !self.is_same_component((&first, first_scope), (&second, second_scope)) {
-                self.report_different(Some(first.name.span), Some(second.name.span));
+    /// Compares the components that were found more than once.
+    pub(crate) fn check_duplicates(&mut self) {
+        for (one, other) in std::mem::take(&mut self.duplicates) {
+            if !self.is_same_component(one, other) {
+                // Of one declaration that is inherited twice the modifiers are different.
+                let place = |id: CompId| match self.span(one) == self.span(other) {
+                    true => self.components[id].modifier.span,
+                    false => Some(self.span(id)),
+                };
+                self.report_different(place(one), place(other));
             }
-            return;
-        }
-        let ((Some(one), first), (Some(other), second)) = (self.declaration_text(one), self.declaration_text(other))
-        else {
-            return;
-        };
-        if one != other {
-            self.report_different(first, second);
         }
     }
 
@@ -76,7 +122,7 @@ impl Instances {
         for span in [first, second].into_iter().flatten() {
             diagnostic = diagnostic.at(span, "declared here");
         }
-        self.report(Box::new(diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1.1")));
+        self.report(Box::new(diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")));
     }
 
     fn words(&self, span: base::Span) -> String {
@@ -97,23 +143,24 @@ impl Instances {
         }
     }
 
-    /// Whether two declarations have the same type and value; other attributes are not compared. A type may have several
-    /// names.
-    fn is_same_component(
-        &mut self,
-        (one, scope): (&ast::Component, ClassId),
-        (other, other_scope): (&ast::Component, ClassId),
-    ) -> bool {
-        if self.value_words(one) != self.value_words(other) {
+    /// Whether two declarations with their modifiers mean the same. A type may have several names; `final` and `replaceable`
+    /// say nothing about what the component is.
+    fn is_same_component(&mut self, one: CompId, other: CompId) -> bool {
+        let (a, b) = (&self.components[one], &self.components[other]);
+        let prefixes = |node: &ComponentNode| (node.prefixes.protected, node.prefixes.inner, node.prefixes.outer);
+        let is_same = prefixes(a) == prefixes(b)
+            && a.declaration.type_prefixes == b.declaration.type_prefixes
+            && is_same_list(&a.declaration.subscripts, &b.declaration.subscripts)
+            && is_same_text(a.condition.as_ref(), b.condition.as_ref())
+            && is_same_modifier(&a.modifier, &b.modifier);
+        if !is_same {
             return false;
         }
-        if self.words(one.type_name.span) == self.words(other.type_name.span) {
-            return true;
-        }
-        let types = (self.lookup_type(scope, &one.type_name), self.lookup_type(other_scope, &other.type_name));
-        match types {
+        let (one, other) =
+            ((a.type_scope, a.declaration.type_name.clone()), (b.type_scope, b.declaration.type_name.clone()));
+        match (self.lookup_type(one.0, &one.1), self.lookup_type(other.0, &other.1)) {
             (Ok(one), Ok(other)) => self.plain_definition(one) == self.plain_definition(other),
-            _ => false,
+            _ => one.1.to_string() == other.1.to_string(),
         }
     }
 
@@ -137,14 +184,6 @@ impl Instances {
         }
     }
 
-    fn value_words(&self, declaration: &ast::Component) -> String {
-        let value = declaration.modification.as_ref().and_then(|modification| modification.value.as_ref());
-        match value {
-            Some(ast::ModificationValue::Expr(value)) => self.words(value.span),
-            _ => String::new(),
-        }
-    }
-
     /// The words of a declaration, and where it is.
     fn declaration_text(&self, member: Member) -> (Option<String>, Option<base::Span>) {
         match member {
@@ -155,4 +194,40 @@ impl Instances {
             },
         }
     }
+}
+
+/// Whether two modifiers say the same, in the same words. In which order they say it, and whether others may change it, does
+/// not count.
+fn is_same_modifier(a: &Modifier, b: &Modifier) -> bool {
+    let is_same_binding = match (&a.binding, &b.binding) {
+        (Some(a), Some(b)) => a.span == b.span || is_same_text(a.expr.as_ref(), b.expr.as_ref()),
+        (None, None) => true,
+        (Some(one), None) | (None, Some(one)) => one.expr.is_none(),
+    };
+    let is_same_redeclaration = match (&a.redeclare, &b.redeclare) {
+        (Some(a), Some(b)) => a.is_written_as(b),
+        (None, None) => true,
+        _ => false,
+    };
+    is_same_binding && is_same_redeclaration && is_said_by(a, b) && is_said_by(b, a)
+}
+
+/// Whether what `a` says about its elements is what `b` says about them.
+fn is_said_by(a: &Modifier, b: &Modifier) -> bool {
+    let nothing = Modifier::default();
+    a.children.iter().all(|(name, child)| {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || is_same_modifier(child, b.child(*name).map_or(&nothing, |b| b)))
+    })
+}
+
+fn is_same_text<T: ToString>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.to_string() == b.to_string(),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn is_same_list(a: &[ast::Subscript], b: &[ast::Subscript]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_string() == b.to_string())
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use base::{Diagnostic, Name};
+use base::Diagnostic;
 use rustc_hash::FxHashSet;
 use syntax::ast;
 
+use super::deselection::Deselection;
 use crate::instance::{ClassId, Instances, Member};
 use crate::modifier::{self, Declaration, Modifier, Spread, merge};
 use crate::restrictions::may_extend;
@@ -160,7 +161,7 @@ impl Instances {
         let (def, scope) = (self.classes[found].def, self.classes[found].scope);
         self.classes[id].bases.iter().copied().find(|&base| {
             let node = &self.classes[base];
-            node.def == def && node.scope == scope && node.modifier.is_empty() && node.broken.is_empty()
+            node.def == def && node.scope == scope && node.modifier.is_empty() && node.deselection.is_empty()
         })
     }
 
@@ -178,40 +179,28 @@ impl Instances {
         modification: Option<&Arc<ast::ClassModification>>,
         outer: Arc<Modifier>,
     ) -> ClassId {
-        let mut modifier = Arc::new(Modifier { binding: None, redeclare: None, ..(*outer).clone() });
-        let mut broken = Vec::new();
+        let (mut clause, mut deselection) = (Modifier::default(), Deselection::default());
         if let Some(modification) = modification {
-            let below = modifier::from_class_modification(modification, scope, Spread::CLASS, &mut self.diagnostics);
-            modifier = merge(&modifier, &Arc::new(below), &mut self.diagnostics);
-            broken = modification
-                .arguments
-                .iter()
-                .filter(|argument| matches!(argument, ast::Argument::BreakElement(_) | ast::Argument::BreakConnect(..)))
-                .cloned()
-                .collect();
+            clause = modifier::from_class_modification(modification, scope, Spread::CLASS, &mut self.diagnostics);
+            deselection = Deselection::new(modification);
         }
+        let outer = self.without_deselected(&deselection, &outer, &mut clause);
+        let modifier = merge(&outer, &Arc::new(clause), &mut self.diagnostics);
         let owner = self.classes[id].owner;
         let base = self.copy_class(found, owner, modifier);
         self.classes[base].instance = self.classes[id].instance;
         self.classes[base].derived = Some(id);
-        self.classes[base].broken = broken;
+        self.classes[base].deselection = deselection;
         self.classes[id].bases.push(base);
         self.expand(base);
+        self.check_deselection(base);
         self.take_members(id, base);
         base
     }
 
     fn take_members(&mut self, id: ClassId, base: ClassId) {
-        let removed: Vec<Name> = self.classes[base]
-            .broken
-            .iter()
-            .filter_map(|argument| match argument {
-                ast::Argument::BreakElement(name) => Some(name.name),
-                _ => None,
-            })
-            .collect();
         for name in self.classes[base].order.clone() {
-            if removed.contains(&name) {
+            if self.classes[base].deselection.has_component(name) {
                 continue;
             }
             let Some(&member) = self.classes[base].members.get(&name) else { continue };

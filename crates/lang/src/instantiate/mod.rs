@@ -6,6 +6,7 @@
 
 mod added;
 mod components;
+pub(crate) mod deselection;
 mod duplicates;
 mod extends;
 mod redeclaration;
@@ -17,6 +18,7 @@ use base::{Diagnostic, IdVec, Name};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
+use self::deselection::Deselection;
 use crate::instance::{
     Builtin, ClassId, ClassMember, ClassMemberId, ClassNode, CompId, Expansion, Instances, Member, MemberNode, Outcome,
 };
@@ -37,6 +39,9 @@ impl Instances {
             predefined: FxHashMap::default(),
             implicit_inner: FxHashMap::default(),
             redeclarations: Vec::new(),
+            deselected: Vec::new(),
+            duplicates: Vec::new(),
+            final_elements: Vec::new(),
             ignore_protection: false,
         };
         instances.new_class(Libraries::ROOT, None, None, Arc::default());
@@ -82,7 +87,8 @@ impl Instances {
             bases: Vec::new(),
             simple: None,
             derived: None,
-            broken: Vec::new(),
+            deselection: Deselection::default(),
+            without: Vec::new(),
         })
     }
 
@@ -174,6 +180,7 @@ impl Instances {
             }
         }
         self.classes[id].order.extend(own);
+        self.replace_deselected(id);
         self.check_redeclared(id, composition);
     }
 
@@ -229,7 +236,7 @@ impl Instances {
         if let Some(known @ Member::Class(own)) = self.inherited_twice(id, name) {
             let is_extension = self.members[own].declaration.as_ref().is_some_and(|class| is_extension(class));
             if !is_extension {
-                self.check_same_class(own, class);
+                self.check_same_class(own, class, &outer);
                 self.insert(id, name, known);
                 return;
             }
@@ -302,6 +309,9 @@ impl Instances {
                 }
                 _ => below,
             };
+            if declaration.prefixes.is_final && !outer.is_empty() {
+                self.report_final_class(&outer, &declaration);
+            }
             let modifier = merge(&outer, &below, &mut self.diagnostics);
             let made = self.instantiate_class(&declaration, declared_in, modifier)?;
             if let Some(under) = self.members[member].under {
@@ -341,6 +351,16 @@ impl Instances {
         self.redeclared_class(member, &redeclare, outer, below)
     }
 
+    fn report_final_class(&mut self, modifier: &Modifier, declaration: &ast::ClassDef) {
+        let message = format!("the final class `{}` is modified", declaration.name.name);
+        let mut diagnostic = Diagnostic::error("final-modified", message);
+        if let Some(span) = modifier.span {
+            diagnostic = diagnostic.at(span, "modified here");
+        }
+        diagnostic = diagnostic.at(declaration.name.span, "final here").specification("7.2.6");
+        self.report(Box::new(diagnostic));
+    }
+
     /// The declaration of a class, read from its file if it was not yet.
     fn read_declaration(&mut self, member: ClassMemberId) -> Outcome<Arc<ast::ClassDef>> {
         let ClassMember { name, declared_in, declaration, .. } = &self.members[member];
@@ -367,6 +387,7 @@ impl Instances {
         scope: ClassId,
         modifier: Arc<Modifier>,
     ) -> Outcome<ClassId> {
+        let modifier = modifier::of_final_class(modifier);
         // A plain other name for a class is that class, so that functions of media are made once.
         if let ast::ClassBody::Short { base, prefixes, subscripts, modification } = &class.body
             && modification.as_ref().is_none_or(|modification| modification.arguments.is_empty())

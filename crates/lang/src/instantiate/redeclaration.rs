@@ -220,6 +220,7 @@ impl Instances {
             self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
             return Ok(made);
         }
+        let modifier = modifier::of_final_class(modifier);
         let parent = self.classes[class_scope].def;
         let def = self.libraries.definition_of(class, parent);
         let id = self.new_class(def, Some(class_scope), None, modifier);

@@ -153,7 +153,7 @@ impl Typer<'_> {
     }
 
     /// An argument that is a name: a value, or a function where a function is wanted.
-    fn reference_or_function(&mut self, reference: &ast::ComponentRef) -> Expr {
+    pub(crate) fn reference_or_function(&mut self, reference: &ast::ComponentRef) -> Expr {
         let class = match self.value_or_class(reference) {
             ValueOrClass::Value(value) => return value,
             ValueOrClass::Class(class) => class,
@@ -348,6 +348,8 @@ impl Typer<'_> {
                 self.note_impure_call(signature.name, span);
             }
             highest(&values).max(Variability::Parameter)
+        } else if signature.generates_events && values.iter().all(may_make_events) {
+            highest(&values).min(Variability::Discrete)
         } else {
             highest(&values)
         };
@@ -757,4 +759,9 @@ pub fn boolean(value: bool, span: Span) -> Expr {
 pub fn plain_call(key: FunctionKey, ty: Type, arguments: Vec<Expr>, span: Span) -> Expr {
     let variability = highest(&arguments);
     Expr { kind: Kind::Call(key, arguments), ty, variability, span }
+}
+
+/// Whether an argument of a function with `GenerateEvents = true` leaves its result one that changes at events only (3.8.4).
+fn may_make_events(argument: &Expr) -> bool {
+    matches!(argument.ty.base, Base::Real) || argument.variability <= Variability::Discrete
 }

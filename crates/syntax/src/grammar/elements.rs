@@ -4,7 +4,7 @@ use base::Diagnostic;
 
 use super::classes::{CLASS_KEYWORDS, class_definition, misspelled_class_definition};
 use super::expressions::{expression, subscripts, type_specifier};
-use super::modifications::{annotation, class_modification, description, modification};
+use super::modifications::{annotation, class_modification, description, inheritance_modification, modification};
 use crate::kind::SyntaxKind::{self, *};
 use crate::parser::{Mark, Parser};
 
@@ -160,7 +160,7 @@ fn extends_clause(p: &mut Parser) {
     p.bump();
     type_specifier(p, "the name of a class");
     if p.at(LeftParen) {
-        class_modification(p);
+        inheritance_modification(p);
     }
     if p.at(String) {
         let diagnostic = Diagnostic::error("unexpected-token", "an extends clause has no description")

@@ -28,14 +28,23 @@ pub(super) fn modification(p: &mut Parser) {
 
 /// `( arguments )`, also the arguments of an annotation.
 pub(super) fn class_modification(p: &mut Parser) {
+    arguments(p, false);
+}
+
+/// `( arguments )` of an extends clause, among them deselections such as `break x`.
+pub(super) fn inheritance_modification(p: &mut Parser) {
+    arguments(p, true);
+}
+
+fn arguments(p: &mut Parser, deselects: bool) {
     p.nested(|p| {
         let mark = p.open();
         let open = p.position();
         p.bump();
         if !p.at(RightParen) {
-            argument(p);
+            argument(p, deselects);
             while p.eat(Comma) {
-                argument(p);
+                argument(p, deselects);
             }
         }
         p.expect_closing(RightParen, open, "`,` or ");
@@ -43,11 +52,21 @@ pub(super) fn class_modification(p: &mut Parser) {
     });
 }
 
-fn argument(p: &mut Parser) {
+fn argument(p: &mut Parser, deselects: bool) {
     match p.current() {
         RedeclareKw | ReplaceableKw => redeclaration(p),
         EachKw | FinalKw if has_replaceable(p) => redeclaration(p),
-        BreakKw => break_modification(p),
+        BreakKw => {
+            if !deselects {
+                let diagnostic =
+                    Diagnostic::error("misplaced-break", "elements can only be deselected in an extends clause")
+                        .at(p.current_span(), "not directly in an extends clause")
+                        .hint("extend the class with `extends M(break x)`")
+                        .specification("7.4");
+                p.report(diagnostic);
+            }
+            break_modification(p);
+        }
         _ => element_modification(p),
     }
 }
