@@ -40,12 +40,15 @@ impl Instances {
         true
     }
 
-    pub(super) fn check_same_class(&mut self, own: ClassMemberId, class: &Arc<ast::ClassDef>, modifier: &Modifier) {
+    /// A base class declares a class that the class already has: with the modifiers of both ways of inheritance the two must
+    /// be the same.
+    pub(super) fn check_same_class(&mut self, id: ClassId, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
+        let modifier = self.modifier_of_duplicate(id, self.members[own].declared_in, class.name.name);
         let (one, first) = self.declaration_text(Member::Class(own));
         let known = &self.members[own];
         let is_same = one.is_none_or(|one| one == self.class_words(class))
             && known.protected == class.prefixes.protected
-            && is_same_modifier(&known.modifier, modifier);
+            && is_same_modifier(&known.modifier, &modifier);
         if !is_same {
             self.report_different(first, Some(class.name.span));
         }
@@ -54,7 +57,7 @@ impl Instances {
     /// Notes that a base class declares a component that the class already has. With the modifiers of both ways of
     /// inheritance the two must be the same; compared when the tree stands, for their types must be known.
     pub(super) fn note_duplicate(&mut self, id: ClassId, own: CompId, declared: &Arc<ast::Component>) {
-        let outer = self.modifier_of_duplicate(id, own, declared.name.name);
+        let outer = self.modifier_of_duplicate(id, self.components[own].declared_in, declared.name.name);
         // What is wrong with the modifiers was reported where they were applied.
         let said = std::mem::take(&mut self.diagnostics);
         let node = self.component_node(id, declared, &outer);
@@ -65,14 +68,13 @@ impl Instances {
 
     /// What is said about an element of the base class `id` that the class has already: also what was said to a derived
     /// class, where it went to the element that stands for both.
-    fn modifier_of_duplicate(&mut self, id: ClassId, own: CompId, name: Name) -> Arc<Modifier> {
+    fn modifier_of_duplicate(&self, id: ClassId, declared_in: ClassId, name: Name) -> Arc<Modifier> {
         let mut modifiers = vec![id];
         let mut current = id;
         while let Some(class) = self.classes[current].derived {
             modifiers.push(class);
             current = class;
         }
-        let declared_in = self.components[own].declared_in;
         let end = modifiers.iter().position(|&class| class == declared_in).unwrap_or(0);
         let mut said = Vec::new();
         let mut result: Arc<Modifier> = Arc::default();

@@ -236,7 +236,7 @@ impl Instances {
         if let Some(known @ Member::Class(own)) = self.inherited_twice(id, name) {
             let is_extension = self.members[own].declaration.as_ref().is_some_and(|class| is_extension(class));
             if !is_extension {
-                self.check_same_class(own, class, &outer);
+                self.check_same_class(id, own, class);
                 self.insert(id, name, known);
                 return;
             }
