@@ -118,10 +118,29 @@ impl Redeclare {
     /// Whether two redeclarations are the same text, or another one of the same words.
     pub fn is_written_as(&self, other: &Redeclare) -> bool {
         let words = |declaration: &Declaration| match declaration {
-            Declaration::Class(class) => class.to_string(),
+            Declaration::Class(class) => match &class.body {
+                ast::ClassBody::Short { base, modification, .. } => {
+                    format!("{base}{}", modification.as_ref().map(ToString::to_string).unwrap_or_default())
+                }
+                _ => class.to_string(),
+            },
             Declaration::Component(component) => component.to_string(),
         };
-        self.span == other.span || words(&self.declaration) == words(&other.declaration)
+        self.span == other.span
+            || self.hands_over()
+            || other.hands_over()
+            || words(&self.declaration) == words(&other.declaration)
+    }
+
+    /// `redeclare package Medium = Medium`: a class is handed over under its own name.
+    pub fn hands_over(&self) -> bool {
+        let Declaration::Class(class) = &self.declaration else { return false };
+        match &class.body {
+            ast::ClassBody::Short { base, modification: None, .. } => {
+                matches!(base.parts.as_slice(), [only] if only.name == class.name.name)
+            }
+            _ => false,
+        }
     }
 
     /// The same text in the same instance, which several ways of inheritance may bring.

@@ -209,7 +209,8 @@ fn is_same_modifier(a: &Modifier, b: &Modifier) -> bool {
     let is_same_redeclaration = match (&a.redeclare, &b.redeclare) {
         (Some(a), Some(b)) => a.is_written_as(b),
         (None, None) => true,
-        _ => false,
+        // `redeclare package Medium = Medium` hands over what the class has on the other way, too.
+        (Some(one), None) | (None, Some(one)) => one.hands_over(),
     };
     is_same_binding && is_same_redeclaration && is_said_by(a, b) && is_said_by(b, a)
 }

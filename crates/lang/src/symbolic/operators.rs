@@ -6,7 +6,7 @@ use dae::{Builtin, ExprId, Node, VarId, Variability};
 
 use super::{Events, Expander, Mode, Sizes, Symbolic, sizes_text};
 use crate::flat::Indices;
-use crate::instance::{CompId, Outcome};
+use crate::instance::{CompId, ComponentType, Outcome};
 use crate::typed::{Base, Expr, FunctionKey, Operator};
 
 /// Operators whose value has the sizes of their argument.
@@ -59,8 +59,7 @@ impl Expander<'_> {
                 return Ok(Symbolic::Scalar(self.exprs().int(count)));
             }
             Operator::IsRoot | Operator::Rooted => {
-                let (component, indices) = self.one_element(&arguments[0])?;
-                let key = (component, indices);
+                let key = self.graph_node(&arguments[0])?;
                 let connected = &self.elaborator.connected;
                 let holds = match operator {
                     Operator::IsRoot => connected.roots.contains(&key),
@@ -207,6 +206,16 @@ impl Expander<'_> {
         let (component, sizes, mut all) = self.elements_of(expr)?;
         match (sizes.is_empty(), all.pop()) {
             (true, Some(indices)) => Ok((component, indices)),
+            _ => Err(self.wrong_sizes(expr.span, "a single component is needed here")),
+        }
+    }
+
+    /// A node of the graph of connections: a record, or an array of an overdetermined type, which its first element stands for.
+    fn graph_node(&mut self, expr: &Expr) -> Outcome<(CompId, Indices)> {
+        let (component, sizes, mut all) = self.elements_of(expr)?;
+        let is_type = matches!(self.elaborator.instances.component_type(component), Ok(ComponentType::Builtin { .. }));
+        match all.first_mut() {
+            Some(indices) if sizes.is_empty() || is_type => Ok((component, std::mem::take(indices))),
             _ => Err(self.wrong_sizes(expr.span, "a single component is needed here")),
         }
     }
