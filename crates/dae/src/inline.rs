@@ -386,7 +386,11 @@ impl Domain for Expressions<'_> {
         match (function, arguments) {
             (ArrayFunction::Integer, [x]) if x.scalar_kind() == Some(Kind::Real) => {
                 let x = self.id(x)?;
-                let id = self.exprs.builtin(Builtin::Floor, &[x]);
+                // What is rounded already is not rounded again: the outer step would rest on its own edge.
+                let id = match self.exprs.node(x) {
+                    Node::Builtin(Builtin::Floor | Builtin::Ceil, _) => x,
+                    _ => self.exprs.builtin(Builtin::Floor, &[x]),
+                };
                 self.made(id, Kind::Integer)
             }
             (ArrayFunction::Integer, [x]) if x.scalar_kind() != Some(Kind::Boolean) => {
