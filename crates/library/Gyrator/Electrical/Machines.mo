@@ -1,0 +1,102 @@
+within Gyrator.Electrical;
+package Machines "From electrical to mechanical power and back"
+
+  model EMF "Electromotive force: voltage by speed, torque by current"
+    extends Bases.TwoPin;
+    parameter Units.MachineConstant k = 1 "Torque by current, and voltage by angular velocity";
+    Interfaces.Flange flange "Shaft" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
+    Units.AngularVelocity w "Angular velocity of the shaft";
+  equation
+    w = der(flange.phi);
+    u = k*w;
+    flange.tau = -k*i;
+    annotation(Icon(graphics = {Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+        Line(points = {{-90, 0}, {-50, 0}}, color = {0, 0, 255}),
+        Line(points = {{50, 0}, {90, 0}}, color = {0, 0, 255}),
+        Rectangle(extent = {{-8, -50}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+        Text(extent = {{-150, -110}, {150, -140}}, textString = "k = %k")}),
+      Documentation(info = "<html>
+<p><i>u</i> = <i>k &omega;</i>, &nbsp; <i>&tau;</i> = &minus;<i>k i</i>. Electrical power <i>u i</i> becomes mechanical power without loss.</p>
+</html>"));
+  end EMF;
+
+  model SeriesEMF "Electromotive force whose field the same current makes"
+    extends Bases.TwoPin;
+    parameter Units.Inductance M = 1 "Mutual inductance of field and rotating armature";
+    Interfaces.Flange flange "Shaft" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
+    Units.AngularVelocity w "Angular velocity of the shaft";
+    Units.FluxLinkage flux "Flux that the field gives to the armature";
+  equation
+    w = der(flange.phi);
+    flux = M*i;
+    u = flux*w;
+    flange.tau = -flux*i;
+    annotation(Icon(graphics = {Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 0, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid),
+        Line(points = {{-90, 0}, {-50, 0}}, color = {0, 0, 255}),
+        Line(points = {{50, 0}, {90, 0}}, color = {0, 0, 255}),
+        Rectangle(extent = {{-8, -50}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+        Rectangle(extent = {{-30, 80}, {30, 60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
+        Text(extent = {{-150, -110}, {150, -140}}, textString = "M = %M")}),
+      Documentation(info = "<html>
+<p><i>&psi;</i> = <i>M i</i>, &nbsp; <i>u</i> = <i>&psi; &omega;</i>, &nbsp; <i>&tau;</i> = &minus;<i>&psi; i</i> = &minus;<i>M i</i>&sup2;: the torque does not change its sign with the current.</p>
+</html>"));
+  end SeriesEMF;
+
+  partial model Machine "Two pins and a shaft"
+    Interfaces.Pin p "Positive pin" annotation(Placement(transformation(extent = {{-110, 50}, {-90, 70}})));
+    Interfaces.Pin n "Negative pin" annotation(Placement(transformation(extent = {{-110, -70}, {-90, -50}})));
+    Interfaces.Flange flange "Shaft" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
+        Rectangle(extent = {{-60, 60}, {60, -60}}, lineColor = {0, 0, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
+        Rectangle(extent = {{60, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
+        Line(points = {{-90, 60}, {-60, 40}}, color = {0, 0, 255}),
+        Line(points = {{-90, -60}, {-60, -40}}, color = {0, 0, 255})}));
+  end Machine;
+
+  model PermanentMagnetMachine "DC machine with permanent magnets"
+    extends Machine;
+    parameter Units.Resistance R = 1 "Resistance of the armature";
+    parameter Units.Inductance L = 1e-3 "Inductance of the armature";
+    parameter Units.MachineConstant k = 0.1 "Torque by current";
+    parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
+    Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
+    Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
+    EMF emf(k = k) annotation(Placement(transformation(origin = {20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+    Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
+  equation
+    connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
+    connect(resistor.n, inductor.p) annotation(Line(points = {{-40, 60}, {-20, 60}}, color = {0, 0, 255}));
+    connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
+    connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));
+    connect(rotor.b, flange) annotation(Line(points = {{70, 0}, {100, 0}}, color = {100, 100, 100}));
+    connect(emf.flange, rotor.a) annotation(Line(points = {{10, -6.12323e-16}, {4, -6.12323e-16}, {4, 0}, {50, 0}}, color = {100, 100, 100}));
+    annotation(Icon(graphics = {Text(extent = {{-60, 30}, {60, -30}}, textString = "DC")}),
+      Documentation(info = "<html>
+<p>Resistance and inductance of the armature, the electromotive force and the inertia of the rotor:</p>
+<p><i>L</i> d<i>i</i>/d<i>t</i> + <i>R i</i> + <i>k &omega;</i> = <i>u</i>, &nbsp; <i>J</i> d<i>&omega;</i>/d<i>t</i> = <i>k i</i> + <i>&tau;</i>.</p>
+</html>"));
+  end PermanentMagnetMachine;
+
+  model SeriesMachine "DC machine whose field winding is in series with the armature"
+    extends Machine;
+    parameter Units.Resistance R = 1 "Resistance of armature and field";
+    parameter Units.Inductance L = 1e-3 "Inductance of armature and field";
+    parameter Units.Inductance M = 0.05 "Mutual inductance of field and rotating armature";
+    parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
+    Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
+    Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
+    SeriesEMF emf(M = M) annotation(Placement(transformation(origin = {20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+    Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
+  equation
+    connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
+    connect(resistor.n, inductor.p) annotation(Line(points = {{-40, 60}, {-20, 60}}, color = {0, 0, 255}));
+    connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
+    connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));
+    connect(rotor.b, flange) annotation(Line(points = {{70, 0}, {100, 0}}, color = {100, 100, 100}));
+    connect(emf.flange, rotor.a) annotation(Line(points = {{10, -6.12323e-16}, {4, -6.12323e-16}, {4, 0}, {50, 0}}, color = {100, 100, 100}));
+    annotation(Icon(graphics = {Text(extent = {{-60, 30}, {60, -30}}, textString = "DC series")}),
+      Documentation(info = "<html>
+<p><i>L</i> d<i>i</i>/d<i>t</i> + <i>R i</i> + <i>M i &omega;</i> = <i>u</i>, &nbsp; <i>J</i> d<i>&omega;</i>/d<i>t</i> = <i>M i</i>&sup2; + <i>&tau;</i>. It has a large torque at rest and drives trains.</p>
+</html>"));
+  end SeriesMachine;
+end Machines;

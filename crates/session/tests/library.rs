@@ -1,0 +1,101 @@
+//! The components of the library that comes with the program. Each file of the folder `library` is a package of models, a domain
+//! each. A model has components around it and says what must hold all along its run: `balance` (power over all connectors minus what
+//! is stored and lost) and `error` (the distance from a closed form) stay below `tolerance`, which is 1e-5 if not declared.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use lang::MemoryFiles;
+use results::{MemorySink, Trajectories};
+use session::{Ending, EventLog, Request, Session, Settings};
+
+const TOLERANCE: f64 = 1e-5;
+
+/// Runs all models of a package and compares what each says of itself.
+#[track_caller]
+fn check(text: &str) {
+    let package = text.strip_prefix("package ").unwrap().split_whitespace().next().unwrap();
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text)));
+    let models: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("  model ")?.split_whitespace().next()).collect();
+    assert!(!models.is_empty());
+    let wrong: Vec<String> = models.iter().filter_map(|model| distance(&mut session, package, model).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The error names what was too far from zero, and when.
+fn distance(session: &mut Session, package: &str, model: &str) -> Result<(), String> {
+    let result = run(session, &format!("{package}.{model}"))?;
+    let tolerance = result.last("tolerance").unwrap_or(TOLERANCE);
+    let judged: Vec<&str> = result.names().filter(|name| is_judged(name)).collect();
+    if judged.is_empty() {
+        return Err(format!("{model}: nothing says what must come out"));
+    }
+    for name in judged {
+        let values = &result.get(name).unwrap().values;
+        for row in (0..values.len()).filter(|&row| !is_event(&result.time, row)) {
+            if values[row].is_nan() || values[row].abs() > tolerance {
+                return Err(format!("{model}: `{name}` is {} at {}", values[row], result.time[row]));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_judged(name: &str) -> bool {
+    let name = name.split('[').next().unwrap();
+    name == "balance" || name == "error"
+}
+
+/// At an event closed forms have one limit and the run has two.
+fn is_event(time: &[f64], row: usize) -> bool {
+    row > 0 && time[row - 1] == time[row] || time.get(row + 1) == Some(&time[row])
+}
+
+fn run(session: &mut Session, model: &str) -> Result<Trajectories, String> {
+    let request =
+        Request { target: "case.mo".to_owned(), model: Some(model.to_owned()), no_unit_check: true, ..Request::default() };
+    session.diagnostics.clear();
+    let settings = Settings { tolerance: Some(1e-8), intervals: Some(211), ..Settings::default() };
+    let result = session.flatten(&request).and_then(|flat| {
+        let options = settings.resolve(&flat.experiment).unwrap();
+        let program = session.structure(flat).and_then(|schedule| session.compile(schedule))?;
+        let mut sink = MemorySink::default();
+        let keep = |name: &str| is_judged(name) || name == "tolerance";
+        let outcome =
+            session.simulate(&program, &options, &keep, &mut sink, &mut EventLog::none(), &mut |_: f64| true)?;
+        Ok((outcome.ending, sink.trajectories))
+    });
+    let said = || session.diagnostics.iter().map(|said| said.render(session.sources())).collect::<String>();
+    match result {
+        Ok((Ending::Complete, trajectories)) if session.diagnostics.is_empty() => Ok(trajectories),
+        Ok((ending, _)) => Err(format!("{model}: {ending:?}\n{}", said())),
+        Err(failed) => Err(format!("{model}: {failed:?}\n{}", said())),
+    }
+}
+
+#[test]
+fn electrical() {
+    check(include_str!("library/electrical.mo"));
+}
+
+#[test]
+fn rotational() {
+    check(include_str!("library/rotational.mo"));
+}
+
+#[test]
+fn heat() {
+    check(include_str!("library/heat.mo"));
+}
+
+/// All classes of the library, each alone, with nothing to say about any of them.
+#[test]
+fn every_class_can_be_checked() {
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", "package Empty end Empty;")));
+    let transform = transform::Options { strict: true, ..transform::Options::default() };
+    let request = Request { target: "Gyrator".to_owned(), transform, ..Request::default() };
+    assert!(session.check(&request).is_ok());
+    let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
+    assert!(said.is_empty(), "{said}");
+}
