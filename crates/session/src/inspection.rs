@@ -49,9 +49,10 @@ pub enum Verdict {
 }
 
 /// What a class that is no model by itself may lack, because its use will give it.
-const LEFT_TO_USE: [&str; 7] = [
+const LEFT_TO_USE: [&str; 8] = [
     "assertion",
     "derivative-of-input",
+    "implicit-inner",
     "missing-inner",
     "no-value",
     "partial-class",

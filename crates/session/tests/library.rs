@@ -53,8 +53,12 @@ fn is_event(time: &[f64], row: usize) -> bool {
 }
 
 fn run(session: &mut Session, model: &str) -> Result<Trajectories, String> {
-    let request =
-        Request { target: "case.mo".to_owned(), model: Some(model.to_owned()), no_unit_check: true, ..Request::default() };
+    let request = Request {
+        target: "case.mo".to_owned(),
+        model: Some(model.to_owned()),
+        no_unit_check: true,
+        ..Request::default()
+    };
     session.diagnostics.clear();
     let settings = Settings { tolerance: Some(1e-8), intervals: Some(211), ..Settings::default() };
     let result = session.flatten(&request).and_then(|flat| {
@@ -75,6 +79,11 @@ fn run(session: &mut Session, model: &str) -> Result<Trajectories, String> {
 }
 
 #[test]
+fn blocks() {
+    check(include_str!("library/blocks.mo"));
+}
+
+#[test]
 fn electrical() {
     check(include_str!("library/electrical.mo"));
 }
@@ -85,8 +94,33 @@ fn rotational() {
 }
 
 #[test]
+fn translational() {
+    check(include_str!("library/translational.mo"));
+}
+
+#[test]
 fn heat() {
     check(include_str!("library/heat.mo"));
+}
+
+#[test]
+fn hydraulic() {
+    check(include_str!("library/hydraulic.mo"));
+}
+
+#[test]
+fn fluid() {
+    check(include_str!("library/fluid.mo"));
+}
+
+#[test]
+fn chemical() {
+    check(include_str!("library/chemical.mo"));
+}
+
+#[test]
+fn mechanics3d() {
+    check(include_str!("library/mechanics3d.mo"));
 }
 
 /// All classes of the library, each alone, with nothing to say about any of them.

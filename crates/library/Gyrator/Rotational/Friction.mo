@@ -22,20 +22,25 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     constant Integer Free = 2;
   protected
     constant Units.Inertia unitInertia = 1;
+    Boolean isForward "Whether the speed is positive, where that decides";
+    Boolean isBackward "Whether the speed is negative, where that decides";
   equation
     alpha = der(w);
-    startForward = pre(mode) == Stuck and (sa > peak*tauForward or pre(startForward) and sa > tauForward);
-    startBackward = pre(mode) == Stuck and (sa < peak*tauBackward or pre(startBackward) and sa < tauBackward);
-    forward = pre(mode) == Forward or pre(mode) == Free and w > 0 or startForward;
-    backward = pre(mode) == Backward or pre(mode) == Free and w < 0 or startBackward;
+    startForward = pre(mode) == Stuck and (if pre(mode) == Stuck then sa - (if pre(startForward) then 1 else peak)*tauForward else 0) > 0;
+    startBackward = pre(mode) == Stuck and (if pre(mode) == Stuck then sa - (if pre(startBackward) then 1 else peak)*tauBackward else 0) < 0;
+    isForward = (if not free and (pre(mode) == Forward or pre(mode) == Free or startForward) then w else 0) > 0;
+    isBackward = (if not free and (pre(mode) == Backward or pre(mode) == Free or startBackward) then w else 0) < 0;
+    forward = not free and (pre(mode) == Forward or startForward or isForward);
+    backward = not free and (pre(mode) == Backward or startBackward or isBackward);
     unitInertia*alpha = if free then sa else if forward then sa - tauForward else if backward then sa - tauBackward else 0;
     tau = if free then 0 else if forward or backward then tauSlide else sa;
-    mode = if free then Free else if forward and w > 0 then Forward else if backward and w < 0 then Backward else Stuck;
+    mode = if free then Free else if isForward then Forward else if isBackward then Backward else Stuck;
     annotation(Documentation(info = "<html>
 <p>At standstill the speed does not say whether a component sticks. The acceleration and the torque do: along the curve parameter
 <i>s<sub>a</sub></i> the torque is <i>s<sub>a</sub></i> while it sticks and the acceleration is zero; beyond the largest static torque the acceleration is
 <i>s<sub>a</sub></i> &minus; <i>&tau;</i><sub>forward</sub>. Then the automaton waits until the speed really is positive, and the component slides.</p>
 <p>While it sticks, d<i>&omega;</i>/d<i>t</i> = 0 holds in place of <i>&omega;</i> = 0, so the speed stays a state in every mode.</p>
+<p>Speed and torque are compared only in the modes in which the comparison decides, so that rounding errors around zero make no events in the others.</p>
 </html>"));
   end Automaton;
 
@@ -131,6 +136,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
 
   model Freewheel "Lets a turn faster than b, but not slower"
     extends Bases.Slipping;
+    parameter Real yielding(min = 0) = 1e-6 "How much it yields while it is locked";
     Units.AngularAcceleration alpha "Relative angular acceleration";
     Units.Torque sa "Curve parameter at standstill: the torque, or the acceleration";
     Boolean starts(start = false, fixed = true) "Begins to turn";
@@ -140,18 +146,19 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     constant Units.Inertia unitInertia = 1;
   equation
     alpha = der(w);
-    starts = not pre(free) and sa > 0;
-    turns = pre(free) and w > 0 or starts;
-    unitInertia*alpha = if turns then sa else 0;
+    starts = not pre(free) and (if pre(free) then 0 else sa) > 0;
+    free = (if pre(free) or starts then w else 0) > 0;
+    turns = free or starts;
+    unitInertia*alpha = if turns then sa else yielding*sa;
     tau = if turns then 0 else sa;
-    free = turns and w > 0;
     annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {-40, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{40, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Ellipse(extent = {{-40, 40}, {40, -40}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Polygon(points = {{-20, 30}, {20, 0}, {-20, -30}}, lineColor = {0, 0, 0}, fillColor = {0, 0, 0}, fillPattern = FillPattern.Solid),
         Line(points = {{20, 30}, {20, -30}}, color = {0, 0, 0})}),
       Documentation(info = "<html>
-<p>While <i>&omega;</i> &gt; 0 there is no torque. At <i>&omega;</i> = 0 it locks with <i>&tau;</i> &le; 0, until the torque changes its sign.</p>
+<p>While <i>&omega;</i> &gt; 0 there is no torque. At <i>&omega;</i> = 0 it locks with <i>&tau;</i> &le; 0, until the torque changes its sign. Locked it yields a
+very little, so that the torque is known also where a brake holds the same shaft: then the brake carries it.</p>
 </html>"));
   end Freewheel;
 end Friction;
