@@ -123,6 +123,11 @@ fn mechanics3d() {
     check(include_str!("library/mechanics3d.mo"));
 }
 
+#[test]
+fn examples() {
+    check(include_str!("library/examples.mo"));
+}
+
 /// All classes of the library, each alone, with nothing to say about any of them.
 #[test]
 fn every_class_can_be_checked() {

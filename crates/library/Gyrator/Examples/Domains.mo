@@ -11,7 +11,11 @@ package Domains "Small models of the other domains, and one of many domains at o
     Hydraulic.Volume volume(V = 1e-3, p(start = 1e6, fixed = true)) annotation(Placement(transformation(extent = {{0, 30}, {20, 50}})));
     Hydraulic.Cylinder cylinder(A1 = 1e-3, A2 = 6e-4) annotation(Placement(transformation(extent = {{30, 30}, {50, 50}})));
     Translational.Basic.Weight load(m = 100, s(start = 0, fixed = true), v(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{70, 30}, {90, 50}})));
+    Translational.Basic.Damper guide(d = 2000) "Friction of the guide" annotation(Placement(transformation(extent = {{70, 65}, {90, 85}})));
+    Translational.Basic.Wall wall annotation(Placement(transformation(extent = {{30, 65}, {50, 85}})));
   equation
+    connect(wall.flange, guide.a) annotation(Line(points = {{50, 75}, {70, 75}}, color = {0, 127, 0}));
+    connect(guide.b, load.b) annotation(Line(points = {{90, 75}, {90, 40}}, color = {0, 127, 0}));
     connect(drive.flange, pump.flange) annotation(Line(points = {{-60, -50}, {-60, -10}}, color = {100, 100, 100}));
     connect(tank.port, pump.a) annotation(Line(points = {{-90, -20}, {-90, 0}, {-70, 0}}, color = {0, 127, 255}));
     connect(pump.b, leak.a) annotation(Line(points = {{-50, 0}, {-44, 0}, {-44, 20}, {-76, 20}, {-76, 40}, {-70, 40}}, color = {0, 127, 255}));
