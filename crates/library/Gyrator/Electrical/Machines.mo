@@ -61,7 +61,7 @@ package Machines "From electrical to mechanical power and back"
     parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
     Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
     Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
-    EMF emf(k = k) annotation(Placement(transformation(origin = {20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+    EMF emf(k = k) annotation(Placement(transformation(origin = {20, 0}, extent = {{10, -10}, {-10, 10}}, rotation = 90)));
     Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
   equation
     connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
@@ -69,7 +69,7 @@ package Machines "From electrical to mechanical power and back"
     connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
     connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));
     connect(rotor.b, flange) annotation(Line(points = {{70, 0}, {100, 0}}, color = {100, 100, 100}));
-    connect(emf.flange, rotor.a) annotation(Line(points = {{10, -6.12323e-16}, {4, -6.12323e-16}, {4, 0}, {50, 0}}, color = {100, 100, 100}));
+    connect(emf.flange, rotor.a) annotation(Line(points = {{30, -6.12323e-16}, {50, 0}}, color = {100, 100, 100}));
     annotation(Icon(graphics = {Text(extent = {{-60, 30}, {60, -30}}, textString = "DC")}),
       Documentation(info = "<html>
 <p>Resistance and inductance of the armature, the electromotive force and the inertia of the rotor:</p>
@@ -85,7 +85,7 @@ package Machines "From electrical to mechanical power and back"
     parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
     Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
     Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
-    SeriesEMF emf(M = M) annotation(Placement(transformation(origin = {20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+    SeriesEMF emf(M = M) annotation(Placement(transformation(origin = {20, 0}, extent = {{10, -10}, {-10, 10}}, rotation = 90)));
     Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
   equation
     connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
@@ -93,7 +93,7 @@ package Machines "From electrical to mechanical power and back"
     connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
     connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));
     connect(rotor.b, flange) annotation(Line(points = {{70, 0}, {100, 0}}, color = {100, 100, 100}));
-    connect(emf.flange, rotor.a) annotation(Line(points = {{10, -6.12323e-16}, {4, -6.12323e-16}, {4, 0}, {50, 0}}, color = {100, 100, 100}));
+    connect(emf.flange, rotor.a) annotation(Line(points = {{30, -6.12323e-16}, {50, 0}}, color = {100, 100, 100}));
     annotation(Icon(graphics = {Text(extent = {{-60, 30}, {60, -30}}, textString = "DC series")}),
       Documentation(info = "<html>
 <p><i>L</i> d<i>i</i>/d<i>t</i> + <i>R i</i> + <i>M i &omega;</i> = <i>u</i>, &nbsp; <i>J</i> d<i>&omega;</i>/d<i>t</i> = <i>M i</i>&sup2; + <i>&tau;</i>. It has a large torque at rest and drives trains.</p>

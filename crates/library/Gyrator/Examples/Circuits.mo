@@ -85,13 +85,13 @@ package Circuits "Circuits with ideal switches"
     T2.fire = mod(time - delay1 - period/2, period) < period/4;
     T3.fire = T2.fire;
     connect(source.p, T1.p) annotation(Line(points = {{-80, 10}, {-80, 40}, {-30, 40}}, color = {0, 0, 255}));
-    connect(source.n, T2.p) annotation(Line(points = {{-80, -10}, {-80, 0}, {-30, 0}}, color = {0, 0, 255}));
+    connect(source.n, T2.p) annotation(Line(points = {{-80, -10}, {-80, -16}, {-36, -16}, {-36, 0}, {-30, 0}}, color = {0, 0, 255}));
     connect(T1.n, choke.p) annotation(Line(points = {{-10, 40}, {10, 40}}, color = {0, 0, 255}));
     connect(T2.n, choke.p) annotation(Line(points = {{-10, 0}, {0, 0}, {0, 40}, {10, 40}}, color = {0, 0, 255}));
     connect(choke.n, machine.p) annotation(Line(points = {{30, 40}, {35, 40}, {35, 6}, {40, 6}}, color = {0, 0, 255}));
     connect(machine.n, T3.p) annotation(Line(points = {{40, -6}, {0, -6}, {0, -40}, {-40, -40}}, color = {0, 0, 255}));
     connect(machine.n, T4.p) annotation(Line(points = {{40, -6}, {0, -6}, {0, -70}, {-40, -70}}, color = {0, 0, 255}));
-    connect(T3.n, source.p) annotation(Line(points = {{-60, -40}, {-80, -40}, {-80, 10}}, color = {0, 0, 255}));
+    connect(T3.n, source.p) annotation(Line(points = {{-60, -40}, {-66, -40}, {-66, 16}, {-80, 16}, {-80, 10}}, color = {0, 0, 255}));
     connect(T4.n, source.n) annotation(Line(points = {{-60, -70}, {-80, -70}, {-80, -10}}, color = {0, 0, 255}));
     connect(source.n, ground.p) annotation(Line(points = {{-80, -10}, {-80, -80}}, color = {0, 0, 255}));
     connect(machine.flange, load.a) annotation(Line(points = {{60, 0}, {70, 0}}, color = {100, 100, 100}));
@@ -114,9 +114,9 @@ package Circuits "Circuits with ideal switches"
   equation
     connect(battery.p, gto.p) annotation(Line(points = {{-70, 10}, {-70, 40}, {-40, 40}}, color = {0, 0, 255}));
     connect(gto.n, machine.p) annotation(Line(points = {{-20, 40}, {5, 40}, {5, 6}, {30, 6}}, color = {0, 0, 255}));
-    connect(freewheeling.n, machine.p) annotation(Line(points = {{6.12323e-16, 10}, {6.12323e-16, 6}, {30, 6}}, color = {0, 0, 255}));
-    connect(freewheeling.p, machine.n) annotation(Line(points = {{-6.12323e-16, -10}, {-6.12323e-16, -6}, {30, -6}}, color = {0, 0, 255}));
-    connect(machine.n, battery.n) annotation(Line(points = {{30, -6}, {-70, -6}, {-70, -10}}, color = {0, 0, 255}));
+    connect(freewheeling.n, machine.p) annotation(Line(points = {{6.12323e-16, 10}, {6.12323e-16, 16}, {24, 16}, {24, 6}, {30, 6}}, color = {0, 0, 255}));
+    connect(freewheeling.p, machine.n) annotation(Line(points = {{-6.12323e-16, -10}, {-6.12323e-16, -16}, {24, -16}, {24, -6}, {30, -6}}, color = {0, 0, 255}));
+    connect(machine.n, battery.n) annotation(Line(points = {{30, -6}, {24, -6}, {24, -16}, {-70, -16}, {-70, -10}}, color = {0, 0, 255}));
     connect(battery.n, ground.p) annotation(Line(points = {{-70, -10}, {-70, -50}}, color = {0, 0, 255}));
     connect(pulses.y, gto.fire) annotation(Line(points = {{-49, 80}, {-24, 80}, {-24, 51}}, color = {255, 0, 255}));
     connect(machine.flange, load.a) annotation(Line(points = {{50, 0}, {60, 0}}, color = {100, 100, 100}));

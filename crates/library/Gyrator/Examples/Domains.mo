@@ -19,7 +19,7 @@ package Domains "Small models of the other domains, and one of many domains at o
     connect(drive.flange, pump.flange) annotation(Line(points = {{-60, -50}, {-60, -10}}, color = {100, 100, 100}));
     connect(tank.port, pump.a) annotation(Line(points = {{-90, -20}, {-90, 0}, {-70, 0}}, color = {0, 127, 255}));
     connect(pump.b, leak.a) annotation(Line(points = {{-50, 0}, {-44, 0}, {-44, 20}, {-76, 20}, {-76, 40}, {-70, 40}}, color = {0, 127, 255}));
-    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-90, 40}, {-90, -20}}, color = {0, 127, 255}));
+    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-44, 40}, {-44, -14}, {-90, -14}, {-90, -20}}, color = {0, 127, 255}));
     connect(pump.b, check1.a) annotation(Line(points = {{-50, 0}, {-30, 0}}, color = {0, 127, 255}));
     connect(check1.b, volume.port) annotation(Line(points = {{-10, 0}, {10, 0}, {10, 30}}, color = {0, 127, 255}));
     connect(volume.port, cylinder.a) annotation(Line(points = {{10, 30}, {34, 30}}, color = {0, 127, 255}));
@@ -112,7 +112,7 @@ package Domains "Small models of the other domains, and one of many domains at o
 
   model AllConnectors "Power flows through connectors of all domains: from electricity over mechanics and hydraulics to heat"
     Electrical.Sources.ConstantVoltage battery(V = 24) annotation(Placement(transformation(origin = {-80, 40}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
-    Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-90, -10}, {-70, 10}})));
+    Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-105, -30}, {-85, -10}})));
     Electrical.Machines.PermanentMagnetMachine motor(R = 1, L = 0.01, k = 0.2, J = 0.01) annotation(Placement(transformation(extent = {{-55, 30}, {-35, 50}})));
     Rotational.Speed.FromAngle joint annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
     Rotational.Speed.Inertia fan(J = 0.02) annotation(Placement(transformation(extent = {{10, 50}, {30, 70}})));
@@ -123,37 +123,37 @@ package Domains "Small models of the other domains, and one of many domains at o
     Hydraulic.Tank tank annotation(Placement(transformation(extent = {{-50, -30}, {-30, -10}})));
     Hydraulic.LaminarResistance pipe(G = 1e-10) annotation(Placement(transformation(extent = {{15, 10}, {35, 30}})));
     Hydraulic.Tank tank2 annotation(Placement(transformation(extent = {{40, -10}, {60, 10}})));
-    Electrical.Basic.HeatingResistor heater(R = 50, alpha = 0.001) annotation(Placement(transformation(extent = {{-70, -50}, {-50, -30}})));
+    Electrical.Basic.HeatingResistor heater(R = 50, alpha = 0.001) annotation(Placement(transformation(origin = {-60, -40}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
     Heat.Entropy.FromHeat entropy annotation(Placement(transformation(extent = {{-40, -80}, {-20, -60}})));
     Heat.Entropy.Conductor wall(G = 0.2) annotation(Placement(transformation(extent = {{-10, -80}, {10, -60}})));
     Heat.Entropy.Capacity body(C = 10, T(start = 300, fixed = true)) annotation(Placement(transformation(extent = {{20, -60}, {40, -40}})));
-    Heat.Entropy.FromHeat entropy2 annotation(Placement(transformation(origin = {60, -70}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
-    Heat.FixedTemperature ambient annotation(Placement(transformation(origin = {90, -70}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
+    Heat.Entropy.FromHeat entropy2 annotation(Placement(transformation(origin = {75, -90}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
+    Heat.FixedTemperature ambient annotation(Placement(transformation(origin = {95, -65}, extent = {{-10, -10}, {10, 10}}, rotation = 180)));
     Heat.Entropy.Conductor toAmbient(G = 0.1) annotation(Placement(transformation(extent = {{35, -100}, {55, -80}})));
     Units.Power supplied = -battery.u*battery.i "Power of the battery";
     Units.Power taken "Power that leaves as heat and work, and that is stored";
   equation
     taken = motor.resistor.loss + motor.inductor.u*motor.inductor.i + 0.01*motor.rotor.w*motor.rotor.alpha + 0.02*fan.w*der(fan.w) + air.loss + pipe.loss + heater.u*heater.i;
-    connect(battery.p, motor.p) annotation(Line(points = {{-80, 50}, {-80, 46}, {-55, 46}}, color = {0, 0, 255}));
-    connect(battery.n, motor.n) annotation(Line(points = {{-80, 30}, {-80, 34}, {-55, 34}}, color = {0, 0, 255}));
-    connect(battery.n, ground.p) annotation(Line(points = {{-80, 30}, {-80, 10}}, color = {0, 0, 255}));
-    connect(battery.p, heater.p) annotation(Line(points = {{-80, 50}, {-80, -40}, {-70, -40}}, color = {0, 0, 255}));
-    connect(heater.n, battery.n) annotation(Line(points = {{-50, -40}, {-80, -40}, {-80, 30}}, color = {0, 0, 255}));
+    connect(battery.p, motor.p) annotation(Line(points = {{-80, 50}, {-80, 56}, {-61, 56}, {-61, 46}, {-55, 46}}, color = {0, 0, 255}));
+    connect(battery.n, motor.n) annotation(Line(points = {{-80, 30}, {-80, 24}, {-61, 24}, {-61, 34}, {-55, 34}}, color = {0, 0, 255}));
+    connect(battery.n, ground.p) annotation(Line(points = {{-80, 30}, {-80, 10}, {-95, 10}, {-95, -10}}, color = {0, 0, 255}));
+    connect(battery.p, heater.p) annotation(Line(points = {{-80, 50}, {-80, 56}, {-44, 56}, {-44, -40}, {-50, -40}}, color = {0, 0, 255}));
+    connect(heater.n, battery.n) annotation(Line(points = {{-70, -40}, {-80, -40}, {-80, 30}}, color = {0, 0, 255}));
     connect(motor.flange, joint.a) annotation(Line(points = {{-35, 40}, {-27.5, 40}, {-27.5, 60}, {-20, 60}}, color = {100, 100, 100}));
     connect(joint.b, fan.a) annotation(Line(points = {{0, 60}, {10, 60}}, color = {100, 100, 100}));
     connect(fan.b, air.a) annotation(Line(points = {{30, 60}, {40, 60}}, color = {100, 100, 100}));
     connect(air.b, joint2.b) annotation(Line(points = {{60, 60}, {65, 60}}, color = {100, 100, 100}));
     connect(joint2.a, housing.flange) annotation(Line(points = {{85, 60}, {95, 60}, {95, 50}}, color = {100, 100, 100}));
-    connect(motor.flange, pump.flange) annotation(Line(points = {{-35, 40}, {-10, 40}, {-10, 10}}, color = {100, 100, 100}));
+    connect(motor.flange, pump.flange) annotation(Line(points = {{-35, 40}, {-29, 40}, {-29, 4}, {-10, 4}, {-10, 10}}, color = {100, 100, 100}));
     connect(tank.port, pump.a) annotation(Line(points = {{-40, -10}, {-40, 20}, {-20, 20}}, color = {0, 127, 255}));
     connect(pump.b, pipe.a) annotation(Line(points = {{0, 20}, {15, 20}}, color = {0, 127, 255}));
     connect(pipe.b, tank2.port) annotation(Line(points = {{35, 20}, {50, 20}, {50, 10}}, color = {0, 127, 255}));
-    connect(heater.heat, entropy.a) annotation(Line(points = {{-60, -50}, {-60, -70}, {-40, -70}}, color = {191, 0, 0}));
+    connect(heater.heat, entropy.a) annotation(Line(points = {{-60, -30}, {-60, -24}, {-46, -24}, {-46, -70}, {-40, -70}}, color = {191, 0, 0}));
     connect(entropy.b, wall.a) annotation(Line(points = {{-20, -70}, {-10, -70}}, color = {191, 0, 0}));
     connect(wall.b, body.port) annotation(Line(points = {{10, -70}, {30, -70}, {30, -60}}, color = {191, 0, 0}));
     connect(body.port, toAmbient.a) annotation(Line(points = {{30, -60}, {30, -90}, {35, -90}}, color = {191, 0, 0}));
-    connect(toAmbient.b, entropy2.b) annotation(Line(points = {{55, -90}, {61, -90}, {61, -80}, {44, -80}, {44, -70}, {50, -70}}, color = {191, 0, 0}));
-    connect(entropy2.a, ambient.port) annotation(Line(points = {{70, -70}, {80, -70}}, color = {191, 0, 0}));
+    connect(toAmbient.b, entropy2.b) annotation(Line(points = {{55, -90}, {65, -90}}, color = {191, 0, 0}));
+    connect(entropy2.a, ambient.port) annotation(Line(points = {{85, -90}, {85, -65}}, color = {191, 0, 0}));
   initial equation
     motor.inductor.i = 0;
     motor.rotor.w = 0;

@@ -6,7 +6,7 @@ model HeatedMotor "The motor with a winding that warms up"
   Heat.Capacity mass(C = 20, T(start = 293.15, fixed = true)) annotation(Placement(transformation(extent = {{-30, 70}, {-10, 90}})));
 equation
   connect(ambient.port, cooling.a) annotation(Line(points = {{-80, 90}, {-80, 75}}, color = {191, 0, 0}));
-  connect(cooling.b, R.heat) annotation(Line(points = {{-60, 75}, {-40, 75}, {-40, 30}}, color = {191, 0, 0}));
+  connect(cooling.b, R.heat) annotation(Line(points = {{-60, 75}, {-54, 75}, {-54, 24}, {-40, 24}, {-40, 30}}, color = {191, 0, 0}));
   connect(mass.port, R.heat) annotation(Line(points = {{-20, 70}, {-20, 24}, {-40, 24}, {-40, 30}}, color = {191, 0, 0}));
   annotation(Documentation(info = "<html>
 <p>The resistor is exchanged, and what takes its heat is added by inheritance.</p>

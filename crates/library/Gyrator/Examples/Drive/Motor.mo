@@ -7,7 +7,7 @@ model Motor "DC motor with sensors for the controller"
   replaceable Electrical.Basic.Resistor R(R = 0.5) constrainedby Electrical.Bases.TwoPin "Winding" annotation(Placement(transformation(extent = {{-50, 30}, {-30, 50}})));
   Electrical.Basic.Inductor L(L = 0.05, i(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{-20, 30}, {0, 50}})));
   Electrical.Sensors.Ammeter ammeter annotation(Placement(transformation(extent = {{10, 30}, {30, 50}})));
-  Electrical.Machines.EMF emf(k = 1) annotation(Placement(transformation(origin = {40, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
+  Electrical.Machines.EMF emf(k = 1) annotation(Placement(transformation(origin = {40, 0}, extent = {{10, -10}, {-10, 10}}, rotation = 90)));
   Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-80, -60}, {-60, -40}})));
   Rotational.Basic.Inertia inertia(J = 0.001) annotation(Placement(transformation(extent = {{60, -10}, {80, 10}})));
   Rotational.Sensors.SpeedSensor speed annotation(Placement(transformation(origin = {60, -30}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -20,9 +20,9 @@ equation
   connect(ammeter.n, emf.p) annotation(Line(points = {{30, 40}, {40, 40}, {40, 10}}, color = {0, 0, 255}));
   connect(emf.n, supply.n) annotation(Line(points = {{40, -10}, {-70, -10}}, color = {0, 0, 255}));
   connect(supply.n, ground.p) annotation(Line(points = {{-70, -10}, {-70, -40}}, color = {0, 0, 255}));
-  connect(emf.flange, inertia.a) annotation(Line(points = {{30, -6.12323e-16}, {24, -6.12323e-16}, {24, 0}, {60, 0}}, color = {100, 100, 100}));
+  connect(emf.flange, inertia.a) annotation(Line(points = {{50, -6.12323e-16}, {60, 0}}, color = {100, 100, 100}));
   connect(inertia.b, flange) annotation(Line(points = {{80, 0}, {100, 0}}, color = {100, 100, 100}));
-  connect(inertia.b, speed.flange) annotation(Line(points = {{80, 0}, {60, 0}, {60, -20}}, color = {100, 100, 100}));
+  connect(inertia.b, speed.flange) annotation(Line(points = {{80, 0}, {86, 0}, {86, -14}, {60, -14}, {60, -20}}, color = {100, 100, 100}));
   connect(inertia.b, angle.flange) annotation(Line(points = {{80, 0}, {85, 0}, {85, -20}}, color = {100, 100, 100}));
   connect(ammeter.y, y[1]) annotation(Line(points = {{20, 29}, {20, -40.5}, {0, -40.5}, {0, -110}}, color = {0, 0, 127}));
   connect(speed.y, y[2]) annotation(Line(points = {{60, -41}, {60, -75.5}, {0, -75.5}, {0, -110}}, color = {0, 0, 127}));

@@ -17,7 +17,7 @@ equation
   connect(driver.throttle, engine.throttle) annotation(Line(points = {{-59, 66}, {-53, 66}, {-53, 33}, {-87, 33}, {-87, 0}, {-81, 0}}, color = {0, 0, 127}));
   connect(driver.gear, shifter.gear) annotation(Line(points = {{-59, 60}, {-30.5, 60}, {-30.5, 50}, {-2, 50}}, color = {255, 127, 0}));
   connect(driver.brake, brake.f) annotation(Line(points = {{-59, 54}, {120, 54}, {120, 11}}, color = {0, 0, 127}));
-  connect(shifter.f, gearbox.f) annotation(Line(points = {{21, 50}, {10, 50}, {10, 11}}, color = {0, 0, 127}));
+  connect(shifter.f, gearbox.f) annotation(Line(points = {{21, 50}, {27, 50}, {27, 17}, {10, 17}, {10, 11}}, color = {0, 0, 127}));
   connect(engine.flange, converter.a) annotation(Line(points = {{-60, 0}, {-40, 0}}, color = {100, 100, 100}));
   connect(converter.b, gearbox.a) annotation(Line(points = {{-20, 0}, {0, 0}}, color = {100, 100, 100}));
   connect(gearbox.b, axleDrive.a) annotation(Line(points = {{20, 0}, {30, 0}}, color = {100, 100, 100}));
