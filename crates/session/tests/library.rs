@@ -128,13 +128,43 @@ fn examples() {
     check(include_str!("library/examples.mo"));
 }
 
-/// All classes of the library, each alone, with nothing to say about any of them.
+/// What a class says when it is checked alone.
+fn said_of(class: &str, strict: bool, left_to_use: &[&str]) -> String {
+    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", "package Empty end Empty;")));
+    let transform = transform::Options { strict, ..transform::Options::default() };
+    let request = Request { target: class.to_owned(), transform, ..Request::default() };
+    let outcome = session.check(&request);
+    let said = session.diagnostics.iter().filter(|said| !left_to_use.contains(&said.code));
+    let said: String = said.map(|said| said.render(session.sources())).collect();
+    if outcome.is_err() { format!("{class} is wrong\n{said}") } else { said }
+}
+
+/// All classes of the library, each alone. The world and the clock that a component or a state asks for come with its use.
 #[test]
 fn every_class_can_be_checked() {
-    let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", "package Empty end Empty;")));
-    let transform = transform::Options { strict: true, ..transform::Options::default() };
-    let request = Request { target: "Gyrator".to_owned(), transform, ..Request::default() };
-    assert!(session.check(&request).is_ok());
-    let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
-    assert!(said.is_empty(), "{said}");
+    assert_eq!(said_of("Gyrator", false, &["implicit-inner", "default-clock"]), "");
+}
+
+#[test]
+fn a_component_that_asks_for_an_inner_one_is_no_mistake() {
+    assert_eq!(said_of("Gyrator.Mechanics3D.Parts.Body", true, &[]), "");
+}
+
+/// All that is meant to be run is decided by its equations alone.
+#[test]
+fn examples_need_no_decisions() {
+    let examples = [
+        "Circuits.Rectifier",
+        "Circuits.ThyristorBridge",
+        "Circuits.Chopper",
+        "Drive.HeatedDrive",
+        "DriveTrains.FourSpeedVehicle",
+        "DriveTrains.IdealFourSpeedVehicle",
+        "FrictionAndImpact.TwoBlocksCompared",
+        "Robots.Arm",
+        "Domains.AllConnectors",
+    ];
+    for example in examples {
+        assert_eq!(said_of(&format!("Gyrator.Examples.{example}"), true, &[]), "");
+    }
 }
