@@ -1,8 +1,6 @@
 //! The four-speed automatic gearbox of the library: with fixed steps, and with ideal clutches and brakes in place of friction.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use lang::MemoryFiles;
 use results::{MemorySink, Trajectories};
 use session::{Ending, EventLog, Request, Session, Settings};

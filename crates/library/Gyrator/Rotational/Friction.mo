@@ -136,7 +136,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
 
   model Freewheel "Lets a turn faster than b, but not slower"
     extends Bases.Slipping;
-    parameter Real yielding(min = 0) = 1e-6 "How much it yields while it is locked";
+    parameter Real creep(min = 0, unit = "rad/(s.N.m)") = 1e-5 "Speed with which it yields while it is locked, by torque";
     Units.AngularAcceleration alpha "Relative angular acceleration";
     Units.Torque sa "Curve parameter at standstill: the torque, or the acceleration";
     Boolean starts(start = false, fixed = true) "Begins to turn";
@@ -144,12 +144,13 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     Boolean free(start = true, fixed = true) "Whether a turns faster than b";
   protected
     constant Units.Inertia unitInertia = 1;
+    constant Units.Time settling = 0.01 "Time in which it comes to rest";
   equation
     alpha = der(w);
     starts = not pre(free) and (if pre(free) then 0 else sa) > 0;
     free = (if pre(free) or starts then w else 0) > 0;
     turns = free or starts;
-    unitInertia*alpha = if turns then sa else yielding*sa;
+    alpha = if turns then sa/unitInertia else (creep*sa - w)/settling;
     tau = if turns then 0 else sa;
     annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {-40, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{40, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
@@ -158,7 +159,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
         Line(points = {{20, 30}, {20, -30}}, color = {0, 0, 0})}),
       Documentation(info = "<html>
 <p>While <i>&omega;</i> &gt; 0 there is no torque. At <i>&omega;</i> = 0 it locks with <i>&tau;</i> &le; 0, until the torque changes its sign. Locked it yields a
-very little, so that the torque is known also where a brake holds the same shaft: then the brake carries it.</p>
+very little, <i>&omega;</i> = <i>c &tau;</i>, so that the torque is known also where a brake holds the same shaft: then the brake carries it.</p>
 </html>"));
   end Freewheel;
 end Friction;

@@ -300,4 +300,25 @@ package ElectricalTests "Each model: `balance` is power in minus power stored an
     connect(machine.flange, speed.flange);
     annotation(experiment(StopTime = 10));
   end SeriesWound;
+
+  model Generators "Electromotive forces as generators: a given speed on a resistor and an inductor"
+    Gyrator.Rotational.Basic.ConstantSpeed drive(w = 4);
+    Machines.EMF emf(k = 3);
+    Machines.SeriesEMF series(M = 0.5);
+    Basic.Resistor load(R = 6);
+    Sources.ConstantCurrent current(I = 2);
+    Basic.Ground ground;
+    Real balance[2] = {emf.p.v*emf.p.i + emf.n.v*emf.n.i + emf.flange.tau*4, series.p.v*series.p.i + series.n.v*series.n.i + series.flange.tau*4};
+    Real error[5] = {load.i - 2, emf.flange.tau - 6, series.u - 0.5*2*4, series.flange.tau + 0.5*4, drive.flange.tau + 4};
+  equation
+    connect(drive.flange, emf.flange);
+    connect(drive.flange, series.flange);
+    connect(emf.p, load.p);
+    connect(emf.n, load.n);
+    connect(current.n, series.p);
+    connect(current.p, series.n);
+    connect(emf.n, ground.p);
+    connect(series.n, ground.p);
+    annotation(experiment(StopTime = 1));
+  end Generators;
 end ElectricalTests;

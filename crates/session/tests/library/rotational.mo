@@ -280,7 +280,7 @@ package RotationalTests "Each model: `balance` is power in minus power stored an
 
   model Overrunning "A freewheel drives an inertia and lets it overrun"
     Basic.Inertia first(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
-    Friction.Freewheel freewheel;
+    Friction.Freewheel freewheel(creep = 1e-6);
     Basic.Inertia second(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
     Basic.ExternalTorque torque(tau = if time < 1 then -2 else 2);
     Real balance = freewheel.a.tau*first.w + freewheel.b.tau*second.w;
