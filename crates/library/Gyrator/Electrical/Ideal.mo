@@ -3,17 +3,18 @@ package Ideal "Ideal switches: diodes, thyristors, contacts"
 
   partial model IdealSwitch "Characteristic with two branches, blocking and conducting, followed by a curve parameter"
     extends Bases.TwoPin;
+    extends Bases.HeatLoss;
     parameter Units.Resistance Ron = 0 "Resistance when conducting; zero is ideal";
     parameter Units.Conductance Goff = 0 "Conductance when blocking; zero is ideal";
     Real s "Curve parameter: the voltage when blocking, the current when conducting";
     Boolean off "Whether it blocks";
-    Units.Power loss = u*i "Power that becomes heat";
   protected
     constant Units.Voltage unitVoltage = 1;
     constant Units.Current unitCurrent = 1;
   equation
     u = if off then s*unitVoltage else s*unitCurrent*Ron;
     i = if off then s*unitVoltage*Goff else s*unitCurrent;
+    loss = u*i;
     annotation(Documentation(info = "<html>
 <p>Blocking: <i>u</i> = <i>s</i>, <i>i</i> = <i>G</i><sub>off</sub> <i>s</i>. Conducting: <i>u</i> = <i>R</i><sub>on</sub> <i>s</i>, <i>i</i> = <i>s</i>. Neither voltage nor current alone says where on the
 characteristic the component is; the curve parameter <i>s</i> does. With <i>R</i><sub>on</sub> = <i>G</i><sub>off</sub> = 0 the switch is ideal: beside inductors and capacitors the

@@ -46,6 +46,8 @@ package Machines "From electrical to mechanical power and back"
     Interfaces.Pin p "Positive pin" annotation(Placement(transformation(extent = {{-110, 50}, {-90, 70}})));
     Interfaces.Pin n "Negative pin" annotation(Placement(transformation(extent = {{-110, -70}, {-90, -50}})));
     Interfaces.Flange flange "Shaft" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    parameter Boolean useHeatPort = false "Whether there is a heat port";
+    Interfaces.HeatPort heat if useHeatPort "Takes the loss of the windings" annotation(Placement(transformation(extent = {{-10, -110}, {10, -90}})));
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Rectangle(extent = {{-60, 60}, {60, -60}}, lineColor = {0, 0, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{60, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
@@ -59,12 +61,13 @@ package Machines "From electrical to mechanical power and back"
     parameter Units.Inductance L = 1e-3 "Inductance of the armature";
     parameter Units.MachineConstant k = 0.1 "Torque by current";
     parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
-    Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
+    Basic.Resistor resistor(R = R, useHeatPort = useHeatPort) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
     Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
     EMF emf(k = k) annotation(Placement(transformation(origin = {20, 0}, extent = {{10, -10}, {-10, 10}}, rotation = 90)));
     Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
   equation
     connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
+    connect(resistor.heat, heat) annotation(Line(points = {{-50, 50}, {-50, -25}, {0, -25}, {0, -100}}, color = {191, 0, 0}));
     connect(resistor.n, inductor.p) annotation(Line(points = {{-40, 60}, {-20, 60}}, color = {0, 0, 255}));
     connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
     connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));
@@ -83,12 +86,13 @@ package Machines "From electrical to mechanical power and back"
     parameter Units.Inductance L = 1e-3 "Inductance of armature and field";
     parameter Units.Inductance M = 0.05 "Mutual inductance of field and rotating armature";
     parameter Units.Inertia J = 1e-3 "Moment of inertia of the rotor";
-    Basic.Resistor resistor(R = R) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
+    Basic.Resistor resistor(R = R, useHeatPort = useHeatPort) annotation(Placement(transformation(extent = {{-60, 50}, {-40, 70}})));
     Basic.Inductor inductor(L = L) annotation(Placement(transformation(extent = {{-20, 50}, {0, 70}})));
     SeriesEMF emf(M = M) annotation(Placement(transformation(origin = {20, 0}, extent = {{10, -10}, {-10, 10}}, rotation = 90)));
     Rotational.Basic.Inertia rotor(J = J) annotation(Placement(transformation(extent = {{50, -10}, {70, 10}})));
   equation
     connect(p, resistor.p) annotation(Line(points = {{-100, 60}, {-60, 60}}, color = {0, 0, 255}));
+    connect(resistor.heat, heat) annotation(Line(points = {{-50, 50}, {-50, -25}, {0, -25}, {0, -100}}, color = {191, 0, 0}));
     connect(resistor.n, inductor.p) annotation(Line(points = {{-40, 60}, {-20, 60}}, color = {0, 0, 255}));
     connect(inductor.n, emf.p) annotation(Line(points = {{0, 60}, {20, 60}, {20, 10}}, color = {0, 0, 255}));
     connect(emf.n, n) annotation(Line(points = {{20, -10}, {20, -35}, {-100, -35}, {-100, -60}}, color = {0, 0, 255}));

@@ -202,18 +202,20 @@ package ElectricalTests "Each model: `balance` is power in minus power stored an
 
   model NearlyIdeal "A diode with resistances in both branches"
     Sources.SineVoltage source(V = 10, f = 1);
-    Ideal.Diode diode(Ron = 0.1, Goff = 0.01);
+    Ideal.Diode diode(Ron = 0.1, Goff = 0.01, useHeatPort = true);
+    Gyrator.Heat.FixedTemperature ambient;
     Basic.Resistor load(R = 1);
     Basic.Ground ground;
     constant Real pi = 3.14159265358979;
     Real wave = 10*sin(2*pi*time);
     Real balance = diode.p.v*diode.p.i + diode.n.v*diode.n.i - diode.loss;
-    Real error = load.i - noEvent(if wave > 0 then wave/1.1 else wave/101);
+    Real error[2] = {load.i - noEvent(if wave > 0 then wave/1.1 else wave/101), ambient.port.Q_flow - diode.loss};
   equation
     connect(source.p, diode.p);
     connect(diode.n, load.p);
     connect(load.n, source.n);
     connect(source.n, ground.p);
+    connect(diode.heat, ambient.port);
     annotation(experiment(StopTime = 2.2));
   end NearlyIdeal;
 
@@ -259,14 +261,15 @@ package ElectricalTests "Each model: `balance` is power in minus power stored an
 
   model PermanentMagnets "A DC machine with permanent magnets runs up"
     Sources.ConstantVoltage source(V = 24);
-    Machines.PermanentMagnetMachine machine(R = 2, L = 0.5, k = 1.5, J = 0.25);
+    Machines.PermanentMagnetMachine machine(R = 2, L = 0.5, k = 1.5, J = 0.25, useHeatPort = true);
+    Gyrator.Heat.FixedTemperature ambient;
     Basic.Ground ground;
     Real stored = 0.25*machine.inductor.i^2 + 0.125*machine.rotor.w^2;
     Real balance[2] = {
       machine.p.v*machine.p.i + machine.n.v*machine.n.i + machine.flange.tau*machine.rotor.w - machine.resistor.loss - der(stored),
       machine.emf.p.v*machine.emf.p.i + machine.emf.n.v*machine.emf.n.i + machine.emf.flange.tau*machine.emf.w};
     Real i "L di/dt + R i + k w = V with J dw/dt = k i: poles -2 +- sqrt(14) j";
-    Real error = machine.inductor.i - i;
+    Real error[2] = {machine.inductor.i - i, ambient.port.Q_flow - 2*i^2};
   initial equation
     machine.inductor.i = 0;
     machine.rotor.w = 0;
@@ -276,6 +279,7 @@ package ElectricalTests "Each model: `balance` is power in minus power stored an
     connect(source.p, machine.p);
     connect(source.n, machine.n);
     connect(source.n, ground.p);
+    connect(machine.heat, ambient.port);
     annotation(experiment(StopTime = 3));
   end PermanentMagnets;
 
