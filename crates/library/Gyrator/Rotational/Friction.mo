@@ -47,12 +47,12 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
   partial model Dry "Friction torque that grows from a value at standstill with the speed"
     extends Automaton;
     Units.Torque tau0 "Friction torque at standstill, while sliding";
-    Units.Torque tau1 "Friction torque while sliding, at the amount of the speed";
+    Real slope(unit = "N.m.s/rad") "Growth of the friction torque with the speed";
     Units.Power loss "Power that becomes heat";
   equation
     tauForward = tau0;
     tauBackward = -tau0;
-    tauSlide = if forward then tau1 else -tau1;
+    tauSlide = (if forward then tau0 else -tau0) + slope*w;
     loss = tau*w;
   end Dry;
 
@@ -66,7 +66,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     w = der(a.phi);
     0 = a.tau + b.tau - tau;
     tau0 = tauCoulomb;
-    tau1 = tauCoulomb + d*abs(w);
+    slope = d;
     free = false;
     annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-50, 40}, {50, 10}}, lineColor = {0, 0, 0}, fillColor = {150, 150, 150}, fillPattern = FillPattern.Solid),
@@ -94,7 +94,7 @@ package Friction "Friction by a finite automaton: the relative speed stays a sta
     fN = fMax*f;
     free = f <= 0;
     tau0 = mu0*cgeo*fN;
-    tau1 = (mu0 + mu1*abs(w))*cgeo*fN;
+    slope = mu1*cgeo*fN;
   end Disks;
 
   model Clutch "Two shafts that disks press together"

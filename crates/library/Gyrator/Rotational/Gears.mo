@@ -83,7 +83,7 @@ package Gears "Gears: without loss, by their ratios and numbers of teeth; with m
     pulling = (1 - 1/eta2)*a.tau;
     tauForward = tauIdle + (if isPositive then pushing else pulling);
     tauBackward = -tauIdle + (if isPositive then pulling else pushing);
-    tauSlide = if w > 0 then tauForward else tauBackward;
+    tauSlide = if forward then tauForward else tauBackward;
     free = false;
     loss = tau*w;
     annotation(Icon(graphics = {Rectangle(extent = {{-100, 10}, {-40, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
