@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use base::Severity;
 use lang::MemoryFiles;
 use results::{MemorySink, Trajectories};
 use session::{Ending, EventLog, Request, Session, Settings};
@@ -71,6 +72,7 @@ fn run(session: &mut Session, model: &str) -> Result<Trajectories, String> {
             session.simulate(&program, &options, &keep, &mut sink, &mut EventLog::none(), &mut |_: f64| true)?;
         Ok((outcome.ending, sink.trajectories))
     });
+    session.diagnostics.retain(|said| said.severity > Severity::Note);
     let said = || session.diagnostics.iter().map(|said| said.render(session.sources())).collect::<String>();
     match result {
         Ok((Ending::Complete, trajectories)) if session.diagnostics.is_empty() => Ok(trajectories),
@@ -135,7 +137,8 @@ fn said_of(class: &str, strict: bool, left_to_use: &[&str]) -> String {
     let transform = transform::Options { strict, ..transform::Options::default() };
     let request = Request { target: class.to_owned(), transform, ..Request::default() };
     let outcome = session.check(&request);
-    let said = session.diagnostics.iter().filter(|said| !left_to_use.contains(&said.code));
+    let said =
+        session.diagnostics.iter().filter(|said| said.severity > Severity::Note && !left_to_use.contains(&said.code));
     let said: String = said.map(|said| said.render(session.sources())).collect();
     if outcome.is_err() { format!("{class} is wrong\n{said}") } else { said }
 }

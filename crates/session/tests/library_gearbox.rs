@@ -1,6 +1,7 @@
 //! The four-speed automatic gearbox of the library: with fixed steps, and with ideal clutches and brakes in place of friction.
 #![allow(clippy::unwrap_used)]
 
+use base::Severity;
 use lang::MemoryFiles;
 use results::{MemorySink, Trajectories};
 use session::{Ending, EventLog, Request, Session, Settings};
@@ -19,7 +20,8 @@ fn run(model: &str, settings: &Settings) -> Trajectories {
         assert_eq!(outcome.ending, Ending::Complete);
         Ok(sink.trajectories)
     });
-    let said: String = session.diagnostics.iter().map(|said| said.render(session.sources())).collect();
+    let warnings = session.diagnostics.iter().filter(|said| said.severity > Severity::Note);
+    let said: String = warnings.map(|said| said.render(session.sources())).collect();
     assert!(said.is_empty(), "{said}");
     result.unwrap_or_else(|failed| panic!("{failed:?}"))
 }
