@@ -268,9 +268,9 @@ impl Sizes {
         integrator: &dyn Integrator,
         extent: Extent,
     ) -> Result<(), Resurrected> {
-        /// In absolute errors.
-        const BACK: f64 = 3.0;
-        const SEEN: f64 = 100.0;
+        /// In absolute errors. An oscillation may go to and fro between states of which some are far smaller than others.
+        const BACK: f64 = 1e3;
+        const SEEN: f64 = 1e3;
         for place in 0..self.hidden.len() {
             let (value, hidden) = (integrator.state()[place].abs(), self.hidden[place]);
             if hidden.is_none() && value >= extent.tolerance || !is_open(machine, place) {
@@ -311,7 +311,8 @@ impl Sizes {
                 }
             }
         }
-        is_alone.then(|| slopes[place] * x[place].signum())
+        let may_vary = self.returning.iter().any(|returning| group[returning.place]);
+        (is_alone && may_vary).then(|| slopes[place] * x[place].signum())
     }
 
     /// Whether there is nothing to follow.
