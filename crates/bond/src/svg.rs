@@ -224,15 +224,7 @@ impl Drawing<'_> {
             let (start, end) = self.spread(id, self.border(bond.tail, head), self.border(bond.head, tail));
             vec![start, end]
         };
-        let is_free = |points: &[(f64, f64)]| {
-            let others = self.graph.elements.iter().filter(|(other, _)| *other != bond.tail && *other != bond.head);
-            others.into_iter().all(|(other, element)| {
-                let (x, y) = self.centre(other);
-                let half = if element.kind.is_junction() { 9.0 } else { text_width(element) / 2.0 };
-                let area = Area { left: x - half, right: x + half, top: y - 10.0, bottom: y + 10.0 };
-                points.windows(2).all(|pair| area.covered(&(pair[0], pair[1])) == 0.0)
-            })
-        };
+        let is_free = |points: &[(f64, f64)]| self.is_free([bond.tail, bond.head], points);
         // Nobody follows single bonds in graphs that are larger.
         if self.graph.elements.len() > LARGEST_WITH_WAYS || is_free(&[tail, head]) {
             return straight();
@@ -368,6 +360,16 @@ impl Drawing<'_> {
         ((start.0 + shift.0, start.1 + shift.1), (end.0 + shift.0, end.1 + shift.1))
     }
 
+    /// Whether a line between two elements does not go through others.
+    fn is_free(&self, ends: [ElementId; 2], points: &[(f64, f64)]) -> bool {
+        self.graph.elements.iter().filter(|(other, _)| !ends.contains(other)).all(|(other, element)| {
+            let (x, y) = self.centre(other);
+            let half = if element.kind.is_junction() { 9.0 } else { text_width(element) / 2.0 };
+            let area = Area { left: x - half, right: x + half, top: y - 10.0, bottom: y + 10.0 };
+            points.windows(2).all(|pair| area.covered(&(pair[0], pair[1])) == 0.0)
+        })
+    }
+
     /// Signals that modulate elements: thin arrows from where they are measured.
     fn signals(&self, out: &mut String) {
         for (id, element) in self.graph.elements.iter() {
@@ -375,10 +377,13 @@ impl Drawing<'_> {
             let mut note = |leaf: &Leaf| {
                 let source = match leaf {
                     Leaf::Effort(bond) | Leaf::Flow(bond) => {
-                        let bond = &self.graph.bonds[*bond];
-                        let is_own = bond.tail == id || bond.head == id;
-                        let is_junction = self.graph.elements[bond.tail].kind.is_junction();
-                        (!is_own).then_some(if is_junction { bond.tail } else { bond.head })
+                        let ends = [self.graph.bonds[*bond].tail, self.graph.bonds[*bond].head];
+                        // A junction with one effort, or one flow, is where that is measured.
+                        let common = if matches!(leaf, Leaf::Effort(_)) { Kind::Zero } else { Kind::One };
+                        let is = |end: &&ElementId, test: &dyn Fn(Kind) -> bool| test(self.graph.elements[**end].kind);
+                        let at = ends.iter().find(|end| is(end, &|kind| kind == common));
+                        let at = at.or_else(|| ends.iter().find(|end| is(end, &|kind| !kind.is_junction())));
+                        (!ends.contains(&id)).then(|| at.copied().unwrap_or(ends[0]))
                     }
                     Leaf::State(other, _) if *other != id => Some(*other),
                     _ => None,
@@ -422,10 +427,28 @@ impl Drawing<'_> {
         let (one, other) = (self.centre(from), self.centre(to));
         let (dx, dy) = (other.0 - one.0, other.1 - one.1);
         let length = dx.hypot(dy).max(1e-9);
-        // Bent to the side, so that it does not lie on bonds.
-        let bend = (0.22 * length).min(60.0);
-        let middle = ((one.0 + other.0) / 2.0 + dy / length * bend, (one.1 + other.1) / 2.0 - dx / length * bend);
-        let (start, end) = (self.border(from, middle), self.border(to, middle));
+        // Bent to the side, so that it does not lie on bonds, and around elements.
+        let bent = |bend: f64| {
+            let middle = ((one.0 + other.0) / 2.0 + dy / length * bend, (one.1 + other.1) / 2.0 - dx / length * bend);
+            (self.border(from, middle), middle, self.border(to, middle))
+        };
+        let is_free = |&bend: &f64| {
+            let (start, middle, end) = bent(bend);
+            let points: Vec<(f64, f64)> = (0..=12)
+                .map(|k| {
+                    let t = f64::from(k) / 12.0;
+                    let mixed =
+                        |a: f64, b: f64, c: f64| (1.0 - t) * ((1.0 - t) * a + t * b) + t * ((1.0 - t) * b + t * c);
+                    (mixed(start.0, middle.0, end.0), mixed(start.1, middle.1, end.1))
+                })
+                .collect();
+            let is_inside = |&(x, y): &(f64, f64)| x > 0.0 && y > 0.0 && x < self.grid.width && y < self.grid.height;
+            points.iter().all(is_inside) && self.is_free([from, to], &points)
+        };
+        let usual = (0.22 * length).min(60.0);
+        let bends = [1.0, -1.0, 2.0, -2.0, 3.0, -3.0].map(|factor| factor * usual);
+        let free = bends.iter().find(|bend| self.graph.elements.len() <= LARGEST_WITH_WAYS && is_free(bend));
+        let (start, middle, end) = bent(free.copied().unwrap_or(usual));
         let (bx, by) = (end.0 - middle.0, end.1 - middle.1);
         let scale = 8.0 / bx.hypot(by).max(1e-9);
         let (bx, by) = (bx * scale, by * scale);
