@@ -103,11 +103,6 @@ impl StateSpace<f64> {
         let mut numbers = Numbers::new(graph, &[])?;
         build(graph, causality, &mut numbers)
     }
-
-    /// With other values of some parameters.
-    pub fn numeric_with(graph: &Graph, causality: &Causality, numbers: &mut Numbers) -> Result<Self, Diagnostic> {
-        build(graph, causality, numbers)
-    }
 }
 
 impl<F: Field> StateSpace<F> {

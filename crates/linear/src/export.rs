@@ -11,7 +11,7 @@ mod text;
 
 use serde_json::{Map, Value};
 
-use crate::{Complex, Matrix, StateSpace};
+use crate::{Complex, Matrix, Rates, StateSpace};
 
 pub use analysis::{reach_json, reach_text, transfer_json, transfer_text, zeros_text};
 pub use latex::{latex, latex_with_rates, name as latex_name};
@@ -160,9 +160,22 @@ pub fn json<T: Cell>(system: &StateSpace<T>, poles: &[Complex], zeros: &[Complex
         object.insert(name.to_owned(), rows.collect());
     }
     for (key, values) in [("poles", poles), ("zeros", zeros)] {
-        object.insert(key.to_owned(), values.iter().map(|value| Value::from(vec![value.re, value.im])).collect());
+        object.insert(key.to_owned(), roots_json(values));
     }
     object
+}
+
+/// Each as `[re, im]`.
+pub fn roots_json(roots: &[Complex]) -> Value {
+    roots.iter().map(|root| Value::from(vec![root.re, root.im])).collect()
+}
+
+/// `B_rate` and `D_rate`: the coefficients of derivatives of inputs.
+pub fn rates_json<T: Cell>(rates: &Rates<T>) -> Map<String, Value> {
+    let rows = |matrix: &Matrix<T>| -> Value {
+        (0..matrix.rows()).map(|i| matrix.row(i).iter().map(Cell::json).collect::<Value>()).collect()
+    };
+    [("B_rate".to_owned(), rows(&rates.b)), ("D_rate".to_owned(), rows(&rates.d))].into_iter().collect()
 }
 
 #[cfg(test)]

@@ -112,10 +112,11 @@ impl Graded {
         self.terms[(i, j)] = terms;
     }
 
-    /// A row times a power of two that brings its largest entry, here and in `other`, near one.
-    pub fn even_row(&mut self, i: usize, other: &mut Self) {
-        let largest = |it: &Self| (0..it.columns()).map(|j| it.value[(i, j)].abs()).fold(0.0, f64::max);
-        let size = largest(self).max(largest(other));
+    /// A row times a power of two that brings its largest entry, here and in the columns of `other` from `first` on, near one.
+    pub fn even_row(&mut self, i: usize, other: &mut Self, first: usize) {
+        let largest =
+            |it: &Self, first: usize| (first..it.columns()).map(|j| it.value[(i, j)].abs()).fold(0.0, f64::max);
+        let size = largest(self, 0).max(largest(other, first));
         if size <= 0.0 || !size.is_finite() {
             return;
         }

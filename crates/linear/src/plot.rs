@@ -71,10 +71,16 @@ fn round(value: f64) -> f64 {
 /// The response in the complex plane, for positive frequencies and, thin, for negative ones.
 pub fn nyquist(system: &StateSpace, response: &FrequencyResponse) -> Figure {
     let mut panel = Panel { y: Axis::new("imaginary part", ""), ..Panel::default() };
-    let mut sizes = Vec::new();
+    // With the decades that each holds for: points crowd around resonances.
+    let mut sizes: Vec<(f64, f64)> = Vec::new();
+    let decades = |k: usize| {
+        let frequency = |k: usize| response.frequencies[k.min(response.frequencies.len() - 1)].max(f64::MIN_POSITIVE);
+        (frequency(k + 1) / frequency(k.saturating_sub(1))).log10()
+    };
     for (output, input) in pairs(system) {
         let curve = response.curve(output, input);
-        sizes.extend(curve.iter().map(|value| value.norm()).filter(|size| size.is_finite()));
+        let weighted = curve.iter().enumerate().map(|(k, value)| (value.norm(), decades(k)));
+        sizes.extend(weighted.filter(|(size, _)| size.is_finite()));
         let x: Arc<[f64]> = curve.iter().map(|value| value.re).collect();
         let upper: Vec<f64> = curve.iter().map(|value| value.im).collect();
         let lower = upper.iter().map(|value| -value).collect();
@@ -87,8 +93,14 @@ pub fn nyquist(system: &StateSpace, response: &FrequencyResponse) -> Figure {
     panel.marks.push(Marks { name: "-1".to_owned(), shape: Shape::Plus, points: vec![(-1.0, 0.0)] });
     let mut x = Axis::new("real part", "");
     // Integrators and undamped resonances lead to infinity; what matters is near -1.
-    sizes.sort_by(f64::total_cmp);
-    let (median, largest) = (sizes.get(sizes.len() / 2).copied().unwrap_or(1.0), sizes.last().copied().unwrap_or(1.0));
+    sizes.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let half = sizes.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    let middle = sizes.iter().find(|(_, weight)| {
+        below += weight;
+        below >= half
+    });
+    let (median, largest) = (middle.map_or(1.0, |it| it.0), sizes.last().map_or(1.0, |it| it.0));
     let reach = 3.0 * median.max(1.0);
     if largest > 10.0 * reach {
         x.limits = Some((-reach, reach));
@@ -123,7 +135,7 @@ pub fn pole_zero(system: &StateSpace, poles: &[Complex], zeros: &[Complex]) -> F
     push_roots(&mut panel, poles, zeros);
     let all = poles.iter().chain(zeros);
     let reach = all.map(|root| root.re.abs().max(root.im.abs())).fold(0.0, f64::max) * 100.0;
-    let reach = if reach > 0.0 { reach } else { 1.0 };
+    let reach = if reach > 0.0 { reach } else { 100.0 };
     push_axes(&mut panel, reach);
     // The origin and the imaginary axis are always in sight: they decide about stability.
     panel.curves.push(Curve::new("", vec![0.0].into(), vec![0.0]).style(Style::Companion));

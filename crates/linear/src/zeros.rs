@@ -30,6 +30,7 @@ pub fn zeros(system: &StateSpace, tolerance: f64) -> Result<Vec<Complex>, Error>
         b: Graded::new(b, &states, tolerance),
         c: Graded::new(c, &outputs, tolerance),
         d: Graded::new(d, &outputs, tolerance),
+        gone: 0,
     };
     pencil.reduce(tolerance).transposed().reduce(tolerance).transposed().eigenvalues()
 }
@@ -39,11 +40,26 @@ struct Pencil {
     b: Graded,
     c: Graded,
     d: Graded,
+    /// So many of the first states vanish: their rows and columns are left out. A chain of integrators takes away one after the
+    /// other, and copies of what is left would take most of the time.
+    gone: usize,
 }
 
 impl Pencil {
     fn transposed(&self) -> Self {
-        Self { a: self.a.transposed(), b: self.c.transposed(), c: self.b.transposed(), d: self.d.transposed() }
+        let (first, kept) = (self.gone, self.states());
+        Self {
+            a: self.a.part(first, kept, first, kept).transposed(),
+            b: self.c.part(0, self.c.rows(), first, kept).transposed(),
+            c: self.b.part(first, kept, 0, self.b.columns()).transposed(),
+            d: self.d.transposed(),
+            gone: 0,
+        }
+    }
+
+    /// How many states are left.
+    fn states(&self) -> usize {
+        self.a.rows() - self.gone
     }
 
     /// The same finite zeros with D of full row rank.
@@ -56,19 +72,13 @@ impl Pencil {
             }
             // Rows of C below the rank of D: y₂ = C₂ x has to vanish.
             let fixed = self.compress_outputs(rank, tolerance);
-            let (c, d) = (self.c.part(0, rank, fixed, n - fixed), self.d.part(0, rank, 0, m));
+            let (c, d) = (self.c.part(0, rank, 0, n), self.d.part(0, rank, 0, m));
             if fixed == 0 {
                 return Self { c, d, ..self };
             }
             // The first `fixed` states vanish; their equations become outputs.
-            let kept = n - fixed;
-            let (more_c, more_d) = (self.a.part(0, fixed, fixed, kept), self.b.part(0, fixed, 0, m));
-            self = Self {
-                a: self.a.part(fixed, kept, fixed, kept),
-                b: self.b.part(fixed, kept, 0, m),
-                c: c.stacked(&more_c),
-                d: d.stacked(&more_d),
-            };
+            let (more_c, more_d) = (self.a.part(self.gone, fixed, 0, n), self.b.part(self.gone, fixed, 0, m));
+            self = Self { a: self.a, b: self.b, c: c.stacked(&more_c), d: d.stacked(&more_d), gone: self.gone + fixed };
         }
     }
 
@@ -76,7 +86,7 @@ impl Pencil {
     fn compress_direct(&mut self, tolerance: f64) -> usize {
         let (m, p) = (self.d.columns(), self.d.rows());
         for output in 0..p {
-            self.d.even_row(output, &mut self.c);
+            self.d.even_row(output, &mut self.c, self.gone);
         }
         let mut free: Vec<usize> = (0..m).collect();
         let mut top = 0;
@@ -107,7 +117,7 @@ impl Pencil {
     fn compress_outputs(&mut self, first: usize, tolerance: f64) -> usize {
         let (n, p) = (self.a.rows(), self.c.rows());
         let mut free: Vec<usize> = (first..p).collect();
-        let mut done = 0;
+        let mut done = self.gone;
         while done < n {
             let found = free.iter().filter_map(|&row| self.c.pivot(row..row + 1, done..n, tolerance));
             let size = |&(i, j): &(usize, usize)| self.c.size(i, j, tolerance);
@@ -126,7 +136,7 @@ impl Pencil {
             }
             done += 1;
         }
-        done
+        done - self.gone
     }
 
     fn swap_states(&mut self, one: usize, other: usize) {
@@ -138,6 +148,7 @@ impl Pencil {
         }
     }
 
+    /// Of a pencil of which no states are gone.
     fn eigenvalues(self) -> Result<Vec<Complex>, Error> {
         let terms = |i: usize, j: usize| self.a.terms(i, j);
         let [a, b, c, d] = [&self.a.value, &self.b.value, &self.c.value, &self.d.value];

@@ -480,3 +480,104 @@ fn a_zero_at_the_origin_is_zero() {
         assert!(found.contains(&Complex::ZERO) && found.len() == 2, "{found:?}");
     }
 }
+
+/// A voltage at a capacitor C beside R and L in series: i = u̇·C + u/(R + s·L), which is (C·L·s² + C·R·s + 1)/(L·s + R).
+#[test]
+fn derivatives_of_inputs_belong_to_zeros_and_transfer_functions() {
+    let (c, r, l) = (2.0, 3.0, 0.5);
+    let matrices = [Matrix::from([[-r / l]]), Matrix::from([[1.0]]), Matrix::from([[1.0 / l]]), Matrix::from([[0.0]])];
+    let system = StateSpace::unnamed(matrices).unwrap();
+    let rates = linear::Rates { b: Matrix::from([[0.0]]), d: Matrix::from([[c]]) };
+    let found = zeros(&rates.integrated(&system), RANK_TOLERANCE).unwrap();
+    let root = ((r / l).powi(2) / 4.0 - 1.0 / (c * l)).sqrt();
+    let expected = [-r / l / 2.0 - root, -r / l / 2.0 + root];
+    assert!(found.iter().zip(expected).all(|(zero, meant)| (zero - meant).norm() < 1e-12), "{found:?}");
+    let function = rates.transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+    for s in [complex(0.3, 1.0), complex(-2.0, 5.0)] {
+        let expected = (s * s * c * l + s * c * r + 1.0) / (s * l + r);
+        assert!((function.evaluate(s) - expected).norm() < 1e-10 * expected.norm());
+    }
+    assert!(!rates.is_proper());
+}
+
+/// ẋ = -x + u̇ is u - 1/(s + 1)·u: with the state x - u no derivative of the input is left.
+#[test]
+fn a_proper_system_has_a_form_without_derivatives_of_inputs() {
+    let matrices = [Matrix::from([[-1.0]]), Matrix::from([[0.0]]), Matrix::from([[1.0]]), Matrix::from([[0.0]])];
+    let system = StateSpace::unnamed(matrices).unwrap();
+    let rates = linear::Rates { b: Matrix::from([[1.0]]), d: Matrix::from([[0.0]]) };
+    assert!(rates.is_proper());
+    let shifted = rates.shifted(&system);
+    let s = complex(0.7, 0.4);
+    let value = transfer_function(&shifted, 0, 0, RANK_TOLERANCE).unwrap().evaluate(s);
+    assert!((value - s / (s + 1.0)).norm() < 1e-12);
+    let function = rates.transfer_function(&system, 0, 0, RANK_TOLERANCE).unwrap();
+    assert!((function.evaluate(s) - s / (s + 1.0)).norm() < 1e-12);
+    assert_eq!(function.zeros, [Complex::ZERO]);
+}
+
+/// -1 is marked at every odd multiple of 180° that the curve comes to: with an unstable pole and a double integrator on both sides.
+#[test]
+fn critical_points_of_a_nichols_diagram() {
+    let marked = |system: &StateSpace| {
+        let response = frequency_response(system, None).unwrap();
+        let figure = linear::plot::nichols(system, &response);
+        let points = figure.panels[0].marks[0].points.clone();
+        (points.iter().map(|point| point.0).collect::<Vec<_>>(), figure.panels[0].curves[0].x.to_vec())
+    };
+    // -90° to -270°.
+    let (marks, phases) = marked(&companion(&[], &[complex(0.0, 0.0), complex(-1.0, 0.0), complex(-1.0, 0.0)], 1.0));
+    assert_eq!(marks, [-180.0]);
+    assert!(phases.iter().all(|phase| (-271.0..-89.0).contains(phase)));
+    // Five lags and an integrator: -90° to -540°.
+    let mut many = vec![complex(-1.0, 0.0); 5];
+    many.push(complex(0.0, 0.0));
+    let (marks, phases) = marked(&companion(&[], &many, 1.0));
+    assert_eq!(marks, [-540.0, -180.0]);
+    assert!((phases[0] + 90.0).abs() < 40.0 && phases[phases.len() - 1] < -480.0, "{phases:?}");
+    // Magnitudes are those of the transfer function at the phases.
+    let lag = companion(&[], &[complex(-2.0, 0.0)], 6.0);
+    let response = frequency_response(&lag, None).unwrap();
+    let curve = &linear::plot::nichols(&lag, &response).panels[0].curves[0];
+    for (phase, magnitude) in curve.x.iter().zip(&curve.y) {
+        let meant = 20.0 * (3.0 * phase.to_radians().cos()).log10();
+        assert!((magnitude - meant).abs() < 1e-6, "{phase}° {magnitude} dB instead of {meant} dB");
+    }
+}
+
+/// Roots at the origin alone: s + k = 0, s² + k = 0 and s³ + k = 0 are seen at a size of their own.
+#[test]
+fn loci_of_integrators() {
+    for order in 1..=3usize {
+        let system = companion(&[], &vec![complex(0.0, 0.0); order], 1.0);
+        let locus = root_locus(&system, 0, 0, None).unwrap();
+        assert_eq!(locus.branches.len(), order);
+        for branch in &locus.branches {
+            for (pole, gain) in branch.iter().zip(&locus.gains) {
+                let size = gain.powf(1.0 / order as f64);
+                assert!((pole.norm() - size).abs() <= 1e-6 * (size + 1e-3), "k = {gain}: {pole}");
+            }
+        }
+        let figure = linear::plot::locus(&system, &locus);
+        let (low, high) = figure.x.limits.unwrap();
+        assert!((-3.0..-0.5).contains(&low) && (0.5..3.0).contains(&high), "{low} to {high}");
+        let reach = locus.branches[0].iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+        assert!(reach >= high, "the branches end at {reach} within the picture");
+    }
+}
+
+/// A chain of integrators with one zero: the reduction takes away one state after the other.
+#[test]
+fn zeros_behind_a_long_chain() {
+    let n = 120;
+    let a = Matrix::from_fn(n, n, |i, j| match i {
+        _ if j == i + 1 => 1.0,
+        _ if i + 1 == n => -0.5,
+        _ => 0.0,
+    });
+    let b = Matrix::from_fn(n, 1, |i, _| if i + 1 == n { 2.0 } else { 0.0 });
+    let c = Matrix::from_fn(1, n, |_, j| [3.0, 1.0].get(j).copied().unwrap_or(0.0));
+    let system = StateSpace::unnamed([a, b, c, Matrix::zeros(1, 1)]).unwrap();
+    let found = zeros(&system, RANK_TOLERANCE).unwrap();
+    assert!(found.len() == 1 && (found[0] + 3.0).norm() < 1e-9, "{found:?}");
+}

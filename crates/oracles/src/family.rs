@@ -157,6 +157,12 @@ pub const FAMILIES: &[Family] = &[
         tested: 40,
     },
     Family {
+        name: "opened",
+        about: "block diagrams that are opened at random signals and linearised there, against linear algebra on the diagram",
+        case: crate::opened::case,
+        tested: 60,
+    },
+    Family {
         name: "pendulums",
         about: "pendulums and linkages in Cartesian coordinates, against their angles",
         case: crate::pendulums::case,

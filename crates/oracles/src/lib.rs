@@ -37,6 +37,7 @@ mod loop_pulses;
 mod loops;
 mod mechanics;
 mod monotone;
+mod opened;
 mod pencil;
 mod pendulums;
 mod pulses;

@@ -9,7 +9,7 @@ use base::{Diagnostic, Id as _, IdVec};
 use dae::{EqId, ExprId, Node, VarId};
 use linear::{Matrix, Signal, State, StateSpace};
 use rustc_hash::FxHashMap;
-use transform::{Assignment, Block, EquationSystem, Role, Schedule};
+use transform::{Assignment, Block, Decision, EquationSystem, Question, Role, Schedule, Subject};
 
 use crate::affine::{Affine, ONE, Obstacle, Symbols};
 use crate::symbolic::SymbolicSpace;
@@ -119,13 +119,13 @@ impl<'a> Elimination<'a> {
             outputs: outputs.iter().map(signal).collect(),
             parameters: Vec::new(),
         };
-        SymbolicSpace {
-            system,
-            rates: None,
-            symbols: self.symbols.list,
-            conditions: self.symbols.conditions,
-            notes: Vec::new(),
+        let mut conditions = self.symbols.conditions;
+        for condition in decided(self.schedule) {
+            if !conditions.contains(&condition) {
+                conditions.push(condition);
+            }
         }
+        SymbolicSpace { system, rates: None, symbols: self.symbols.list, conditions, notes: Vec::new() }
     }
 
     /// A derivative or an output. A parameter, a discrete variable or an input that is not asked for adds nothing.
@@ -255,6 +255,33 @@ impl<'a> Elimination<'a> {
         }
         diagnostic.note(format!("{what}, `{}`, depends on it", model.variable_name(variable))).hint(NUMBERS)
     }
+}
+
+/// What the values of parameters decided before the equations were sorted: branches, and terms that vanish.
+fn decided(schedule: &Schedule) -> Vec<String> {
+    let model = &schedule.model;
+    let truth = |id: ExprId, truth: bool| match (truth, model.exprs.node(id)) {
+        (true, _) => model.expression_text(id),
+        (false, Node::Var(_)) => format!("not {}", model.expression_text(id)),
+        (false, _) => format!("not ({})", model.expression_text(id)),
+    };
+    let condition = |decision: &Decision| match (&decision.question, decision.subject) {
+        (&Question::IsTrue(id, outcome), Subject::Branch) => Some(truth(id, outcome)),
+        (&Question::IsZero(id, true), Subject::Unknowns | Subject::Constraints) => {
+            Some(format!("{} = 0", model.expression_text(id)))
+        }
+        // A Boolean of the model itself. Those of components say mostly which connectors they have, and are a crowd.
+        (&Question::Is(id, value), Subject::Translation) => match (model.exprs.node(id), model.exprs.node(value)) {
+            (Node::Var(variable), Node::Boolean(value)) if is_of_model(model, variable) => Some(truth(id, value)),
+            _ => None,
+        },
+        _ => None,
+    };
+    schedule.decisions.iter().filter_map(condition).collect()
+}
+
+fn is_of_model(model: &dae::Model, variable: VarId) -> bool {
+    model.paths.parent(model.variables[variable].path) == Some(model.paths.root())
 }
 
 fn lookup(known: &FxHashMap<VarId, Found>, roles: &IdVec<VarId, Role>, variable: VarId) -> Option<Found> {

@@ -9,6 +9,7 @@ mod experiment;
 mod formats;
 mod front_ends;
 mod frozen;
+mod input_rates;
 mod inputs;
 mod inspection;
 mod linearization;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use base::{Decimal, Diagnostic};
 use compile::Program;
 use dae::{Causality, Model, VarId, Variability, VariableType};
-use linear::{Matrix, Signal, State, StateSpace};
+use linear::{Matrix, Rates, Signal, State, StateSpace};
 use simulate::{Past, Reached, Simulation, StartPoint};
 
 use crate::bond_graphs::is_bond_graph;
 use crate::elimination::state_space;
+use crate::input_rates::{IntegratedInput, Places, Sorted};
 use crate::names::{list, nearest};
 use crate::pipeline::{Failed, Request, Session};
 use crate::stage::Stage;
@@ -40,6 +41,8 @@ pub struct Linearization {
     pub differenced: Vec<String>,
     /// The matrices, with the names of states, inputs and outputs.
     pub system: StateSpace,
+    /// The coefficients of derivatives of inputs, where they are needed.
+    pub rates: Option<Rates>,
     /// All derivatives vanish there.
     pub is_steady: bool,
     /// The values of the states.
@@ -64,13 +67,13 @@ impl Session {
         let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
         let notes = crate::frozen::notes(&model);
-        let program = self.structure(model).and_then(|schedule| self.compile(schedule))?;
+        let closed = self.sorted(model).and_then(|sorted| self.compiled(sorted))?;
         let opened = match opened {
-            Some(model) => Some(self.structure(model).and_then(|schedule| self.compile(schedule))?),
+            Some(model) => Some(self.sorted(model).and_then(|sorted| self.compiled(sorted))?),
             None => None,
         };
         self.stage = Stage::Initialise;
-        let mut run = Run { notes, options, signals, opened, program };
+        let mut run = Run { notes, options, signals, opened, closed };
         let found = run.linearize(&wanted.times, &mut self.stage);
         match found {
             Ok((mut points, warnings)) => {
@@ -109,15 +112,15 @@ impl Session {
         let signals = Signals::of(&model, &wanted).map_err(Failed::Call)?;
         let opened = self.opened(&model, &signals)?;
         let notes = crate::frozen::notes(&model);
-        let schedule = self.structure(model)?;
-        let program = self.compile(schedule.clone())?;
-        let schedule = match opened {
-            Some(model) => self.structure(model)?,
-            None => schedule,
+        let sorted = self.sorted(model)?;
+        let program = self.compile(sorted.schedule.clone())?;
+        let sorted = match opened {
+            Some(model) => self.sorted(model)?,
+            None => sorted,
         };
         self.stage = Stage::Initialise;
         let mut simulation = Simulation::of(&program, &options);
-        let found = simulation.initialise().and_then(|_| symbolic(&schedule, &program, &simulation, &signals));
+        let found = simulation.initialise().and_then(|_| symbolic(&sorted, &program, &simulation, &signals));
         match found {
             Ok(mut space) => {
                 labels.rename(&mut space.system);
@@ -159,19 +162,23 @@ impl Session {
         Ok((wanted, labels))
     }
 
+    fn compiled(&mut self, Sorted { schedule, integrated }: Sorted) -> Result<Compiled, Failed> {
+        Ok(Compiled { program: self.compile(schedule)?, integrated })
+    }
+
     /// The model with inputs where equations determine what is asked for as an input.
     fn opened(&mut self, model: &Model, signals: &Signals) -> Result<Option<Model>, Failed> {
         if signals.cut.is_empty() {
             return Ok(None);
         }
         let mut opened = model.clone();
-        for &variable in &signals.cut {
-            if let Err(diagnostic) = transform::open_at(&mut opened, variable) {
+        match transform::open_at(&mut opened, &signals.cut) {
+            Ok(()) => Ok(Some(opened)),
+            Err(diagnostic) => {
                 self.diagnostics.push(diagnostic);
-                return Err(Failed::Model);
+                Err(Failed::Model)
             }
         }
-        Ok(Some(opened))
     }
 }
 
@@ -194,7 +201,7 @@ impl Labels {
 
 /// Parameters have the values that they have in the run.
 fn symbolic(
-    schedule: &transform::Schedule,
+    Sorted { schedule, integrated }: &Sorted,
     program: &Program,
     simulation: &Simulation,
     signals: &Signals,
@@ -206,7 +213,29 @@ fn symbolic(
     let own: rustc_hash::FxHashMap<String, VarId> =
         model.variables.ids().map(|id| (model.variable_name(id), id)).collect();
     let ids = |names: &[String]| -> Vec<VarId> { names.iter().filter_map(|name| own.get(name).copied()).collect() };
-    state_space(schedule, &ids(&signals.inputs), &ids(&signals.outputs), &value)
+    let directions = directions(&signals.inputs, integrated);
+    let mut space = state_space(schedule, &ids(&directions), &ids(&signals.outputs), &value)?;
+    if !integrated.is_empty() {
+        let states: Vec<VarId> = schedule.states.iter().map(|state| state.variable).collect();
+        let places = Places::new(schedule, &states, integrated, &signals.inputs).ok_or_else(no_rates)?;
+        let (system, rates) = places.separated(space.system, algebra::Field::negate);
+        let named = signals.inputs.iter().zip(ids(&signals.inputs));
+        let inputs = named.map(|(name, id)| Signal::new(name, unit(model, id))).collect();
+        space.system = StateSpace { inputs, ..system };
+        space.rates = Some(rates);
+    }
+    Ok(space)
+}
+
+/// What a model is differentiated along: inputs, or the derivatives of inputs that had to become states.
+fn directions(inputs: &[String], integrated: &[IntegratedInput]) -> Vec<String> {
+    let rate = |name: &String| integrated.iter().find(|it| it.input == *name).map(|it| it.rate.clone());
+    inputs.iter().map(|name| rate(name).unwrap_or_else(|| name.clone())).collect()
+}
+
+fn no_rates() -> Box<Diagnostic> {
+    let message = "the model needs derivatives of inputs that other equations determine";
+    Box::new(Diagnostic::error("no-linearisation", message).hint("take other inputs"))
 }
 
 /// The inputs and outputs by their names.
@@ -262,19 +291,25 @@ fn find(model: &Model, name: &str) -> Result<VarId, String> {
     }
 }
 
+/// A model ready to be run.
+struct Compiled {
+    program: Arc<Program>,
+    integrated: Vec<IntegratedInput>,
+}
+
 struct Run {
     notes: Vec<String>,
     options: simulate::Options,
     signals: Signals,
-    program: Arc<Program>,
-    opened: Option<Arc<Program>>,
+    closed: Compiled,
+    opened: Option<Compiled>,
 }
 
 type Found<T> = Result<T, Box<Diagnostic>>;
 
 impl Run {
     fn linearize(&mut self, times: &[f64], stage: &mut Stage) -> Found<(Vec<Linearization>, Vec<Diagnostic>)> {
-        let mut simulation = Simulation::of(&self.program, &self.options);
+        let mut simulation = Simulation::of(&self.closed.program, &self.options);
         simulation.initialise()?;
         *stage = Stage::Integrate;
         let mut warnings = Vec::new();
@@ -291,8 +326,8 @@ impl Run {
             }
             points.push(match &self.opened {
                 // The run goes on from where it was.
-                None => self.point(&self.program, &mut simulation.clone())?,
-                Some(opened) => self.point(opened, &mut self.set_to(opened, &simulation, &mut warnings)?)?,
+                None => self.point(&self.closed, &mut simulation.clone())?,
+                Some(opened) => self.point(opened, &mut self.set_to(&opened.program, &simulation, &mut warnings)?)?,
             });
         }
         Ok((points, warnings))
@@ -300,7 +335,7 @@ impl Run {
 
     /// The opened model at the point that the closed one came to.
     fn set_to(&self, opened: &Arc<Program>, closed: &Simulation, warnings: &mut Vec<Diagnostic>) -> Found<Simulation> {
-        let (model, whole) = (opened.model(), self.program.model());
+        let (model, whole) = (opened.model(), self.closed.program.model());
         let by_name: rustc_hash::FxHashMap<String, VarId> =
             whole.variables.ids().map(|id| (whole.variable_name(id), id)).collect();
         let value = |id: VarId| Some(closed.value(*by_name.get(&model.variable_name(id))?));
@@ -335,15 +370,17 @@ impl Run {
         Ok(simulation)
     }
 
-    fn point(&self, whole: &Program, simulation: &mut Simulation) -> Found<Linearization> {
+    fn point(&self, of: &Compiled, simulation: &mut Simulation) -> Found<Linearization> {
+        let whole = &of.program;
         let named = |names: &[String]| -> Vec<VarId> {
             let find =
                 |name: &String| whole.model().variables.ids().find(|&id| whole.model().variable_name(id) == *name);
             names.iter().filter_map(find).collect()
         };
         let (inputs, outputs) = (named(&self.signals.inputs), named(&self.signals.outputs));
-        let (states, jacobian) = simulation.linear_form(&inputs, &outputs)?;
-        crate::slopes::check(simulation, &self.signals.outputs)?;
+        let directions = named(&directions(&self.signals.inputs, &of.integrated));
+        let (states, jacobian) = simulation.linear_form(&directions, &outputs)?;
+        crate::slopes::check(simulation, &directions, &outputs, &jacobian)?;
         let (n, m, p) = (states.len(), inputs.len(), outputs.len());
         let part = |row: usize, column: usize, rows: usize, columns: usize| {
             // Zeros have no sign.
@@ -357,17 +394,26 @@ impl Run {
             State::new(name, unit(of_mode, id), component)
         };
         let signal = |&id: &VarId| Signal::new(whole.model().variable_name(id), unit(whole.model(), id));
-        let state_values = states.iter().map(|&id| simulation.value_in_use(id)).collect();
+        let mut state_values: Vec<f64> = states.iter().map(|&id| simulation.value_in_use(id)).collect();
         let input_values = inputs.iter().map(|&id| simulation.value(id)).collect();
-        let states = states.iter().map(state).collect();
+        let named_states = states.iter().map(state).collect();
         let (inputs, outputs) = (inputs.iter().map(signal).collect(), outputs.iter().map(signal).collect());
-        let system = StateSpace::new(matrices, states, inputs, outputs)
+        let mut system = StateSpace::new(matrices, named_states, inputs, outputs)
             .map_err(|error| Box::new(Diagnostic::error("no-linearisation", error.to_string())))?;
+        let mut rates = None;
+        if !of.integrated.is_empty() {
+            let schedule = &simulation.program().schedule;
+            let places = Places::new(schedule, &states, &of.integrated, &self.signals.inputs).ok_or_else(no_rates)?;
+            state_values = places.kept(&state_values);
+            let (separated, found) = places.separated(system, |entry| -entry + 0.0);
+            (system, rates) = (separated, Some(found));
+        }
         Ok(Linearization {
             time: simulation.time(),
             mode: jacobian.mode,
             differenced: jacobian.differenced,
             system,
+            rates,
             is_steady: self.options.steady_state && simulation.time() == self.options.start_time,
             state_values,
             input_values,

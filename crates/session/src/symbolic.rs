@@ -8,7 +8,7 @@ use algebra::sparse::{System, row};
 use algebra::{Field, Rational, Variable};
 use bond::Numbers;
 use linear::export::{self, Entry};
-use linear::{Matrix, Parameter, Signal, State, StateSpace};
+use linear::{Matrix, Parameter, Rates, Signal, State, StateSpace};
 
 use crate::bond_graphs::BondGraph;
 use crate::pipeline::{Failed, Session};
@@ -19,7 +19,7 @@ pub struct SymbolicSpace {
     /// The matrices and names.
     pub system: StateSpace<Rational>,
     /// Coefficients of the derivatives of inputs in `ẋ` and `y`, where they are needed.
-    pub rates: Option<[Matrix<Rational>; 2]>,
+    pub rates: Option<Rates<Rational>>,
     /// What the variables of the entries are.
     pub symbols: Vec<Symbol>,
     /// Conditions on parameters that hold at their values, and that the matrices rest on; the mode of a graph with switched junctions.
@@ -81,7 +81,8 @@ impl SymbolicSpace {
             outputs: space.outputs.iter().map(|name| Signal::new(name, "")).collect(),
             parameters: Vec::new(),
         };
-        let rates = space.needs_input_rates().then(|| [matrix(&space.b_rate, m), matrix(&space.d_rate, m)]);
+        let rates =
+            space.needs_input_rates().then(|| Rates { b: matrix(&space.b_rate, m), d: matrix(&space.d_rate, m) });
         // Parameters without values are symbols all the same.
         let mut numbers = Numbers::new(graph, &[]).ok();
         let symbols = space.symbols.iter().zip(&space.definitions).map(|(name, definition)| Symbol {
@@ -94,7 +95,14 @@ impl SymbolicSpace {
         let is_open = |element: &&bond::Element| element.modulated && element.input.is_some();
         let modulated = graph.elements.values().filter(is_open);
         conditions.extend(modulated.map(|element| format!("the signal of `{}` is an input", element.name)));
-        Ok(Self { system, rates, symbols, conditions, notes: Vec::new() })
+        // What holds for almost all values may not hold for those of the parameters.
+        let at_values = bond::StateSpace::numeric(graph, found.assigned()?);
+        let is_singular =
+            matches!(&at_values, Err(said) if ["singular-graph", "implicit-storage"].contains(&said.code));
+        let note =
+            "the equations have no unique solution at the values of the parameters: the formulas hold for others";
+        let notes = if is_singular { vec![note.to_owned()] } else { Vec::new() };
+        Ok(Self { system, rates, symbols, conditions, notes })
     }
 
     /// The matrices at the values of the parameters; `None` where one that occurs has no value.
@@ -110,37 +118,19 @@ impl SymbolicSpace {
     /// derivatives are the inputs. `None` where a parameter that occurs has no value.
     pub fn numbers_for_zeros(&self) -> Option<StateSpace> {
         let system = self.numbers()?;
-        let Some([b_rate, d_rate]) = &self.rates else { return Some(system) };
+        let Some(rates) = &self.rates else { return Some(system) };
         let values: Vec<f64> = self.symbols.iter().map(|symbol| symbol.value.unwrap_or(f64::NAN)).collect();
-        let (b_rate, d_rate) = (b_rate.map(|it| it.evaluate(&values)), d_rate.map(|it| it.evaluate(&values)));
-        if b_rate.entries().iter().chain(d_rate.entries()).any(|value| !value.is_finite()) {
-            return None;
-        }
-        let StateSpace { a, b, c, d, mut states, inputs, outputs, parameters } = system;
-        let (n, m) = (a.rows(), b.columns());
-        states.extend(inputs.iter().map(|input| State::new(&input.name, &input.unit, String::new())));
-        let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-        Some(StateSpace {
-            a: Matrix::from_fn(n + m, n + m, |i, j| match (i < n, j < n) {
-                (true, true) => a[(i, j)],
-                (true, false) => b[(i, j - n)],
-                (false, _) => 0.0,
-            }),
-            b: Matrix::from_fn(n + m, m, |i, j| if i < n { b_rate[(i, j)] } else { unit(i - n, j) }),
-            c: Matrix::from_fn(c.rows(), n + m, |i, j| if j < n { c[(i, j)] } else { d[(i, j - n)] }),
-            d: d_rate,
-            states,
-            inputs,
-            outputs,
-            parameters,
-        })
+        let number = |matrix: &Matrix<Rational>| matrix.map(|it| it.evaluate(&values));
+        let rates = Rates { b: number(&rates.b), d: number(&rates.d) };
+        let mut entries = rates.b.entries().iter().chain(rates.d.entries());
+        entries.all(|value| value.is_finite()).then(|| rates.integrated(&system))
     }
 
     /// The symbols that occur in the entries, by their numbers.
     fn used(&self) -> Vec<usize> {
         let mut used = vec![false; self.symbols.len()];
         let system = &self.system;
-        let rates = self.rates.iter().flatten();
+        let rates = self.rates.iter().flat_map(|rates| [&rates.b, &rates.d]);
         for entry in [&system.a, &system.b, &system.c, &system.d].into_iter().chain(rates).flat_map(|it| it.entries()) {
             for variable in entry.variables() {
                 used[variable as usize] = true;
@@ -181,10 +171,10 @@ impl SymbolicSpace {
     }
 
     /// The coefficients of the derivatives of inputs as texts.
-    pub fn rate_entries(&self) -> Option<[Matrix<Entry>; 2]> {
+    pub fn rate_entries(&self) -> Option<Rates<Entry>> {
         let names = self.names(EntryNotation::Plain);
         let texts = |matrix: &Matrix<Rational>| matrix.map(|value| entry(value, EntryNotation::Plain, &names));
-        self.rates.as_ref().map(|[states, outputs]| [texts(states), texts(outputs)])
+        self.rates.as_ref().map(|rates| Rates { b: texts(&rates.b), d: texts(&rates.d) })
     }
 
     /// The transfer functions of small systems, with the row of the output and the column of the input: as text and as LaTeX.
@@ -231,7 +221,7 @@ impl SymbolicSpace {
             Some(rates) => value.add(&rates[place].multiply(&Rational::variable(s))),
             None => value.clone(),
         };
-        let (b_rate, d_rate) = (self.rates.as_ref().map(|rates| &rates[0]), self.rates.as_ref().map(|rates| &rates[1]));
+        let (b_rate, d_rate) = (self.rates.as_ref().map(|rates| &rates.b), self.rates.as_ref().map(|rates| &rates.d));
         let rows = (0..n).map(|i| {
             let mut entries: Vec<(u32, Rational)> = (0..n).map(|j| (j as u32, a[(i, j)].negate())).collect();
             entries.push((i as u32, Rational::variable(s)));

@@ -178,3 +178,35 @@ fn what_lacks_a_value_is_reported_at_its_line() {
     let warning = session.diagnostics.iter().find(|said| said.code == "parameter-without-value").unwrap();
     assert!(warning.render(session.sources()).contains("case.bond:3:1"), "{}", warning.render(session.sources()));
 }
+
+/// q = 0.5·e and e = 2·q: any effort fits at these values, and none but zero at others.
+#[test]
+fn formulas_that_do_not_hold_at_the_values_say_so() {
+    let graph = |value: &str| {
+        format!(
+            "bondgraph B\nSf u = 1\n0 n\nC c = {value}\nMSe w = 2*c.q\nR r = 1\n1 j\nu -> n -> c\nn -> j -> r\nw -> n\noutput n.e"
+        )
+    };
+    let notes = |value: &str| symbolic(&graph(value), &[], &LinearRequest::default()).unwrap().notes;
+    assert_eq!(notes("0.3"), [] as [&str; 0]);
+    let said = notes("0.5");
+    assert!(said.len() == 1 && said[0].contains("no unique solution at the values"), "{said:?}");
+}
+
+/// A source at a capacitor beside R and L, with numbers: i = C·u̇ + j.
+#[test]
+fn derivatives_of_sources_with_numbers() {
+    let text =
+        "bondgraph D\nSe U = 1\n0 n\nC c = 2\nR r = 3\n1 j\nI l = 0.5\nU -> n -> c, j\nj -> l, r\noutput i = U.f, l.f";
+    let (mut session, request) = opened(text, &[]);
+    let options = |experiment: &dae::Experiment| Settings::default().resolve(experiment);
+    let point = session.linearize(&request, &LinearRequest::default(), options).unwrap().remove(0);
+    let rates = point.rates.unwrap();
+    let rows = |matrix: &linear::Matrix| (0..matrix.rows()).map(|i| matrix.row(i).to_vec()).collect::<Vec<_>>();
+    assert_eq!(rows(&point.system.a), [[-6.0]]);
+    assert_eq!(rows(&point.system.b), [[1.0]]);
+    assert_eq!(rows(&point.system.c), [[2.0], [2.0]]);
+    assert_eq!(rows(&point.system.d), [[0.0], [0.0]]);
+    assert_eq!((rows(&rates.b), rows(&rates.d)), (vec![vec![0.0]], vec![vec![2.0], vec![0.0]]));
+    assert_eq!((point.system.inputs[0].name.as_str(), point.input_values.as_slice()), ("U", [1.0].as_slice()));
+}

@@ -304,3 +304,205 @@ fn what_the_matrices_hold_fixed_is_stated() {
     let plain = "model P Real x(start = 1, fixed = true); output Real y = x; equation der(x) = -x; end P;";
     assert!(linearized(plain, &LinearRequest::default(), false).unwrap()[0].notes.is_empty());
 }
+
+/// What counts is the whole: x*sqrt(x) has the slope 0 at 0. A kink has none, nor has an equation that is singular there.
+#[test]
+fn slopes_at_roots_of_zero() {
+    let model = |law: &str| {
+        format!(
+            "model Tank
+               function f input Real x; output Real y; algorithm y := sqrt(x); annotation(Inline = false); end f;
+               Real x(start = 0, fixed = true), z(start = 0.1); output Real y;
+             equation
+               der(x) = 1 - x;
+               {law};
+             end Tank;"
+        )
+    };
+    let slope = |law: &str| linearized(&model(law), &LinearRequest::default(), false);
+    for (law, expected) in [("z = 0; y = 3*x + x*sqrt(x)", 3.0), ("z = x^1.5; y = 2*z - 5*x", -5.0)] {
+        assert_rows(&slope(law).unwrap()[0].system.c, &[&[expected]]);
+    }
+    for law in ["z = 0; y = sqrt(x)", "z^2 = x; y = z", "z = 0; y = x + sqrt(abs(x))", "z = sqrt(x); y = sin(z)"] {
+        let said = slope(law).unwrap_err();
+        assert!(said.contains("infinite slope at time 0"), "{law}: {said}");
+    }
+    for law in ["z = 0; y = sqrt(x*x)", "z = sqrt(x); y = z*sin(z)"] {
+        let said = slope(law).unwrap_err();
+        assert!(said.contains("no slope that can be computed at time 0"), "{law}: {said}");
+    }
+    let said = slope("z = 0; y = f(x)").unwrap_err();
+    assert!(said.contains("`y` has no derivative"), "{said}");
+}
+
+/// A voltage at a capacitor beside R and L: the current follows the derivative of the voltage. The input is one of the top level,
+/// or a source that is opened.
+#[test]
+fn derivatives_of_inputs_have_matrices_of_their_own() {
+    let model = |source: &str| {
+        format!(
+            "model Source
+               {source}
+               parameter Real C = 2, R = 3, L = 0.5;
+               Real v(start = 0), q, j(start = 0, fixed = true), g;
+               output Real i, w;
+             equation
+               v = u; q = C*v; g = der(q);
+               L*der(j) = v - R*j;
+               i = g + j; w = j;
+             end Source;"
+        )
+    };
+    let opened = LinearRequest { inputs: names(&["u"]), ..LinearRequest::default() };
+    for (source, wanted) in
+        [("input Real u;", LinearRequest::default()), ("Real u = 1;", opened.clone()), ("Real u = sin(time);", opened)]
+    {
+        let point = &linearized(&model(source), &wanted, false).unwrap()[0];
+        let names: Vec<&str> = point.system.states.iter().map(|state| state.name.as_str()).collect();
+        assert_eq!((names.as_slice(), point.system.inputs[0].name.as_str()), (["j"].as_slice(), "u"), "{source}");
+        assert_rows(&point.system.a, &[&[-6.0]]);
+        assert_rows(&point.system.b, &[&[2.0]]);
+        assert_rows(&point.system.c, &[&[1.0], &[1.0]]);
+        assert_rows(&point.system.d, &[&[0.0], &[0.0]]);
+        let rates = point.rates.as_ref().unwrap();
+        assert_rows(&rates.b, &[&[0.0]]);
+        assert_rows(&rates.d, &[&[2.0], &[0.0]]);
+        assert_eq!((point.state_values.len(), point.input_values.len()), (1, 1));
+    }
+    // Other inputs; a second derivative has no place.
+    let two = model("input Real u; input Real p;").replace("w = j;", "w = j + 7*p;");
+    let point = &linearized(&two, &LinearRequest::default(), false).unwrap()[0];
+    assert_rows(&point.system.d, &[&[0.0, 0.0], &[0.0, 7.0]]);
+    assert_rows(&point.rates.as_ref().unwrap().d, &[&[2.0, 0.0], &[0.0, 0.0]]);
+    let one = LinearRequest { inputs: names(&["p"]), ..LinearRequest::default() };
+    let point = &linearized(&two, &one, false).unwrap()[0];
+    assert_rows(&point.system.a, &[&[-6.0]]);
+    assert_rows(&point.system.d, &[&[0.0], &[7.0]]);
+    let twice = model("input Real u;").replace("w = j;", "w = j + der(g);");
+    assert!(linearized(&twice, &LinearRequest::default(), false).unwrap_err().contains("the derivative of `u`"));
+}
+
+const BOOST: &str = "model Boost
+          Real L(start = 0, fixed = true), c(start = 0, fixed = true), n, i, d;
+          output Real v = c;
+          Boolean on = time > 1;
+        equation
+          1e-3*der(L) = 12 - 0.1*L - n;
+          1e-4*der(c) = d - c/10;
+          L = i + d;
+          if on then n = 0.01*i; else i = 0; end if;
+          if on then d = 0; else n = c; end if;
+        end Boost;";
+
+/// Several points of a run over modes are those of runs to each of them.
+#[test]
+fn points_in_several_modes_of_one_run() {
+    let text = BOOST;
+    let at = |times: &[f64]| {
+        let wanted = LinearRequest { times: times.to_vec(), ..LinearRequest::default() };
+        linearized(text, &wanted, false).unwrap()
+    };
+    let points = at(&[0.5, 0.9, 1.05, 1.5]);
+    assert_eq!(points.len(), 4);
+    for point in &points {
+        let alone = &at(&[point.time])[0];
+        assert_eq!((&alone.mode, &alone.system.states), (&point.mode, &point.system.states));
+        let rows: Vec<&[f64]> = (0..2).map(|i| alone.system.a.row(i)).collect();
+        assert_rows(&point.system.a, &rows);
+    }
+    assert_rows(&points[0].system.a, &[&[-100.0, -1000.0], &[10000.0, -1000.0]]);
+    assert_rows(&points[3].system.a, &[&[-110.0, 0.0], &[0.0, -1000.0]]);
+}
+
+/// States that are exchanged during the run have the names of the variables that they are at the point.
+#[test]
+fn exchanged_states_have_names_of_the_model() {
+    let text = "model Pendulum
+          parameter Real L = 1, g = 9.81;
+          Real x(start = 0.6, fixed = true), y(start = -0.8), vx(start = 0, fixed = true), vy, F;
+          input Real u; output Real o = x;
+        equation
+          x^2 + y^2 = L^2; der(x) = vx; der(y) = vy;
+          der(vx) = -F*x + u; der(vy) = -F*y - g;
+        end Pendulum;";
+    let system = &linearized(text, &LinearRequest::default(), false).unwrap()[0].system;
+    let mut states: Vec<&str> = system.states.iter().map(|state| state.name.as_str()).collect();
+    states.sort_unstable();
+    assert!(states == ["vx", "x"] || states == ["vy", "y"], "{states:?}");
+}
+
+/// The values of a steady state are part of the result.
+#[test]
+fn steady_states_have_their_values() {
+    let text = "model Steady input Real u(start = 0.1); output Real y = x; Real x(start = 0.9);
+        equation der(x) = x - x^3 + u; end Steady;";
+    let point = &linearized(text, &LinearRequest::default(), true).unwrap()[0];
+    assert!(point.is_steady);
+    let x = point.state_values[0];
+    assert!((x - x.powi(3) + 0.1).abs() < 1e-9 && point.input_values == [0.1], "{x}");
+    assert_rows(&point.system.a, &[&[1.0 - 3.0 * x * x]]);
+}
+
+/// A run that is differentiated on its way goes on as if it had not been.
+#[test]
+fn derivatives_leave_the_run_as_it_is() {
+    let mut session = Session::new(Box::new(Disk));
+    session.replace_text("case.mo", Some(BOOST.into()));
+    let request = Request { target: "case.mo".to_owned(), ..Request::default() };
+    let model = session.flatten(&request).unwrap();
+    let settings = Settings { tolerance: Some(1e-9), stop_time: Some(1.5), ..Settings::default() };
+    let options = settings.resolve(&model.experiment).unwrap();
+    let program = session.structure(model).and_then(|schedule| session.compile(schedule)).unwrap();
+    let by_name = |name: &str| {
+        let model = program.model();
+        model.variables.ids().find(|&id| model.variable_name(id) == name).unwrap()
+    };
+    let (current, voltage) = (by_name("L"), by_name("c"));
+    let end = |differentiate: bool| {
+        let mut simulation = simulate::Simulation::of(&program, &options);
+        simulation.initialise().unwrap();
+        for time in [0.5, 0.9, 1.05, 1.5] {
+            simulation.step_to(time, false).unwrap();
+            if differentiate {
+                simulation.jacobian(&[voltage], &[current]).unwrap();
+            }
+        }
+        (simulation.value(current), simulation.value(voltage))
+    };
+    let (one, other) = (end(false), end(true));
+    assert!((one.0 - other.0).abs() < 1e-6 && (one.1 - other.1).abs() < 1e-6, "{one:?} {other:?}");
+}
+
+/// Two signals are opened at once. A block may have no equation left, both inputs of a component may come from one signal,
+/// and a component may feed itself.
+#[test]
+fn several_signals_are_opened_at_once() {
+    let text = "model Opened
+          connector In = input Real;
+          connector Out = output Real;
+          block Sum parameter Real k = 1; In u, v; Out y; equation y = k*u + 2*v; end Sum;
+          block Lag In u; Out y(start = 0, fixed = true); equation der(y) = u - y; end Lag;
+          block Both In u, v; Out y; Sum s(k = 5); equation connect(u, s.u); connect(v, s.v); connect(s.y, y); end Both;
+          block Back In u; Out y; Lag l; equation connect(u, l.u); connect(l.y, y); end Back;
+          In r; Sum a(k = 3); Both b; Back c;
+        equation
+          connect(r, a.u);
+          connect(r, a.v);
+          connect(a.y, b.u);
+          connect(a.y, b.v);
+          connect(c.y, c.u);
+        end Opened;";
+    let matrices = |inputs: &[&str], outputs: &[&str]| {
+        let wanted = LinearRequest { inputs: names(inputs), outputs: names(outputs), times: Vec::new() };
+        linearized(text, &wanted, false).unwrap()[0].system.clone()
+    };
+    assert_rows(&matrices(&["a.y", "a.u"], &["a.v", "b.y"]).d, &[&[0.0, 0.0], &[7.0, 0.0]]);
+    assert_rows(&matrices(&["b.u", "r"], &["b.y", "b.s.v"]).d, &[&[5.0, 10.0], &[0.0, 5.0]]);
+    assert_rows(&matrices(&["b.v", "b.u"], &["b.y"]).d, &[&[2.0, 5.0]]);
+    assert_rows(&matrices(&["b.s.u", "r"], &["b.y"]).d, &[&[5.0, 10.0]]);
+    // The lag within stays where its way back is cut, and goes where its own output is given.
+    let cut = matrices(&["c.y"], &["c.l.u"]);
+    assert_rows(&cut.a, &[&[-1.0]]);
+    assert_rows(&cut.d, &[&[1.0]]);
+    assert_eq!(matrices(&["c.l.y"], &["c.u"]).order(), 0);
+}

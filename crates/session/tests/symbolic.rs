@@ -140,6 +140,24 @@ fn parameters_keep_their_names_and_what_follows_from_them_is_written_in_them() {
     assert!((numbers.a[(1, 1)] + 0.2 * (2.0 * k).sqrt() / 2.0).abs() < 1e-12, "{numbers:?}");
 }
 
+/// Also those that decided about the equations before they were sorted: a branch, and a term that vanishes.
+#[test]
+fn what_parameters_decided_is_reported() {
+    let model = |on: &str| {
+        format!(
+            "model Decided
+               parameter Real a = 4, b = 2; parameter Boolean on = {on};
+               input Real u; output Real y = x;
+               Real x(start = 0, fixed = true);
+             equation
+               der(x) = if on then u - a*x else u - b*x;
+             end Decided;"
+        )
+    };
+    assert_eq!(symbolic(&model("true")).unwrap().conditions, ["on"]);
+    assert_eq!(symbolic(&model("false")).unwrap().conditions, ["not on"]);
+}
+
 #[test]
 fn a_condition_on_parameters_is_decided_and_reported() {
     let model = "model Choice

@@ -25,6 +25,7 @@ pub mod families;
 mod growth;
 mod initial;
 mod inline_integration;
+mod input_rates;
 mod linearity;
 pub mod modes;
 mod occurrences;
@@ -49,6 +50,7 @@ mod written;
 
 pub use decisions::{Decision, Decisions, Question, Subject};
 pub use inline_integration::InlineIntegration;
+pub use input_rates::integrate_inputs;
 pub use opening::open_at;
 pub use options::{Aliases, IndexReduction, Options, Switching};
 pub use output::unknowns;

@@ -15,8 +15,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::{Incidence, IncidenceBuilder, Matching, NONE};
 
-/// Makes a variable an input. A variable that is an input already stays as it is.
-pub fn open_at(model: &mut Model, variable: VarId) -> Result<(), Diagnostic> {
+/// Makes variables inputs. A variable that is an input already stays as it is.
+pub fn open_at(model: &mut Model, variables: &[VarId]) -> Result<(), Diagnostic> {
+    // Known before the first equation goes: a block may have no other one.
+    let owners = Owners::new(model);
+    variables.iter().try_for_each(|&variable| open(model, &owners, variable))
+}
+
+fn open(model: &mut Model, owners: &Owners, variable: VarId) -> Result<(), Diagnostic> {
     let declared = &model.variables[variable];
     if declared.causality == Causality::Input {
         return Ok(());
@@ -25,8 +31,8 @@ pub fn open_at(model: &mut Model, variable: VarId) -> Result<(), Diagnostic> {
         let message = format!("`{}` cannot be an input: it is no continuous Real", model.variable_name(variable));
         return Err(Diagnostic::error("cannot-open", message));
     }
-    if !cut_connections(model, variable) {
-        let equation = Determination::new(model).equation_of(variable)?;
+    if !cut_connections(model, owners, variable) {
+        let equation = Determination::new(model, owners).equation_of(variable)?;
         remove_equations(model, &FxHashSet::from_iter([equation]));
         forget_start(model, variable);
     }
@@ -35,73 +41,31 @@ pub fn open_at(model: &mut Model, variable: VarId) -> Result<(), Diagnostic> {
 }
 
 /// Cuts the connections that bring a value to the variable; false where none does.
-fn cut_connections(model: &mut Model, variable: VarId) -> bool {
-    let joined = connection_set(model, variable);
-    if joined.equations.is_empty() {
-        return false;
-    }
-    let owners = Owners::new(model);
-    let is_within = |member: VarId| {
-        let touches = |id: &EqId| {
-            let equation = &model.equations[*id];
-            let ends = connected(model, equation);
-            ends.is_some_and(|(one, other)| one == member || other == member)
-                && owners.is_within(model, equation, member, variable)
-        };
-        joined.equations.iter().any(touches)
+fn cut_connections(model: &mut Model, owners: &Owners, variable: VarId) -> bool {
+    let owner = owners.of(model, variable);
+    let gives = |equation: &Equation| {
+        let is_inside = is_inside(model, equation.origin.component, owner);
+        match model.variables[variable].prefix {
+            Causality::Input => !is_inside,
+            Causality::Output => is_inside,
+            // An acausal potential: the others stay at one potential.
+            Causality::Local => true,
+        }
     };
-    let follows = |&member: &VarId| match model.variables[variable].prefix {
-        Causality::Input => is_within(member),
-        Causality::Output => !is_within(member),
-        // An acausal potential: the others stay at one potential.
-        Causality::Local => false,
-    };
-    let others = joined.members.iter().copied().filter(|&member| member != variable);
-    let (followers, givers): (Vec<VarId>, Vec<VarId>) = others.partition(follows);
-    if givers.is_empty() {
-        return false;
-    }
-    let equations: Vec<Equation> = joined.equations.iter().map(|&id| model.equations[id].clone()).collect();
-    remove_equations(model, &joined.equations.iter().copied().collect());
-    let mut pairs: Vec<(VarId, VarId)> = followers.iter().map(|&follower| (variable, follower)).collect();
-    pairs.extend(givers.iter().skip(1).map(|&giver| (givers[0], giver)));
-    for ((one, other), known) in pairs.into_iter().zip(equations) {
-        let (left, right) = (model.exprs.var(one), model.exprs.var(other));
-        model.equations.push(Equation { left, right, ..known });
+    let brought = model.equations.iter().filter_map(|(id, equation)| {
+        let (one, other) = connected(model, equation)?;
+        let giver = if one == variable { other } else { one };
+        ((one == variable || other == variable) && gives(equation)).then(|| (id, giver, equation.clone()))
+    });
+    let brought: Vec<(EqId, VarId, Equation)> = brought.collect();
+    let Some((_, first, _)) = brought.first() else { return false };
+    remove_equations(model, &brought.iter().map(|(id, ..)| *id).collect());
+    // What was joined through the variable stays joined.
+    for (_, giver, known) in &brought[1..] {
+        let (left, right) = (model.exprs.var(*first), model.exprs.var(*giver));
+        model.equations.push(Equation { left, right, ..known.clone() });
     }
     true
-}
-
-struct ConnectionSet {
-    members: Vec<VarId>,
-    equations: Vec<EqId>,
-}
-
-/// What is equal to a variable by connections.
-fn connection_set(model: &Model, variable: VarId) -> ConnectionSet {
-    let mut touching: FxHashMap<VarId, Vec<(EqId, VarId)>> = FxHashMap::default();
-    for (id, equation) in model.equations.iter() {
-        if let Some((one, other)) = connected(model, equation) {
-            touching.entry(one).or_default().push((id, other));
-            touching.entry(other).or_default().push((id, one));
-        }
-    }
-    let (mut members, mut equations) = (vec![variable], Vec::new());
-    let mut known: FxHashSet<VarId> = FxHashSet::from_iter([variable]);
-    let mut used: FxHashSet<EqId> = FxHashSet::default();
-    let mut at = 0;
-    while let Some(&member) = members.get(at) {
-        for &(equation, other) in touching.get(&member).into_iter().flatten() {
-            if used.insert(equation) {
-                equations.push(equation);
-            }
-            if known.insert(other) {
-                members.push(other);
-            }
-        }
-        at += 1;
-    }
-    ConnectionSet { members, equations }
 }
 
 fn connected(model: &Model, equation: &Equation) -> Option<(VarId, VarId)> {
@@ -146,7 +110,7 @@ impl Owners {
     fn new(model: &Model) -> Self {
         let mut components = FxHashSet::default();
         for equation in model.equations.values() {
-            if matches!(equation.origin.kind, OriginKind::Potential | OriginKind::FlowSum | OriginKind::Stream) {
+            if matches!(equation.origin.kind, OriginKind::FlowSum | OriginKind::Stream) {
                 continue;
             }
             let mut at = Some(equation.origin.component);
@@ -171,16 +135,6 @@ impl Owners {
         }
         model.paths.root()
     }
-
-    /// Whether a connection joins a member to a variable inside of the component that the variable belongs to. Connectors of
-    /// that component itself may be joined on both sides.
-    fn is_within(&self, model: &Model, connection: &Equation, member: VarId, variable: VarId) -> bool {
-        let owner = self.of(model, variable);
-        match self.of(model, member) == owner {
-            true => is_inside(model, connection.origin.component, owner),
-            false => is_inside(model, model.variables[member].path, owner),
-        }
-    }
 }
 
 fn is_inside(model: &Model, path: PathId, owner: PathId) -> bool {
@@ -204,14 +158,13 @@ struct Determination<'a> {
 }
 
 impl<'a> Determination<'a> {
-    fn new(model: &'a Model) -> Self {
+    fn new(model: &'a Model, owners: &Owners) -> Self {
         let is_unknown = |id: &VarId| {
             let variable = &model.variables[*id];
             variable.variability > Variability::Parameter && variable.causality != Causality::Input
         };
         let unknowns: Vec<VarId> = model.variables.ids().filter(is_unknown).collect();
         let columns: FxHashMap<VarId, u32> = unknowns.iter().copied().zip(0..).collect();
-        let owners = Owners::new(model);
         let needed: Vec<dae::Dependencies> =
             model.equations.values().map(|it| model.exprs.dependencies(&[it.left, it.right])).collect();
         let differentiated: FxHashSet<VarId> = needed.iter().flat_map(|it| it.derivatives.iter().copied()).collect();
@@ -221,7 +174,7 @@ impl<'a> Determination<'a> {
             for (equation, needed) in model.equations.values().zip(&needed) {
                 let eligible = |id: &VarId| {
                     let by_rate = !by_rates || !differentiated.contains(id) || needed.derivatives.contains(id);
-                    let along = !by_directions || may_give(model, &owners, equation, *id);
+                    let along = !by_directions || may_give(model, owners, equation, *id);
                     by_rate && along
                 };
                 let mut row: Vec<u32> = needed
@@ -330,13 +283,7 @@ impl<'a> Determination<'a> {
 
 /// Signals get their values from outside (inputs) or inside (outputs) of their components.
 fn may_give(model: &Model, owners: &Owners, equation: &Equation, variable: VarId) -> bool {
-    let from_inside = match connected(model, equation) {
-        Some((one, other)) => {
-            let end = if one == variable { other } else { one };
-            owners.is_within(model, equation, end, variable)
-        }
-        None => is_inside(model, equation.origin.component, owners.of(model, variable)),
-    };
+    let from_inside = is_inside(model, equation.origin.component, owners.of(model, variable));
     match model.variables[variable].prefix {
         // A binding of an input may stand in its declaration.
         Causality::Input => !from_inside || equation.origin.kind == OriginKind::Binding,

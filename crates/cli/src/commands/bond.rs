@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use session::{BondGraph, SymbolicSpace};
 
 use crate::arguments::{Bond, BondPart};
+use crate::commands::linearize::Lacking;
 use crate::commands::{diagram, symbolic};
 use crate::exit::Failure;
 use crate::style::{Style, print};
@@ -91,7 +92,7 @@ impl Report<'_> {
     fn space_json(&self) -> Value {
         let none = |reason: &str| json!({ "none": reason });
         match SymbolicSpace::of_graph(self.found) {
-            Ok(space) => symbolic::json_of(&self.found.graph.name, &space).unwrap_or_else(|error| none(&error.message)),
+            Ok(space) => symbolic::json_of(&self.found.graph.name, &space, &mut Lacking::default()),
             Err(obstacle) => none(&obstacle.message),
         }
     }

@@ -10,7 +10,7 @@ use session::{Failed, LinearRequest, Linearization, RunOptions, Settings};
 
 use crate::arguments::{Diagram, LinearFormat, Linearize};
 use crate::commands::{plot, symbolic};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::names;
 use crate::style::{Style, print};
 use crate::subject::Call;
@@ -26,13 +26,49 @@ pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
     };
     call.tell();
     let points = match arguments.minimal {
-        true => points.into_iter().map(minimal).collect::<Result<Vec<_>, _>>()?,
+        true => {
+            let found = points.into_iter().map(|point| minimal(arguments, point));
+            found.collect::<Result<Vec<_>, _>>()?
+        }
         false => points,
     };
     match arguments.plot {
         Some(diagram) => draw(arguments, diagram, &points, style),
-        None => write(arguments, &text_of(arguments, &call.session.class, &points)?),
+        None => {
+            let mut lacking = Lacking::default();
+            let text = text_of(arguments, &call.session.class, &points, &mut lacking)?;
+            write(arguments, &text)?;
+            lacking.end(arguments)
+        }
     }
+}
+
+/// What could not be computed of a report; the rest of it is written all the same.
+#[derive(Default)]
+pub struct Lacking(Vec<String>);
+
+impl Lacking {
+    /// Remembers what failed.
+    pub fn note<T>(&mut self, what: &str, found: Result<T, linear::Error>) -> Result<T, linear::Error> {
+        if let Err(error) = &found {
+            let message = format!("{what} cannot be computed: {error}");
+            if !self.0.contains(&message) {
+                self.0.push(message);
+            }
+        }
+        found
+    }
+
+    /// How the call ends.
+    pub fn end(self, arguments: &Linearize) -> Result<(), Failure> {
+        if self.0.is_empty() { Ok(()) } else { Err(model_failure(arguments, &self.0.join("; "))) }
+    }
+}
+
+/// The analysis of the model fails, not the call.
+fn model_failure(arguments: &Linearize, message: &str) -> Failure {
+    let model = arguments.subject.target.as_deref().unwrap_or_default();
+    Failure { exit: Exit::Model, message: format!("{model}: {message}") }
 }
 
 fn linearized(arguments: &Linearize, call: &mut Call) -> Result<Vec<Linearization>, Failed> {
@@ -77,18 +113,34 @@ pub fn wanted(arguments: &Linearize) -> Result<(LinearRequest, impl Fn(&dae::Exp
     Ok((wanted, options))
 }
 
-fn minimal(point: Linearization) -> Result<Linearization, Failure> {
-    Ok(Linearization { system: linear::minimal(&point.system, RANK_TOLERANCE).map_err(failure)?, ..point })
+fn minimal(arguments: &Linearize, point: Linearization) -> Result<Linearization, Failure> {
+    let system = match &point.rates {
+        None => &point.system,
+        Some(_) => return Err(Failure::call(format!("`--minimal` has no place for {RATES}"))),
+    };
+    let system = linear::minimal(system, RANK_TOLERANCE).map_err(|error| failure(arguments, &error))?;
+    Ok(Linearization { system, ..point })
 }
 
-pub fn failure(error: linear::Error) -> Failure {
-    Failure::call(error.to_string())
+const RATES: &str = "the derivatives of inputs that this model needs";
+
+fn failure(arguments: &Linearize, error: &linear::Error) -> Failure {
+    model_failure(arguments, &error.to_string())
 }
 
-fn text_of(arguments: &Linearize, class: &str, points: &[Linearization]) -> Result<String, Failure> {
+fn text_of(
+    arguments: &Linearize,
+    class: &str,
+    points: &[Linearization],
+    lacking: &mut Lacking,
+) -> Result<String, Failure> {
     let format = if arguments.subject.json { LinearFormat::Json } else { arguments.format };
     if format == LinearFormat::Json {
-        return Ok(format!("{:#}\n", json_of(class, points)?));
+        return Ok(format!("{:#}\n", json_of(class, points, lacking)));
+    }
+    let has_rates = points.iter().any(|point| point.rates.is_some());
+    if has_rates && matches!(format, LinearFormat::Matlab | LinearFormat::Python | LinearFormat::Modelica) {
+        return Err(Failure::call(format!("this format has no place for {RATES}; take text, json or latex")));
     }
     let mut text = String::new();
     for point in points {
@@ -98,8 +150,8 @@ fn text_of(arguments: &Linearize, class: &str, points: &[Linearization]) -> Resu
             format!("{comment} {}\n{remarks}{body}", headline(class, point))
         };
         text += &match format {
-            LinearFormat::Text | LinearFormat::Json => report(class, point)?,
-            LinearFormat::Latex => headed("%", export::latex(&point.system)),
+            LinearFormat::Text | LinearFormat::Json => report(class, point, lacking),
+            LinearFormat::Latex => headed("%", export::latex_with_rates(&point.system, point.rates.as_ref())),
             LinearFormat::Matlab => headed("%", export::matlab(&point.system)),
             LinearFormat::Python => headed("#", export::python(&point.system)),
             LinearFormat::Modelica => {
@@ -136,16 +188,14 @@ fn remarks(point: &Linearization) -> String {
     text
 }
 
-fn json_of(class: &str, points: &[Linearization]) -> Result<Value, Failure> {
-    let mut objects = points.iter().map(|point| object(class, point)).collect::<Result<Vec<Value>, _>>()?;
+fn json_of(class: &str, points: &[Linearization], lacking: &mut Lacking) -> Value {
+    let mut objects: Vec<Value> = points.iter().map(|point| object(class, point, lacking)).collect();
     // One point is the object itself, several are a list.
-    Ok(if objects.len() == 1 { objects.remove(0) } else { Value::from(objects) })
+    if objects.len() == 1 { objects.remove(0) } else { Value::from(objects) }
 }
 
-fn object(class: &str, point: &Linearization) -> Result<Value, Failure> {
+fn object(class: &str, point: &Linearization, lacking: &mut Lacking) -> Value {
     let system = &point.system;
-    let poles = linear::poles(system).map_err(failure)?;
-    let zeros = zeros(system);
     let mut object = Map::new();
     object.insert("model".to_owned(), Value::from(class));
     object.insert("time".to_owned(), Value::from(point.time));
@@ -153,71 +203,113 @@ fn object(class: &str, point: &Linearization) -> Result<Value, Failure> {
     if let Some(mode) = &point.mode {
         object.insert("mode".to_owned(), Value::from(mode.as_str()));
     }
-    object.extend(export::json(system, &poles, zeros.as_deref().unwrap_or_default()));
-    if let Err(error) = &zeros {
-        object.insert("zeros".to_owned(), Value::Null);
-        object.insert("zeros_error".to_owned(), Value::from(error.to_string()));
+    object.extend(export::json(system, &[], &[]));
+    roots_json(&mut object, system, &for_zeros(point), lacking);
+    if let Some(rates) = &point.rates {
+        object.extend(export::rates_json(rates));
     }
     let values = json!({ "states": point.state_values, "inputs": point.input_values });
     object.insert("operating_point".to_owned(), values);
-    object.insert("transfer_functions".to_owned(), export::transfer_json(system));
-    object.extend(export::reach_json(system).map_err(failure)?);
+    object.insert("transfer_functions".to_owned(), export::transfer_json(system, point.rates.as_ref()));
+    match lacking.note("controllability and observability", export::reach_json(&for_reach(point))) {
+        Ok(found) => object.extend(found),
+        Err(error) => drop(object.insert("reach_error".to_owned(), Value::from(error.to_string()))),
+    }
     if !point.notes.is_empty() {
         object.insert("notes".to_owned(), json!(point.notes));
     }
-    Ok(Value::Object(object))
+    Value::Object(object)
 }
 
-pub type Roots = Vec<linear::Complex>;
+/// `poles` and `zeros`; null with the reason where they cannot be computed.
+pub fn roots_json(
+    object: &mut Map<String, Value>,
+    system: &StateSpace,
+    with_zeros: &StateSpace,
+    lacking: &mut Lacking,
+) {
+    let poles = lacking.note("poles", linear::poles(system));
+    let zeros = lacking.note("zeros", zeros(with_zeros));
+    for (key, found) in [("poles", poles), ("zeros", zeros)] {
+        match found {
+            Ok(found) => drop(object.insert(key.to_owned(), export::roots_json(&found))),
+            Err(error) => {
+                object.insert(key.to_owned(), Value::Null);
+                object.insert(format!("{key}_error"), Value::from(error.to_string()));
+            }
+        }
+    }
+}
 
-pub fn poles_and_zeros(system: &StateSpace) -> Result<(Roots, Roots), Failure> {
-    Ok((linear::poles(system).map_err(failure)?, zeros(system).map_err(failure)?))
+/// A system without derivatives of inputs that has the same zeros.
+fn for_zeros(point: &Linearization) -> StateSpace {
+    point.rates.as_ref().map_or_else(|| point.system.clone(), |rates| rates.integrated(&point.system))
+}
+
+/// A system without derivatives of inputs that is as controllable and observable.
+fn for_reach(point: &Linearization) -> StateSpace {
+    point.rates.as_ref().map_or_else(|| point.system.clone(), |rates| rates.shifted(&point.system))
 }
 
 /// None without inputs and outputs.
-fn zeros(system: &StateSpace) -> Result<Roots, linear::Error> {
+fn zeros(system: &StateSpace) -> Result<Vec<linear::Complex>, linear::Error> {
     let has_both = !system.inputs.is_empty() && !system.outputs.is_empty();
     if has_both { linear::zeros(system, RANK_TOLERANCE) } else { Ok(Vec::new()) }
 }
 
 /// Matrices, modes, zeros, transfer functions, and what inputs and outputs do not reach.
-fn report(class: &str, point: &Linearization) -> Result<String, Failure> {
+fn report(class: &str, point: &Linearization, lacking: &mut Lacking) -> String {
     let system = &point.system;
     let mut text = format!("{}\n{}\n{}", headline(class, point), remarks(point), export::text(system));
+    if let Some(rates) = &point.rates {
+        text += &export::rates_text(system, rates);
+    }
     if system.order() > 0 {
-        let modes = linear::modes(system).map_err(failure)?;
-        let _ = write!(text, "\nmodes\n{}", export::modes_text(system, &modes));
+        text += &match lacking.note("poles", linear::modes(system)) {
+            Ok(modes) => format!("\nmodes\n{}", export::modes_text(system, &modes)),
+            Err(error) => format!("\nmodes: cannot be computed ({error})\n"),
+        };
     }
     let has_both = !system.inputs.is_empty() && !system.outputs.is_empty();
     if has_both {
-        text += &match zeros(system) {
+        text += &match lacking.note("zeros", zeros(&for_zeros(point))) {
             Ok(zeros) => export::zeros_text(&zeros),
             Err(error) => format!("\nzeros: cannot be computed ({error})\n"),
         };
-        text += &export::transfer_text(system);
+        text += &export::transfer_text(system, point.rates.as_ref());
     }
-    text += &export::reach_text(system).map_err(failure)?;
-    Ok(text)
+    text += &match lacking.note("controllability and observability", export::reach_text(&for_reach(point))) {
+        Ok(reach) => reach,
+        Err(error) => format!("\ncontrollability and observability: cannot be computed ({error})\n"),
+    };
+    text
 }
 
 fn draw(arguments: &Linearize, diagram: Diagram, points: &[Linearization], style: Style) -> Result<(), Failure> {
     let [point] = points else {
         return Err(Failure::call("a diagram shows one point; give --at a single time".to_owned()));
     };
-    let system = &point.system;
+    let system = match &point.rates {
+        None => point.system.clone(),
+        Some(rates) if diagram == Diagram::PoleZero || rates.is_proper() => rates.shifted(&point.system),
+        Some(_) => {
+            let message = "an output follows the derivative of an input, so the response has no finite size at high frequencies; take other outputs";
+            return Err(Failure::call(message.to_owned()));
+        }
+    };
     let needs_signals = diagram != Diagram::PoleZero;
     if needs_signals && (system.inputs.is_empty() || system.outputs.is_empty()) {
         let message = "a diagram needs an input and an output; name them with --inputs and --outputs";
         return Err(Failure::call(message.to_owned()));
     }
-    let figure = figure(system, diagram).map_err(failure)?;
+    let figure = figure(&system, diagram, &for_zeros(point)).map_err(|error| failure(arguments, &error))?;
     match &arguments.output {
         Some(path) => plot::write(&figure, path),
         None => print(&terminal(&figure, plot::screen(style))),
     }
 }
 
-fn figure(system: &StateSpace, diagram: Diagram) -> Result<Figure, linear::Error> {
+fn figure(system: &StateSpace, diagram: Diagram, with_zeros: &StateSpace) -> Result<Figure, linear::Error> {
     let response = || linear::frequency_response(system, None);
     let time =
         |excitation, title| Ok(linear::plot::time(system, &linear::time_response(system, excitation, None)?, title));
@@ -236,7 +328,7 @@ fn figure(system: &StateSpace, diagram: Diagram) -> Result<Figure, linear::Error
         Diagram::Nyquist => Ok(linear::plot::nyquist(system, &response()?)),
         Diagram::Nichols => Ok(linear::plot::nichols(system, &response()?)),
         Diagram::PoleZero => {
-            let zeros = zeros(system)?;
+            let zeros = zeros(with_zeros)?;
             Ok(linear::plot::pole_zero(system, &linear::poles(system)?, &zeros))
         }
         Diagram::RootLocus => Ok(linear::plot::locus(system, &linear::root_locus(system, 0, 0, None)?)),
@@ -250,5 +342,26 @@ pub fn write(arguments: &Linearize, text: &str) -> Result<(), Failure> {
         None => print(text),
         Some(path) => std::fs::write(path, text)
             .map_err(|error| Failure::call(format!("cannot write `{}`: {error}", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    /// The report is written, and then the call ends as one about a model, with its name.
+    #[test]
+    fn what_cannot_be_computed_is_the_model_s_fault() {
+        let arguments = Arguments::parse_from(["gyrator", "linearize", "ladder.bond"]);
+        let Command::Linearize(arguments) = arguments.command else { return };
+        let mut lacking = Lacking::default();
+        assert!(lacking.note::<()>("poles", Err(linear::Error::NoConvergence)).is_err());
+        let failure = lacking.end(&arguments).unwrap_err();
+        assert_eq!(failure.exit, Exit::Model);
+        assert!(failure.message.starts_with("ladder.bond: poles cannot be computed: "), "{}", failure.message);
+        assert!(Lacking::default().end(&arguments).is_ok());
     }
 }

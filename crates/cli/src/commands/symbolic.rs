@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use linear::export::{self, Cell, Entry};
-use linear::{Matrix, Parameter, StateSpace};
+use linear::Parameter;
+use linear::export::{self, Cell};
 use serde_json::{Map, Value, json};
 use session::{EntryNotation, SymbolicSpace};
 
 use crate::arguments::{LinearFormat, Linearize};
-use crate::commands::linearize::{last_name, poles_and_zeros, wanted, write};
+use crate::commands::linearize::{Lacking, last_name, roots_json, wanted, write};
 use crate::exit::Failure;
 use crate::style::Style;
 use crate::subject::Call;
@@ -32,10 +32,12 @@ pub fn run(arguments: &Linearize, style: Style) -> Result<(), Failure> {
     call.tell();
     let class = call.session.class.clone();
     let format = if arguments.subject.json { LinearFormat::Json } else { arguments.format };
-    write(arguments, &text_of(&class, &space, format)?)
+    let mut lacking = Lacking::default();
+    write(arguments, &text_of(&class, &space, format, &mut lacking)?)?;
+    lacking.end(arguments)
 }
 
-fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat) -> Result<String, Failure> {
+fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat, lacking: &mut Lacking) -> Result<String, Failure> {
     let headed = |comment: &str, body: String| {
         let conditions = space.conditions.iter().map(|condition| format!("{comment} holds where {condition}\n"));
         let notes = space.notes.iter().map(|note| format!("{comment} note: {note}\n"));
@@ -47,7 +49,7 @@ fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat) -> Result<S
     }
     Ok(match format {
         LinearFormat::Text => text(class, space),
-        LinearFormat::Json => format!("{:#}\n", json_of(class, space)?),
+        LinearFormat::Json => format!("{:#}\n", json_of(class, space, lacking)),
         LinearFormat::Latex => headed("%", latex(space)),
         LinearFormat::Matlab => headed("%", export::matlab(&space.entries(EntryNotation::Matlab))),
         LinearFormat::Python => headed("#", export::python(&space.entries(EntryNotation::Python))),
@@ -62,10 +64,8 @@ fn text_of(class: &str, space: &SymbolicSpace, format: LinearFormat) -> Result<S
 pub fn text(class: &str, space: &SymbolicSpace) -> String {
     let system = space.entries(EntryNotation::Plain);
     let mut text = format!("{class}\n\n{}", export::text(&system));
-    if let Some([states, outputs]) = space.rate_entries() {
-        text += "\nand with the derivatives of the inputs\n";
-        let rates = StateSpace { b: states, d: outputs, ..system.clone() };
-        text += &export::rates_text(&rates);
+    if let Some(rates) = space.rate_entries() {
+        text += &export::rates_text(&system, &rates);
     }
     text += &parameters_text(&system.parameters);
     for condition in &space.conditions {
@@ -128,25 +128,16 @@ fn latex(space: &SymbolicSpace) -> String {
     text
 }
 
-pub fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
-    let poles = match space.numbers() {
-        Some(numbers) => poles_and_zeros(&numbers)?.0,
-        None => Vec::new(),
-    };
-    let zeros = match space.numbers_for_zeros() {
-        Some(numbers) => poles_and_zeros(&numbers)?.1,
-        None => Vec::new(),
-    };
+pub fn json_of(class: &str, space: &SymbolicSpace, lacking: &mut Lacking) -> Value {
     let system = space.entries(EntryNotation::Plain);
     let mut object = Map::new();
     object.insert("model".to_owned(), Value::from(class));
-    object.extend(export::json(&system, &poles, &zeros));
-    if let Some([states, outputs]) = space.rate_entries() {
-        let rows = |matrix: &Matrix<Entry>| -> Value {
-            (0..matrix.rows()).map(|i| matrix.row(i).iter().map(Cell::json).collect::<Value>()).collect()
-        };
-        object.insert("B_rate".to_owned(), rows(&states));
-        object.insert("D_rate".to_owned(), rows(&outputs));
+    object.extend(export::json(&system, &[], &[]));
+    if let (Some(numbers), Some(with_zeros)) = (space.numbers(), space.numbers_for_zeros()) {
+        roots_json(&mut object, &numbers, &with_zeros, lacking);
+    }
+    if let Some(rates) = space.rate_entries() {
+        object.extend(export::rates_json(&rates));
     }
     let parameters = system.parameters.iter().map(|it| (it.name.clone(), it.value.map_or(Value::Null, Value::from)));
     object.insert("parameters".to_owned(), Value::Object(parameters.collect()));
@@ -172,5 +163,5 @@ pub fn json_of(class: &str, space: &SymbolicSpace) -> Result<Value, Failure> {
         })
         .collect();
     object.insert("transfer_functions".to_owned(), Value::Array(functions));
-    Ok(Value::Object(object))
+    Value::Object(object)
 }

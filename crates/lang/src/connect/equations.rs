@@ -29,8 +29,8 @@ struct ConnectionEquationBuilder<'m> {
     flows: Sets,
     streams: Sets,
     stream_sets: Streams,
-    /// The connection that first named a variable, for the origin of its equations.
-    first_connection: IdVec<VarId, Option<u32>>,
+    /// The connections that first named a variable, from inside and from outside, for the origin of its equations.
+    first_connection: IdVec<VarId, [Option<u32>; 2]>,
     constraints: Vec<Pair>,
     cardinality: FxHashMap<(CompId, Indices), i64>,
     overdetermined: FxHashMap<CompId, Option<ClassId>>,
@@ -74,7 +74,7 @@ pub fn make(elaborator: &mut Elaborator, collected: &Collected, top: ClassId, pa
         flows: Sets::default(),
         streams: Sets::default(),
         stream_sets: Streams::default(),
-        first_connection: IdVec::filled(None, variables),
+        first_connection: IdVec::filled([None; 2], variables),
         constraints: Vec::new(),
         cardinality: FxHashMap::default(),
         overdetermined: FxHashMap::default(),
@@ -397,8 +397,8 @@ impl ConnectionEquationBuilder<'_> {
             let path = self.collected.connections[connection].path;
             return self.mismatches.push((why, diagnostic, path));
         }
-        for variable in [left, right] {
-            self.first_connection[variable].get_or_insert(connection as u32);
+        for (variable, side) in [(left, side_a), (right, side_b)] {
+            self.first_connection[variable][side as usize].get_or_insert(connection as u32);
         }
         let variables = &self.elaborator.flat.model.variables;
         if variables[left].variability <= Variability::Parameter {
@@ -595,13 +595,23 @@ impl ConnectionEquationBuilder<'_> {
 
     /// The first connect equation that names a connector with this variable.
     fn connection_of(&self, variable: VarId) -> Option<&Connection> {
-        let number = (*self.first_connection.get(variable)?)?;
+        let number = self.first_connection.get(variable)?.iter().flatten().min()?;
+        self.collected.connections.get(*number as usize)
+    }
+
+    /// The first connect equation that names a connector with this variable on this side.
+    fn connection_at(&self, face: Face) -> Option<&Connection> {
+        let number = self.first_connection.get(face.variable)?[face.side as usize]?;
         self.collected.connections.get(number as usize)
     }
 
     fn origin(&self, variable: VarId, kind: OriginKind) -> Origin {
+        self.origin_in(self.connection_of(variable), variable, kind)
+    }
+
+    fn origin_in(&self, connection: Option<&Connection>, variable: VarId, kind: OriginKind) -> Origin {
         let model = &self.elaborator.flat.model;
-        match self.connection_of(variable) {
+        match connection {
             Some(connection) => Origin { component: connection.path, span: Some(connection.span), kind },
             None => {
                 let path = model.variables[variable].path;
@@ -618,13 +628,16 @@ impl ConnectionEquationBuilder<'_> {
 
     /// Potentials: all equal the first.
     fn equate(&mut self, set: &[Face]) {
-        let mut variables: Vec<VarId> = set.iter().map(|face| face.variable).collect();
-        variables.dedup();
-        let Some((&first, rest)) = variables.split_first() else { return };
+        let mut faces: Vec<Face> = set.to_vec();
+        faces.dedup_by_key(|face| face.variable);
+        let Some((&first, rest)) = faces.split_first() else { return };
         for &other in rest {
-            let left = self.elaborator.flat.model.exprs.var(first);
-            let right = self.elaborator.flat.model.exprs.var(other);
-            self.push(left, right, other, OriginKind::Potential);
+            let left = self.elaborator.flat.model.exprs.var(first.variable);
+            let right = self.elaborator.flat.model.exprs.var(other.variable);
+            // A connector may be connected on both sides; the set belongs to one of them.
+            let connection = self.connection_at(other).or_else(|| self.connection_of(other.variable));
+            let origin = self.origin_in(connection, other.variable, OriginKind::Potential);
+            self.elaborator.flat.model.equations.push(Equation { left, right, role: EquationRole::Plain, origin });
         }
     }
 

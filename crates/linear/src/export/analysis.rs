@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::short_number;
 use crate::{
-    Complex, Error, RANK_TOLERANCE, Reach, StateSpace, TransferFunction, controllability, observability,
+    Complex, Error, RANK_TOLERANCE, Rates, Reach, StateSpace, TransferFunction, controllability, observability,
     transfer_function,
 };
 
@@ -30,26 +30,36 @@ fn root(root: Complex) -> String {
 }
 
 /// The transfer functions of small systems, with the row of the output and the column of the input.
-fn transfer_functions(system: &StateSpace) -> Vec<(usize, usize, Result<TransferFunction, Error>)> {
+fn transfer_functions(
+    system: &StateSpace,
+    rates: Option<&Rates>,
+) -> Vec<(usize, usize, Result<TransferFunction, Error>)> {
     let (inputs, outputs) = (system.inputs.len(), system.outputs.len());
     if system.order() > LARGEST_ORDER || inputs * outputs > MOST_PAIRS {
         return Vec::new();
     }
     let pairs = (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)));
-    pairs.map(|(output, input)| (output, input, transfer_function(system, output, input, RANK_TOLERANCE))).collect()
+    let function = |output: usize, input: usize| match rates {
+        Some(rates) => rates.transfer_function(system, output, input, RANK_TOLERANCE),
+        None => transfer_function(system, output, input, RANK_TOLERANCE),
+    };
+    pairs.map(|(output, input)| (output, input, function(output, input))).collect()
 }
 
 /// The transfer function of each pair as a quotient of polynomials.
-pub fn transfer_text(system: &StateSpace) -> String {
-    let functions = transfer_functions(system);
+pub fn transfer_text(system: &StateSpace, rates: Option<&Rates>) -> String {
+    let functions = transfer_functions(system, rates);
     let mut text = if functions.is_empty() { String::new() } else { "\ntransfer functions\n".to_owned() };
     for (output, input, found) in functions {
         let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
         let quotient = match found {
             Ok(found) => {
                 let (above, below) = (polynomial(&found.numerator()), polynomial(&found.denominator()));
-                let above = if above.contains(' ') { format!("({above})") } else { above };
-                if below == "1" { above } else { format!("{above} / ({below})") }
+                match above.contains(' ') {
+                    _ if below == "1" => above,
+                    true => format!("({above}) / ({below})"),
+                    false => format!("{above} / ({below})"),
+                }
             }
             Err(error) => format!("none ({error})"),
         };
@@ -59,7 +69,7 @@ pub fn transfer_text(system: &StateSpace) -> String {
 }
 
 /// The transfer functions of small systems: coefficients from the highest power down.
-pub fn transfer_json(system: &StateSpace) -> Value {
+pub fn transfer_json(system: &StateSpace, rates: Option<&Rates>) -> Value {
     let object = |(output, input, found): (usize, usize, Result<TransferFunction, Error>)| {
         let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
         match found {
@@ -75,7 +85,7 @@ pub fn transfer_json(system: &StateSpace) -> Value {
             Err(error) => json!({ "input": input, "output": output, "error": error.to_string() }),
         }
     };
-    transfer_functions(system).into_iter().map(object).collect()
+    transfer_functions(system, rates).into_iter().map(object).collect()
 }
 
 fn pairs(roots: &[Complex]) -> Vec<[f64; 2]> {
@@ -182,7 +192,7 @@ mod tests {
             transfer functions
             u1 → y1: (s + 3) / (s^2 + 2 s + 5)
         "#]]
-        .assert_eq(&transfer_text(&system()));
+        .assert_eq(&transfer_text(&system(), None));
     }
 
     #[test]
@@ -199,7 +209,7 @@ mod tests {
     fn the_same_for_programs() {
         expect![[r#"{"controllability":{"rank":2,"hidden":[{"pole":[-7.0,0.0],"states":["x3"]}]},"observability":{"rank":3,"hidden":[]}}"#]]
             .assert_eq(&Value::Object(reach_json(&system()).unwrap()).to_string());
-        let functions = transfer_json(&system());
+        let functions = transfer_json(&system(), None);
         assert_eq!(functions[0]["input"], "u1");
         let numbers =
             |key: &str| functions[0][key].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Cell, short_number};
-use crate::{Matrix, StateSpace};
+use crate::{Matrix, Rates, StateSpace};
 
 /// The equations in LaTeX.
 pub fn latex<T: Cell>(system: &StateSpace<T>) -> String {
@@ -11,7 +11,7 @@ pub fn latex<T: Cell>(system: &StateSpace<T>) -> String {
 }
 
 /// The equations in LaTeX, with the coefficients of derivatives of inputs in those of the states and of the outputs.
-pub fn latex_with_rates<T: Cell>(system: &StateSpace<T>, rates: Option<&[Matrix<T>; 2]>) -> String {
+pub fn latex_with_rates<T: Cell>(system: &StateSpace<T>, rates: Option<&Rates<T>>) -> String {
     let names = |list: Vec<&str>| column(list.into_iter().map(name).collect());
     let states = names(system.states.iter().map(|state| state.name.as_str()).collect());
     let inputs = names(system.inputs.iter().map(|signal| signal.name.as_str()).collect());
@@ -23,21 +23,13 @@ pub fn latex_with_rates<T: Cell>(system: &StateSpace<T>, rates: Option<&[Matrix<
     if !system.states.is_empty() {
         rows.push(format!(
             "\\frac{{\\mathrm{{d}}}}{{\\mathrm{{d}}t}} {states} &= {}",
-            sum(&[
-                (Some(&system.a), &states),
-                (Some(&system.b), &inputs),
-                (rates.map(|rates| &rates[0]), &derivatives)
-            ])
+            sum(&[(Some(&system.a), &states), (Some(&system.b), &inputs), (rates.map(|rates| &rates.b), &derivatives)])
         ));
     }
     if !system.outputs.is_empty() {
         rows.push(format!(
             "{outputs} &= {}",
-            sum(&[
-                (Some(&system.c), &states),
-                (Some(&system.d), &inputs),
-                (rates.map(|rates| &rates[1]), &derivatives)
-            ])
+            sum(&[(Some(&system.c), &states), (Some(&system.d), &inputs), (rates.map(|rates| &rates.d), &derivatives)])
         ));
     }
     let _ = writeln!(out, "{}", rows.join(" \\\\\n"));

@@ -10,7 +10,7 @@ pub fn matlab<T: Cell>(system: &StateSpace<T>) -> String {
     let mut out = String::new();
     for (key, list) in named_lists(system) {
         let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
-        let _ = writeln!(out, "% {key}: {}", names.join(", "));
+        let _ = writeln!(out, "{}", format!("% {key}: {}", names.join(", ")).trim_end());
     }
     for parameter in &system.parameters {
         let _ = match parameter.value {
@@ -114,5 +114,45 @@ mod tests {
             end
         "#]]
         .assert_eq(&matlab(&oscillator()));
+    }
+
+    /// Empty matrices have their sizes.
+    #[test]
+    fn without_inputs() {
+        let mut system = oscillator();
+        system.inputs = Vec::new();
+        (system.b, system.d) = (crate::Matrix::zeros(2, 0), crate::Matrix::zeros(1, 0));
+        expect![[r#"
+            % states: mass.s (m), mass.v_rel (m/s)
+            % inputs:
+            % outputs: sensor.s (m)
+            A = [
+              0, 1
+              -0.3333333333333333, -2e-7
+            ];
+            B = zeros(2, 0);
+            C = [
+              1, 0
+            ];
+            D = zeros(1, 0);
+            if exist('OCTAVE_VERSION', 'builtin')
+              pkg load control
+            end
+            % sys has an input or output that does nothing where the model has none
+            sys = ss(A, zeros(2, 1), C, zeros(1, 1));
+            names = {'mass.s'; 'mass.v_rel'};
+            if exist('OCTAVE_VERSION', 'builtin')
+              sys = set(sys, 'stname', names);
+            else
+              sys.StateName = names;
+            end
+            names = {'sensor.s'};
+            if exist('OCTAVE_VERSION', 'builtin')
+              sys = set(sys, 'outname', names);
+            else
+              sys.OutputName = names;
+            end
+        "#]]
+        .assert_eq(&matlab(&system));
     }
 }

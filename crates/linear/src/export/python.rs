@@ -11,7 +11,7 @@ pub fn python<T: Cell>(system: &StateSpace<T>) -> String {
     let mut out = String::from("import control\nimport numpy as np\n\n");
     for (key, list) in named_lists(system) {
         let names: Vec<String> = list.iter().map(|item| with_unit(item).replace('\n', " ")).collect();
-        let _ = writeln!(out, "# {key}: {}", names.join(", "));
+        let _ = writeln!(out, "{}", format!("# {key}: {}", names.join(", ")).trim_end());
     }
     for parameter in &system.parameters {
         let _ = match parameter.value {
@@ -104,5 +104,35 @@ mod tests {
             )
         "#]]
         .assert_eq(&python(&oscillator()));
+    }
+
+    /// `control` takes no matrix without columns in brackets.
+    #[test]
+    fn without_inputs_and_outputs() {
+        let mut system = oscillator();
+        (system.inputs, system.outputs) = (Vec::new(), Vec::new());
+        (system.b, system.c, system.d) =
+            (crate::Matrix::zeros(2, 0), crate::Matrix::zeros(0, 2), crate::Matrix::zeros(0, 0));
+        expect![[r#"
+            import control
+            import numpy as np
+
+            # states: mass.s (m), mass.v_rel (m/s)
+            # inputs:
+            # outputs:
+            A = np.array([
+                [0, 1],
+                [-0.3333333333333333, -2e-7],
+            ], dtype=float)
+            B = np.zeros((2, 0))
+            C = np.zeros((0, 2))
+            D = np.zeros((0, 0))
+            # sys has an input or output that does nothing where the model has none
+            sys = control.StateSpace(
+                A, np.zeros((2, 1)), np.zeros((1, 2)), np.zeros((1, 1)),
+                states=["mass_s", "mass_v_rel"],
+            )
+        "#]]
+        .assert_eq(&python(&system));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Cell, named_lists, short_number, with_unit};
-use crate::{Matrix, Mode, StateSpace};
+use crate::{Matrix, Mode, Rates, StateSpace};
 
 /// Wider matrices are printed in parts.
 const WIDTH: usize = 118;
@@ -26,15 +26,15 @@ pub fn text<T: Cell>(system: &StateSpace<T>) -> String {
     out
 }
 
-/// `B` and `D` as coefficients of the derivatives of inputs.
-pub fn rates_text<T: Cell>(system: &StateSpace<T>) -> String {
+/// The coefficients of the derivatives of inputs.
+pub fn rates_text<T: Cell>(system: &StateSpace<T>, rates: &Rates<T>) -> String {
     let names = |list: Vec<&str>| list.into_iter().map(|name| format!("der({name})")).collect::<Vec<String>>();
     let states = names(system.states.iter().map(|state| state.name.as_str()).collect());
     let inputs = names(system.inputs.iter().map(|signal| signal.name.as_str()).collect());
     let outputs: Vec<String> = system.outputs.iter().map(|signal| signal.name.clone()).collect();
-    let mut out = String::new();
-    push_matrix(&mut out, "B'", &system.b, &states, &inputs);
-    push_matrix(&mut out, "D'", &system.d, &outputs, &inputs);
+    let mut out = "\nand with the derivatives of the inputs\n".to_owned();
+    push_matrix(&mut out, "B'", &rates.b, &states, &inputs);
+    push_matrix(&mut out, "D'", &rates.d, &outputs, &inputs);
     out
 }
 

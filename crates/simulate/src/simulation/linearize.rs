@@ -38,6 +38,56 @@ impl Simulation {
         Ok((by, jacobian))
     }
 
+    /// One column of the linear form, beside the point: its state or input is moved by a distance, and relations and discrete
+    /// variables stay as they are. `None` where the model cannot be evaluated there.
+    pub fn linear_form_beside(
+        &mut self,
+        inputs: &[VarId],
+        outputs: &[VarId],
+        column: usize,
+        distance: f64,
+    ) -> Option<Vec<f64>> {
+        let states = self.program.schedule.states.clone();
+        let mut of: Vec<VarId> = states.iter().map(|state| state.derivative).collect();
+        of.extend(outputs.iter().filter_map(|&output| self.differentiable(output).ok()));
+        let mut by: Vec<VarId> = states.iter().map(|state| state.variable).collect();
+        by.extend(inputs.iter().filter_map(|&input| self.direction(input).ok()));
+        let mut x = self.x.clone();
+        let moved = *by.get(column)?;
+        let before = self.runtime.machine.value(moved);
+        match x.get_mut(column) {
+            Some(state) => *state += distance,
+            None => self.program.set_value(&mut self.runtime.machine.memory, moved, before + distance),
+        }
+        let found = self.evaluate_states(&x).then(|| {
+            let mut values = vec![0.0; of.len()];
+            let found = self.linearized(|linearizer| {
+                linearizer.follow_one(&by, column)?;
+                for (value, &differentiated) in values.iter_mut().zip(&of) {
+                    *value = linearizer.tangent(differentiated)?;
+                }
+                Ok(())
+            });
+            found.is_ok().then_some(values)
+        });
+        if column >= states.len() {
+            self.program.set_value(&mut self.runtime.machine.memory, moved, before);
+        }
+        let point = self.x.clone();
+        self.evaluate_states(&point).then_some(found.flatten()).flatten()
+    }
+
+    /// Whether everything could be evaluated with these states.
+    fn evaluate_states(&mut self, states: &[f64]) -> bool {
+        let machine = &mut self.runtime.machine;
+        machine.unsettle();
+        let outcome = machine.evaluate(self.time, states).and_then(|()| machine.evaluate_outputs());
+        if outcome.is_err() {
+            machine.trouble = None;
+        }
+        outcome.is_ok()
+    }
+
     /// The variable that a state stands for now: of states that are exchanged during the run, the candidate that was chosen.
     pub fn state_now(&self, state: VarId) -> VarId {
         let machine = &self.runtime.machine;

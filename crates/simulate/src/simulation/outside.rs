@@ -151,7 +151,7 @@ impl Simulation {
 
     /// The variable of the program in use that one of the program at the beginning stands for. Modes have derivatives of their
     /// own.
-    pub(super) fn in_mode(&self, variable: VarId) -> Option<VarId> {
+    pub fn in_mode(&self, variable: VarId) -> Option<VarId> {
         let (own, model) = (self.program.model(), self.whole.model());
         if base::Id::index(variable) >= model.variables.len() {
             return None;
