@@ -57,13 +57,31 @@ impl Instances {
     /// Notes that a base class declares a component that the class already has. With the modifiers of both ways of
     /// inheritance the two must be the same; compared when the tree stands, for their types must be known.
     pub(super) fn note_duplicate(&mut self, id: ClassId, own: CompId, declared: &Arc<ast::Component>) {
-        let outer = self.modifier_of_duplicate(id, self.components[own].declared_in, declared.name.name);
-        // What is wrong with the modifiers was reported where they were applied.
+        let name = declared.name.name;
         let said = std::mem::take(&mut self.diagnostics);
-        let node = self.component_node(id, declared, &outer);
-        self.diagnostics = said;
+        // As if it were the only one: its modifiers may be wrong.
+        let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
+        let mut node = self.component_node(id, declared, &outer);
+        let found = std::mem::replace(&mut self.diagnostics, said);
+        found.into_iter().for_each(|diagnostic| self.report(Box::new(diagnostic)));
+        let declared_in = self.components[own].declared_in;
+        if self.is_derived(id, declared_in) {
+            let outer = self.modifier_of_duplicate(id, declared_in, name);
+            let said = std::mem::take(&mut self.diagnostics);
+            node = self.component_node(id, declared, &outer);
+            self.diagnostics = said;
+        }
         let duplicate = self.components.push(node);
         self.duplicates.push((own, duplicate));
+    }
+
+    /// Whether the base class `id` is inherited by `class`, directly or not.
+    fn is_derived(&self, id: ClassId, class: ClassId) -> bool {
+        let mut current = self.classes[id].derived;
+        while let Some(derived) = current.filter(|&derived| derived != class) {
+            current = self.classes[derived].derived;
+        }
+        current.is_some()
     }
 
     /// What is said about an element of the base class `id` that the class has already: also what was said to a derived

@@ -1,13 +1,15 @@
 //! Base classes (specification 7.1): how a class takes over the elements of another, and what it may extend.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use base::Diagnostic;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use syntax::ast;
 
 use super::deselection::Deselection;
 use crate::instance::{ClassId, Instances, Member};
+use crate::library::DefId;
 use crate::modifier::{self, Declaration, Modifier, Spread, merge};
 use crate::restrictions::may_extend;
 
@@ -234,12 +236,22 @@ impl Instances {
     pub fn with_bases(&mut self, class: ClassId) -> Vec<ClassId> {
         self.expand(class);
         let mut order: Vec<ClassId> = Vec::new();
-        let mut known = FxHashSet::default();
+        let mut known: FxHashMap<DefId, usize> = FxHashMap::default();
         let mut stack = vec![(class, false)];
         while let Some((id, done)) = stack.pop() {
             if done {
-                if known.insert(self.classes[id].def) {
-                    order.push(id);
+                match known.entry(self.classes[id].def) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(order.len());
+                        order.push(id);
+                    }
+                    // Where nothing is deselected, all names of the text mean something.
+                    Entry::Occupied(entry) => {
+                        let first = &mut order[*entry.get()];
+                        if !self.classes[*first].without.is_empty() && self.classes[id].without.is_empty() {
+                            *first = id;
+                        }
+                    }
                 }
                 continue;
             }
