@@ -58,7 +58,7 @@ package Joints "Joints: what motions they allow"
   equation
     Connections.branch(a.R, b.R);
     v = der(s);
-    b.r = a.r + transpose(a.R.T)*(e*s);
+    b.r = a.r + Rotations.toWorld(a.R, e*s);
     b.R = a.R;
     zeros(3) = a.f + b.f;
     zeros(3) = a.t + b.t + cross(e*s, b.f);
@@ -127,7 +127,7 @@ package Joints "Joints: what motions they allow"
     der(r) = v;
     der(Q) = Rotations.quaternionRate(Q, w);
     T = Rotations.fromQuaternion(Q);
-    b.r = a.r + transpose(a.R.T)*r;
+    b.r = a.r + Rotations.toWorld(a.R, r);
     b.R.T = T*a.R.T;
     b.R.w = T*a.R.w + w;
     a.f = zeros(3);

@@ -7,7 +7,7 @@ package Parts "Bodies and rigid connections"
     Frame b "Right frame" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
     Connections.branch(a.R, b.R);
-    b.r = a.r + transpose(a.R.T)*r;
+    b.r = a.r + Rotations.toWorld(a.R, r);
     b.R = a.R;
     zeros(3) = a.f + b.f;
     zeros(3) = a.t + b.t + cross(r, b.f);

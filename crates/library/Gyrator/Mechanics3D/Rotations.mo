@@ -37,7 +37,27 @@ package Rotations "Functions of orientations"
     rate := cat(1, {-Q[2:4]*w}, Q[1]*w + cross(Q[2:4], w))/2;
     annotation(Inline = true);
   end quaternionRate;
+  function toWorld "Vector that is resolved in a frame, resolved in the world"
+    input Orientation R "Orientation of the frame";
+    input Real v[3] "Vector, resolved in the frame";
+    output Real u[3] "The same, resolved in the world";
+  algorithm
+    u := transpose(R.T)*v;
+    annotation(derivative(noDerivative = R) = toWorldDerivative, InlineAfterIndexReduction = true);
+  end toWorld;
+
+  function toWorldDerivative "Derivative of a vector that is resolved in a frame, resolved in the world"
+    input Orientation R "Orientation of the frame";
+    input Real v[3] "Vector, resolved in the frame";
+    input Real rate[3] "Derivative of its elements";
+    output Real u[3] "Derivative, resolved in the world";
+  algorithm
+    u := toWorld(R, rate + cross(R.w, v));
+    annotation(Inline = true);
+  end toWorldDerivative;
+
   annotation(Documentation(info = "<html>
+<p>The derivative of a vector is that of its elements and, since the frame turns, <b>&omega;</b> &times; <b>v</b>.</p>
 <p>A rotation by <i>&phi;</i> about the axis <b>e</b> has the matrix <b>e e</b><sup>T</sup> + (1 &minus; <b>e e</b><sup>T</sup>) cos <i>&phi;</i> &minus; skew(<b>e</b>) sin <i>&phi;</i> and the quaternion
 (cos <i>&phi;</i>/2, <b>e</b> sin <i>&phi;</i>/2).</p>
 </html>"));
