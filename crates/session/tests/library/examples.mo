@@ -88,6 +88,42 @@ package ExamplesTests "Models of the examples with what must come out of them"
     annotation(experiment(StopTime = 32));
   end Gears;
 
+  model Reverse "Third, fourth and reverse gear at a constant speed of the turbine"
+    Gyrator.Rotational.Basic.ConstantSpeed drive(w = 100);
+    DriveTrains.Shifter shifter[3](gear = {3, 4, 5});
+    DriveTrains.GearSet gearbox[3];
+    Gyrator.Rotational.Basic.Damper load[3](each d = 0.1);
+    Gyrator.Rotational.Basic.Housing housing;
+    Real error[3] = noEvent(if time < 2 then zeros(3) else gearbox.output1.w - {100, 100*125/91, -100*35/73});
+    parameter Real tolerance = 1e-3;
+  equation
+    for k in 1:3 loop
+      connect(drive.flange, gearbox[k].a);
+      connect(gearbox[k].b, load[k].a);
+      connect(load[k].b, housing.flange);
+      connect(shifter[k].f, gearbox[k].f);
+    end for;
+    annotation(experiment(StopTime = 2.5));
+  end Reverse;
+
+  model IdealReverse "All gears with ideal clutches and brakes"
+    Gyrator.Rotational.Basic.ConstantSpeed drive(w = 100);
+    DriveTrains.Shifter shifter[5](gear = {1, 2, 3, 4, 5});
+    DriveTrains.IdealGearSet gearbox[5];
+    Gyrator.Rotational.Basic.Damper load[5](each d = 0.1);
+    Gyrator.Rotational.Basic.Housing housing;
+    constant Real i0 = 73/35;
+    Real error[5] = noEvent(if time < 0.5 then zeros(5) else gearbox.output1.w - 100*{i0/(1 + 2*i0), i0/(1 + i0), 1, 125/91, -1/i0});
+  equation
+    for k in 1:5 loop
+      connect(drive.flange, gearbox[k].a);
+      connect(gearbox[k].b, load[k].a);
+      connect(load[k].b, housing.flange);
+      connect(shifter[k].f, gearbox[k].f);
+    end for;
+    annotation(experiment(StopTime = 1));
+  end IdealReverse;
+
   model Blocks "Friction in both formulations"
     extends FrictionAndImpact.BlocksCompared;
     Real error = difference;
