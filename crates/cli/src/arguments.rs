@@ -37,7 +37,7 @@ pub enum Command {
     Linearize(Box<Linearize>),
     /// Report about a bond graph: causality, simplification, state space
     Bond(Bond),
-    /// Draw a bond graph
+    /// Draw the diagram, the icon or the bond graph of a class
     Diagram(Drawing),
     /// Write a model of another language as Modelica text
     Translate(Translate),
@@ -165,15 +165,23 @@ pub struct Drawing {
     #[command(flatten)]
     pub subject: Subject,
 
-    /// What to draw
+    /// What to draw; without it the diagram of a class that has components, the icon of any other, and the graph of a file .bond
     #[arg(long, value_enum)]
     pub layer: Option<Layer>,
 
-    /// Draw the simplified graph
+    /// Draw the simplified bond graph
     #[arg(long)]
     pub simplify: bool,
 
-    /// The file to write, .svg; without it, standard output
+    /// Write the values of a result beside the connectors, those at its end or at a time in it
+    #[arg(long, value_name = "RESULT[@TIME]")]
+    pub values: Option<String>,
+
+    /// How large a PNG picture is: 1 is four pixels a millimetre
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub scale: f64,
+
+    /// The file to write, .svg or .png; without it, SVG on standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -7,6 +7,7 @@ mod conditional;
 mod connect;
 mod declaration_order;
 mod discrete_equations;
+mod drawing;
 mod effects;
 mod elaborate;
 mod equations;
@@ -46,6 +47,7 @@ mod units;
 mod variables;
 mod watch;
 
+pub use drawing::{Drawing, Signal, draw};
 pub use flatten::{Flattening, OpenEnds, Stage, flatten, last_model};
 pub use front_end::FrontEnd;
 pub use instance::{ComponentType, Instances};

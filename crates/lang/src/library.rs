@@ -30,6 +30,10 @@ pub trait Files {
     fn list(&self, path: &Path) -> Vec<(String, bool)>;
     /// Whether there is such a file or folder.
     fn exists(&self, path: &Path) -> bool;
+    /// The content of a file that need not be a text.
+    fn bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.read(path).map(String::into_bytes)
+    }
 }
 
 /// The files of the computer.
@@ -53,6 +57,10 @@ impl Files for Disk {
 
     fn exists(&self, path: &Path) -> bool {
         path.exists()
+    }
+
+    fn bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
     }
 }
 
@@ -277,6 +285,11 @@ impl Libraries {
     /// Whether there is a file or folder, or an unsaved text.
     pub fn exists(&self, path: &Path) -> bool {
         self.unsaved.contains_key(path) || self.files.exists(path)
+    }
+
+    /// The content of a file that need not be a text, such as a picture.
+    pub fn bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.files.bytes(path)
     }
 
     /// A folder in which top-level classes are looked for when a name is not known: `Modelica/package.mo`,

@@ -4,6 +4,7 @@ mod affine;
 mod bond_graphs;
 mod bond_view;
 mod documents;
+mod drawing;
 mod elimination;
 mod experiment;
 mod formats;

@@ -303,7 +303,7 @@ impl Session {
     }
 
     /// Keeps what a stage has to say; whether something of it was decided that must not be.
-    fn keep(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> bool {
+    pub(crate) fn keep(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> bool {
         let strict = self.transform.strict;
         let before = self.diagnostics.len();
         let decided = |said: Diagnostic| if strict && said.decides { said.refused() } else { said };

@@ -20,6 +20,13 @@ impl Files for WithLibrary {
         if path.starts_with(library::FOLDER) { library::list(path) } else { self.0.list(path) }
     }
 
+    fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match library::read(path) {
+            Some(text) => Ok(text.to_owned().into_bytes()),
+            None => self.0.bytes(path),
+        }
+    }
+
     fn exists(&self, path: &Path) -> bool {
         library::exists(path) || self.0.exists(path)
     }

@@ -6,10 +6,12 @@ mod dimension;
 mod parse;
 mod suggest;
 mod symbols;
+mod typeset;
 mod unit;
 
 pub use convert::{Conversion, display};
 pub use dimension::Dimension;
 pub use parse::UnitError;
 pub use suggest::suggestion;
+pub use typeset::{behind_number, number, typeset};
 pub use unit::Unit;
