@@ -30,7 +30,11 @@ impl Widths {
         let Ok(font) = FontRef::new(file) else { return Self(FxHashMap::default()) };
         let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
         let known = KNOWN.into_iter().flatten().filter_map(char::from_u32);
-        Self(known.filter_map(|letter| Some((letter, f64::from(metrics.advance_width(letters.map(letter)?)?)))).collect())
+        Self(
+            known
+                .filter_map(|letter| Some((letter, f64::from(metrics.advance_width(letters.map(letter)?)?))))
+                .collect(),
+        )
     }
 }
 

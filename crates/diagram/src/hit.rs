@@ -34,7 +34,8 @@ impl Picture {
                 hits.push(Hit::Connection(position));
             }
         }
-        let components = self.components.iter().enumerate().rev().filter(|(_, component)| component.kind == Kind::Component);
+        let components =
+            self.components.iter().enumerate().rev().filter(|(_, component)| component.kind == Kind::Component);
         hits.extend(
             components
                 .filter(|(_, component)| is_on(component, point, tolerance))

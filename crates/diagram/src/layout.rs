@@ -29,6 +29,18 @@ impl Picture {
                 self.coordinates.extent = area.grown(STEP);
             }
         }
+        for position in 0..self.connections.len() {
+            let pins = self.connections[position].ends.each_ref().map(|end| self.pin(end));
+            let points = &mut self.connections[position].line.points;
+            if let [Some(from), _] = pins {
+                route::lead_to(points, &from);
+            }
+            if let [_, Some(to)] = pins {
+                points.reverse();
+                route::lead_to(points, &to);
+                points.reverse();
+            }
+        }
         route::route_all(self);
     }
 }
@@ -237,7 +249,8 @@ fn orders(graph: &Graph, columns: Vec<Option<usize>>) -> Vec<Vec<usize>> {
         let range: Vec<usize> = if sweep % 2 == 0 { (0..count).collect() } else { (0..count).rev().collect() };
         for column in range {
             let mean = |node: usize| {
-                let others = graph.neighbours[node].iter().filter(|&&other| columns[other].is_some_and(|it| it != column));
+                let others =
+                    graph.neighbours[node].iter().filter(|&&other| columns[other].is_some_and(|it| it != column));
                 let (sum, count) = others.fold((0.0, 0), |(sum, count), &other| (sum + place[other], count + 1));
                 if count == 0 { place[node] } else { sum / f64::from(count) }
             };
@@ -268,7 +281,8 @@ fn coordinates(graph: &Graph, orders: &[Vec<usize>], sizes: &[(f64, f64)]) -> Ve
         order.iter().for_each(|&node| centres[node].y -= middle);
     }
     for sweep in 0..SWEEPS {
-        let range: Vec<&Vec<usize>> = if sweep % 2 == 0 { orders.iter().collect() } else { orders.iter().rev().collect() };
+        let range: Vec<&Vec<usize>> =
+            if sweep % 2 == 0 { orders.iter().collect() } else { orders.iter().rev().collect() };
         for order in range {
             settle(graph, order, sizes, &mut centres);
         }
@@ -292,8 +306,11 @@ fn settle(graph: &Graph, order: &[usize], sizes: &[(f64, f64)], centres: &mut [P
         .iter()
         .map(|&node| {
             let own = &graph.neighbours[node];
-            let others: Vec<f64> =
-                own.iter().filter(|&&other| centres[other].x != centres[node].x).map(|&other| centres[other].y).collect();
+            let others: Vec<f64> = own
+                .iter()
+                .filter(|&&other| centres[other].x != centres[node].x)
+                .map(|&other| centres[other].y)
+                .collect();
             if others.is_empty() { centres[node].y } else { others.iter().sum::<f64>() / others.len() as f64 }
         })
         .collect();
@@ -359,7 +376,10 @@ fn snapped(value: f64) -> f64 {
 /// Below what has a place; around the origin where nothing has one.
 fn offset(picture: &Picture, open: &[usize], centres: &[Point], sizes: &[(f64, f64)]) -> Point {
     let corners = centres.iter().zip(sizes).flat_map(|(centre, &(width, height))| {
-        [Point::new(centre.x - width / 2.0, centre.y - height / 2.0), Point::new(centre.x + width / 2.0, centre.y + height / 2.0)]
+        [
+            Point::new(centre.x - width / 2.0, centre.y - height / 2.0),
+            Point::new(centre.x + width / 2.0, centre.y + height / 2.0),
+        ]
     });
     let Some(area) = Extent::around(corners) else { return Point::default() };
     let placed = picture.components.iter().enumerate().filter(|(at, _)| !open.contains(at));

@@ -21,7 +21,7 @@ pub use hit::Hit;
 pub use picture::{Component, Connection, CoordinateSystem, Kind, Layer, Picture, Pin, Role, Side};
 pub use png::{PngError, png};
 pub use shape::{
-    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Fill, FillPattern, Image, Item, Line, LinePattern, Polygon,
-    Rectangle, Shape, Smooth, Stroke, Text,
+    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Fill, FillPattern, Image, Item, Line, LinePattern,
+    Polygon, Rectangle, Shape, Smooth, Stroke, Text,
 };
 pub use svg::svg;

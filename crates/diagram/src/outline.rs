@@ -207,7 +207,7 @@ pub fn bounds(shape: &Shape, transform: &Transform) -> Option<Extent> {
             if !is_stroked && !fill {
                 return None;
             }
-            (area?, stroke.filter(|_| is_stroked).map_or(0.0, |stroke| stroke.thickness))
+            (area?, stroke.filter(|_| is_stroked).map_or(0.0, |stroke| stroke.drawn(transform.scale())))
         }
     };
     Some(area.grown(thickness / 2.0))
@@ -235,7 +235,7 @@ pub fn is_under(shape: &Shape, transform: &Transform, point: Point, tolerance: f
     }
     let path: Vec<Segment> = of(shape).into_iter().map(|segment| segment.transformed(transform)).collect();
     let parts = flattened(&path);
-    let reach = stroke.map_or(0.0, |stroke| stroke.thickness / 2.0) + tolerance;
+    let reach = stroke.map_or(0.0, |stroke| stroke.drawn(transform.scale()) / 2.0) + tolerance;
     let is_near = |part: &Vec<Point>| part.windows(2).any(|two| point.distance_from_segment(two[0], two[1]) <= reach);
     parts.iter().any(is_near) || filled && parts.iter().filter(|part| winds_around(part, point)).count() % 2 == 1
 }

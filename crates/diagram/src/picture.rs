@@ -140,6 +140,8 @@ pub struct Connection {
 pub struct Pin {
     /// Its middle.
     pub at: Point,
+    /// The area that it takes.
+    pub area: Extent,
     /// Where its component can be left.
     pub side: Side,
     /// The component, by its position in the picture.
@@ -190,7 +192,8 @@ impl Picture {
             return None;
         }
         let at = transform.apply(inner.extent.centre());
-        Some(Pin { at, side: self.side(component, at), component: position })
+        let area = transform.apply_extent(&inner.extent);
+        Some(Pin { at, area, side: self.side(component, at), component: position })
     }
 
     /// The side at which a pin leaves its component. A connector of the class itself leads inwards.
@@ -215,7 +218,8 @@ impl Picture {
 
     /// The area that has to be shown: everything that is drawn, for an icon the whole area of the layer.
     pub fn bounds(&self) -> Extent {
-        let mut areas: Vec<Extent> = self.graphics.iter().filter_map(|item| item_bounds(item, &Transform::IDENTITY)).collect();
+        let mut areas: Vec<Extent> =
+            self.graphics.iter().filter_map(|item| item_bounds(item, &Transform::IDENTITY)).collect();
         for component in &self.components {
             component_bounds(component, &Transform::IDENTITY, &mut areas);
         }

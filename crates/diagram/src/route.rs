@@ -61,6 +61,35 @@ pub fn route_all(picture: &mut Picture) {
     }
 }
 
+/// Moves the first point of a line to a pin that it does not meet; what was straight and upright or level stays so.
+pub fn lead_to(points: &mut Vec<Point>, pin: &Pin) {
+    let &[first, second, ..] = points.as_slice() else { return };
+    if pin.area.grown(1.0).contains(first) {
+        return;
+    }
+    let (level, upright) = (first.y == second.y, first.x == second.x);
+    points[0] = pin.at;
+    if !level && !upright {
+        return;
+    }
+    if points.len() > 2 {
+        // The second point slides along the next piece.
+        let second = &mut points[1];
+        if level {
+            second.y = pin.at.y;
+        } else {
+            second.x = pin.at.x;
+        }
+        return;
+    }
+    let middle = pin.at.middle(second);
+    let corners = match level {
+        true => [Point::new(middle.x, pin.at.y), Point::new(middle.x, second.y)],
+        false => [Point::new(pin.at.x, middle.y), Point::new(second.x, middle.y)],
+    };
+    points.splice(1..1, corners);
+}
+
 /// Where a route has left its component.
 fn stub(pin: &Pin, area: &Extent) -> Point {
     let Point { x, y } = pin.at;
@@ -97,14 +126,8 @@ fn nets(open: &[(usize, [Pin; 2])]) -> Vec<usize> {
 /// A way without a search: three straight pieces between the stubs.
 fn plain(pins: &[Pin; 2], stubs: &[Point; 2]) -> Vec<Point> {
     let middle = (stubs[0].x + stubs[1].x) / 2.0;
-    let way = [
-        pins[0].at,
-        stubs[0],
-        Point::new(middle, stubs[0].y),
-        Point::new(middle, stubs[1].y),
-        stubs[1],
-        pins[1].at,
-    ];
+    let way =
+        [pins[0].at, stubs[0], Point::new(middle, stubs[0].y), Point::new(middle, stubs[1].y), stubs[1], pins[1].at];
     simplified(&way)
 }
 
@@ -146,7 +169,8 @@ struct Grid {
 
 impl Grid {
     fn new(obstacles: &[Extent], open: &[(usize, [Pin; 2])], stubs: &[[Point; 2]]) -> Option<Self> {
-        let pins = open.iter().flat_map(|(_, pins)| pins.iter().map(|pin| pin.at)).chain(stubs.iter().flatten().copied());
+        let pins =
+            open.iter().flat_map(|(_, pins)| pins.iter().map(|pin| pin.at)).chain(stubs.iter().flatten().copied());
         let sides = obstacles.iter().flat_map(|area| {
             let around = area.grown(STUB);
             [around.first, around.second]
@@ -249,7 +273,8 @@ impl Grid {
                 if point == at(goal) && turn == arrive {
                     self.offer(state, point * 4 + turn, cost + BEND, 0.0, &mut heap);
                 }
-                let (Some(nx), Some(ny)) = (x.checked_add_signed(step.0 as isize), y.checked_add_signed(step.1 as isize))
+                let (Some(nx), Some(ny)) =
+                    (x.checked_add_signed(step.0 as isize), y.checked_add_signed(step.1 as isize))
                 else {
                     continue;
                 };

@@ -123,8 +123,16 @@ pub struct Stroke {
     pub colour: Colour,
     /// How it is interrupted.
     pub pattern: LinePattern,
-    /// In millimetres of the picture: lines of small icons are not thinner.
+    /// In millimetres. Lines of small icons are thinner only as far as they are thick: see `drawn`.
     pub thickness: f64,
+}
+
+impl Stroke {
+    /// The lines of icons are seen at every size: they are scaled, but not below half a millimetre, or what they are.
+    pub fn drawn(&self, scale: f64) -> f64 {
+        const ALWAYS: f64 = 0.5;
+        (self.thickness * scale.min(1.0)).max(self.thickness.min(ALWAYS))
+    }
 }
 
 impl Default for Stroke {

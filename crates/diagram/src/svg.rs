@@ -13,7 +13,8 @@ use crate::geometry::{Extent, Point, Transform};
 use crate::outline::{self, Segment};
 use crate::picture::{Component, Connection, Kind, Picture};
 use crate::shape::{
-    Alignment, Bitmap, Border, Closure, Colour, Fill, FillPattern, Item, Line, LinePattern, Rectangle, Shape, Stroke, Text,
+    Alignment, Bitmap, Border, Closure, Colour, Fill, FillPattern, Item, Line, LinePattern, Rectangle, Shape, Stroke,
+    Text,
 };
 use crate::text;
 
@@ -128,8 +129,8 @@ fn data(path: &[Segment], transform: &Transform) -> String {
 }
 
 /// ` stroke="…"` with all that belongs to it; empty for no line.
-fn stroke_attributes(stroke: &Stroke) -> String {
-    let width = stroke.thickness.max(THINNEST);
+fn stroke_attributes(stroke: &Stroke, transform: &Transform) -> String {
+    let width = stroke.drawn(transform.scale()).max(THINNEST);
     // Dashes in widths of the line, as drawing programs have them.
     let dashes: &[f64] = match stroke.pattern {
         LinePattern::None => return String::new(),
@@ -155,15 +156,7 @@ fn matrix(transform: &Transform) -> String {
         let rounded = (value * 1e6).round() / 1e6;
         if rounded == 0.0 || !rounded.is_finite() { 0.0 } else { rounded }
     };
-    format!(
-        "matrix({} {} {} {} {} {})",
-        digits(xx),
-        digits(-yx),
-        digits(xy),
-        digits(-yy),
-        Number(x0),
-        Number(-y0)
-    )
+    format!("matrix({} {} {} {} {} {})", digits(xx), digits(-yx), digits(xy), digits(-yy), Number(x0), Number(-y0))
 }
 
 impl Drawing {
@@ -201,7 +194,7 @@ impl Drawing {
     }
 
     fn line(&mut self, line: &Line, transform: &Transform) {
-        let stroke = stroke_attributes(&line.stroke);
+        let stroke = stroke_attributes(&line.stroke, transform);
         if stroke.is_empty() || line.points.len() < 2 {
             return;
         }
@@ -209,7 +202,7 @@ impl Drawing {
         let _ = writeln!(self.body, r#"<path d="{}"{stroke}/>"#, data(&path, transform));
         for (path, filled) in outline::arrows(line, line.arrow_size) {
             let colour = Hexadecimal(line.stroke.colour);
-            let solid = stroke_attributes(&Stroke { pattern: LinePattern::Solid, ..line.stroke });
+            let solid = stroke_attributes(&Stroke { pattern: LinePattern::Solid, ..line.stroke }, transform);
             let fill = if filled { format!(r#" fill="{colour}""#) } else { String::new() };
             let _ = writeln!(self.body, r#"<path d="{}"{solid}{fill}/>"#, data(&path, transform));
         }
@@ -222,7 +215,7 @@ impl Drawing {
         }
         let data = data(&path, transform);
         let paint = self.paint(shape, &path, stroke, fill, transform);
-        let line = stroke_attributes(stroke);
+        let line = stroke_attributes(stroke, transform);
         // Hatches lie over the fill colour.
         if is_hatched(fill.pattern) {
             let _ = writeln!(self.body, r#"<path d="{data}" fill="{}"/>"#, Hexadecimal(fill.colour));
@@ -280,7 +273,7 @@ impl Drawing {
     }
 
     fn hatch(&mut self, hatch: FillPattern, stroke: &Stroke, transform: &Transform) -> String {
-        let side = (10.0 * transform.scale()).clamp(1.2, 6.0);
+        let side = (12.0 * transform.scale()).clamp(2.0, 6.0);
         let (half, side) = (Number(side / 2.0), Number(side));
         let straight = [format!("M0 {half}H{side}"), format!("M{half} 0V{side}")];
         // Diagonals go on in the neighbours of a tile.
@@ -296,7 +289,8 @@ impl Drawing {
             FillPattern::Backward => falling,
             _ => rising + &falling,
         };
-        let (colour, width) = (Hexadecimal(stroke.colour), Number(stroke.thickness.clamp(THINNEST, side.0 / 4.0)));
+        let (colour, width) =
+            (Hexadecimal(stroke.colour), Number(stroke.drawn(transform.scale()).clamp(THINNEST, side.0 / 4.0)));
         self.defined(&format!(
             r#"<pattern id="@" patternUnits="userSpaceOnUse" width="{side}" height="{side}"><path d="{lines}" stroke="{colour}" stroke-width="{width}"/></pattern>"#
         ))
@@ -340,7 +334,7 @@ impl Drawing {
                 let _ = writeln!(self.body, r#"<path d="{}" fill="{}"/>"#, data(&path, transform), Hexadecimal(colour));
             }
         }
-        let line = stroke_attributes(&rectangle.stroke);
+        let line = stroke_attributes(&rectangle.stroke, transform);
         if !line.is_empty() {
             let path = outline::of(&Shape::Rectangle(rectangle.clone()));
             let _ = writeln!(self.body, r#"<path d="{}"{line}/>"#, data(&path, transform));
@@ -527,8 +521,12 @@ fn smallest_ellipse(points: &[Point]) -> Option<Transform> {
             let [a, b, c] = inverse;
             a * to.x * to.x + 2.0 * b * to.x * to.y + c * to.y * to.y + 1.0
         };
-        let (farthest, most) =
-            points.iter().map(reach).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, most)| most.is_finite())?;
+        let (farthest, most) = points
+            .iter()
+            .map(reach)
+            .enumerate()
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .filter(|(_, most)| most.is_finite())?;
         if most < 3.0 + 1e-3 {
             break;
         }
@@ -541,7 +539,8 @@ fn smallest_ellipse(points: &[Point]) -> Option<Transform> {
     let determinant = a * c - b * b;
     let (p, q, r) = (2.0 * c / determinant, -2.0 * b / determinant, 2.0 * a / determinant);
     let lower = p.sqrt();
-    let shape = Transform { xx: lower, yx: q / lower, xy: 0.0, yy: (r - q * q / p).max(0.0).sqrt(), x0: mean.x, y0: mean.y };
+    let shape =
+        Transform { xx: lower, yx: q / lower, xy: 0.0, yy: (r - q * q / p).max(0.0).sqrt(), x0: mean.x, y0: mean.y };
     (shape.xx.is_finite() && shape.yy.is_finite() && shape.yy > 0.0).then_some(shape)
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use diagram::{
-    Alignment, Arrow, Bitmap, Border, Closure, Colour, Component, Connection, Ellipse, Extent, Fill, FillPattern, Hit, Image,
-    Item, Kind, Layer, Line, LinePattern, Picture, Point, Polygon, Rectangle, Shape, Smooth, Stroke, Text, Transform, png, svg,
+    Alignment, Arrow, Bitmap, Border, Closure, Colour, Component, Connection, Ellipse, Extent, Fill, FillPattern, Hit,
+    Image, Item, Kind, Layer, Line, LinePattern, Picture, Point, Polygon, Rectangle, Shape, Smooth, Stroke, Text,
+    Transform, png, svg,
 };
 use expect_test::expect;
 
@@ -50,7 +51,10 @@ fn lines_and_areas() {
         arrow_size: 3.0,
         smooth: Smooth::Bezier,
     };
-    let polygon = Polygon { points: vec![Point::new(0.0, 0.0), Point::new(5.0, 0.0), Point::new(0.0, 5.0)], ..Polygon::default() };
+    let polygon = Polygon {
+        points: vec![Point::new(0.0, 0.0), Point::new(5.0, 0.0), Point::new(0.0, 5.0)],
+        ..Polygon::default()
+    };
     let shapes = vec![Shape::Line(line), Shape::Polygon(polygon), Shape::Rectangle(rectangle(FillPattern::Solid))];
     expect![[r##"
         <path d="M0 0L5 -5Q10 -10 15 -5L20 0" stroke="#000000" stroke-width="0.5" stroke-dasharray="2.5 1.5"/>
@@ -63,7 +67,10 @@ fn lines_and_areas() {
 
 #[test]
 fn gradients_are_those_of_the_shape_before_it_is_turned() {
-    let shapes = vec![Shape::Rectangle(rectangle(FillPattern::HorizontalCylinder)), Shape::Rectangle(rectangle(FillPattern::Sphere))];
+    let shapes = vec![
+        Shape::Rectangle(rectangle(FillPattern::HorizontalCylinder)),
+        Shape::Rectangle(rectangle(FillPattern::Sphere)),
+    ];
     expect![[r##"
         <linearGradient id="p0" gradientUnits="userSpaceOnUse" x1="0" y1="-20" x2="0" y2="20" gradientTransform="matrix(1 0 0 -1 0 0)"><stop offset="0" stop-color="#0000ff"/><stop offset=".5" stop-color="#ffffff"/><stop offset="1" stop-color="#0000ff"/></linearGradient>
         <radialGradient id="p1" gradientUnits="userSpaceOnUse" cx="0" cy="0" r="1" gradientTransform="matrix(28.284271 0 0 -28.284271 10 0)"><stop offset="0" stop-color="#ffffff"/><stop offset="1" stop-color="#0000ff"/></radialGradient>
@@ -149,7 +156,10 @@ fn small() -> Picture {
         name: "n".to_owned(),
         kind: Kind::Connector,
         transform: at(Extent::new(90.0, -10.0, 110.0, 10.0)),
-        graphics: vec![Item::new(Shape::Rectangle(Rectangle { extent: Extent::DEFAULT, ..rectangle(FillPattern::Solid) }))],
+        graphics: vec![Item::new(Shape::Rectangle(Rectangle {
+            extent: Extent::DEFAULT,
+            ..rectangle(FillPattern::Solid)
+        }))],
         present: true,
         placed: true,
         ..Component::default()
@@ -189,6 +199,35 @@ fn what_lies_under_a_point() {
     assert_eq!(picture.under(Point::new(0.0, 3.0), 0.5), []);
     assert_eq!(picture.under(Point::new(95.0, 5.0), 0.5), [Hit::Connector(1, vec![])]);
     assert_eq!(picture.under(Point::new(0.0, 40.0), 0.5), [Hit::Graphic(0)]);
+}
+
+#[test]
+fn lines_that_end_beside_their_pins_are_led_to_them() {
+    let mut picture = small();
+    let mut led = |points: &[(f64, f64)]| {
+        picture.connections[0].line.points = points.iter().map(|&(x, y)| Point::new(x, y)).collect();
+        picture.arrange();
+        picture.connections[0].line.points.iter().map(|point| (point.x, point.y)).collect::<Vec<_>>()
+    };
+    assert_eq!(led(&[(-29.5, 0.0), (95.0, 0.0)]), [(-29.5, 0.0), (95.0, 0.0)]);
+    assert_eq!(
+        led(&[(-28.0, 5.0), (20.0, 5.0), (20.0, 0.0), (100.0, 0.0)]),
+        [(-30.0, 0.0), (20.0, 0.0), (20.0, 0.0), (100.0, 0.0)]
+    );
+    assert_eq!(
+        led(&[(-30.0, 30.0), (100.0, 30.0)]),
+        [(-30.0, 0.0), (35.0, 0.0), (35.0, 15.0), (67.5, 15.0), (67.5, 0.0), (100.0, 0.0)]
+    );
+    assert_eq!(led(&[(-40.0, 30.0), (0.0, 20.0), (100.0, 0.0)]), [(-30.0, 0.0), (0.0, 20.0), (100.0, 0.0)]);
+}
+
+#[test]
+fn thick_lines_of_small_icons_are_thinner() {
+    let stroke = |thickness: f64| Stroke { thickness, ..Stroke::default() };
+    let drawn: Vec<f64> = [0.25, 0.5, 1.0, 5.0, 10.0].map(|it| stroke(it).drawn(0.1)).to_vec();
+    assert_eq!(drawn, [0.25, 0.5, 0.5, 0.5, 1.0]);
+    assert_eq!(stroke(5.0).drawn(1.0), 5.0);
+    assert_eq!(stroke(5.0).drawn(3.0), 5.0);
 }
 
 #[test]

@@ -38,7 +38,10 @@ fn end(number: usize, pin: usize, role: Role) -> Vec<String> {
 fn picture() -> impl Strategy<Value = Picture> {
     let role = prop_oneof![6 => Just(Role::Other), 1 => Just(Role::Source), 1 => Just(Role::Ground)];
     let parts = prop::collection::vec((role, 50.0..300.0, any::<bool>()), 1..25);
-    let links = prop::collection::vec((any::<prop::sample::Index>(), 0..3usize, any::<prop::sample::Index>(), 0..3usize), 0..40);
+    let links = prop::collection::vec(
+        (any::<prop::sample::Index>(), 0..3usize, any::<prop::sample::Index>(), 0..3usize),
+        0..40,
+    );
     (parts, links, 0..3u8).prop_map(|(parts, links, placed)| {
         let mut picture = Picture::default();
         for (number, (role, height, is_placed)) in parts.iter().enumerate() {
@@ -96,7 +99,9 @@ fn a_circuit_goes_from_its_source_to_the_right_with_ground_below() {
     for (number, role) in [Role::Source, Role::Other, Role::Other, Role::Ground].into_iter().enumerate() {
         picture.components.push(component(number, role, 100.0));
     }
-    for (a, b) in [(["c0", "p"], ["c1", "p"]), (["c1", "n"], ["c2", "p"]), (["c2", "n"], ["c0", "n"]), (["c0", "n"], ["c3", "p"])] {
+    for (a, b) in
+        [(["c0", "p"], ["c1", "p"]), (["c1", "n"], ["c2", "p"]), (["c2", "n"], ["c0", "n"]), (["c0", "n"], ["c3", "p"])]
+    {
         let ends = [a.map(str::to_owned).to_vec(), b.map(str::to_owned).to_vec()];
         picture.connections.push(Connection { ends, present: true, ..Connection::default() });
     }

@@ -117,7 +117,7 @@ end M;"#;
               Component R1: Resistor at (40,0)
                 line (40,-9) (40,9)
                 rectangle (37,-7) (43,7) Colour(0, 0, 0)
-                text (36,-10) (32,10) "R1: R=2.2 kΩ, Resistor 100%"
+                text (36,-10) (32,10) "R1: R=2.2\u{a0}kΩ, Resistor 100%"
                 Connector p: Pin at (40,-10)
                   rectangle (41,-11) (39,-9) Colour(0, 0, 255)
                 Connector n: Pin at (40,10)
@@ -166,7 +166,7 @@ end M;"#;
                 line (-9,0) (9,0)
                 rectangle (-7,3) (7,-3) Colour(0, 0, 0)
                 line (0,-3) (0,-9)
-                text (-10,4) (10,8) "R1: R=0.001 kΩ, Resistor 100%"
+                text (-10,4) (10,8) "R1: R=0.001\u{a0}kΩ, Resistor 100%"
                 Connector p: Pin at (-10,0)
                   rectangle (-11,-1) (-9,1) Colour(0, 0, 255)
                 Connector n: Pin at (10,0)
@@ -176,7 +176,7 @@ end M;"#;
               Component R2: Resistor absent at (40,0)
                 line (31,0) (49,0)
                 rectangle (33,3) (47,-3) Colour(0, 0, 0)
-                text (30,4) (50,8) "R2: R=0.001 kΩ, Resistor 100%"
+                text (30,4) (50,8) "R2: R=0.001\u{a0}kΩ, Resistor 100%"
                 Connector p: Pin at (30,0)
                   rectangle (29,-1) (31,1) Colour(0, 0, 255)
                 Connector n: Pin at (50,0)
@@ -361,8 +361,11 @@ end M;"#;
     let picture = picture(model, "M", None);
     let shown: Vec<_> = picture.connections.iter().map(|it| (it.ends.clone(), it.line.arrows)).collect();
     let name = |name: &str| vec![name.to_owned()];
-    use diagram::Arrow::{Filled, None};
-    assert_eq!(shown, [([vec![], name("a")], [Filled, None]), ([name("a"), name("b")], [None, Filled])]);
+    use diagram::Arrow;
+    assert_eq!(
+        shown,
+        [([vec![], name("a")], [Arrow::Filled, Arrow::None]), ([name("a"), name("b")], [Arrow::None, Arrow::Filled]),]
+    );
     let Shape::Text(text) = &picture.connections[1].texts[0].shape else { panic!("a text is written at the line") };
     assert_eq!(text.text, "time > 1");
 }

@@ -45,7 +45,8 @@ fn write_values(picture: &mut Picture, signals: &[Signal], table: &Trajectories,
             None => &mut component.labels,
             Some(connector) => &mut component.connectors[connector].labels,
         };
-        let (number, unit) = (units::number(signal.conversion.apply(value), DIGITS), units::behind_number(&signal.unit));
+        let (number, unit) =
+            (units::number(signal.conversion.apply(value), DIGITS), units::behind_number(&signal.unit));
         labels.push(match signal.symbol.as_str() {
             "" => format!("{number}{unit}"),
             symbol => format!("{symbol} = {number}{unit}"),

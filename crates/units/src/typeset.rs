@@ -1,7 +1,31 @@
 //! Units as they are printed (SI brochure of the BIPM, 5.2).
 
-/// `N.m/rad2` as `N·m/rad²`, `Ohm` as `Ω`, `degC` as `°C`.
+/// `N.m/rad2` as `N·m/rad²`, `m.s-2` as `m/s²`, `Ohm` as `Ω`, `degC` as `°C`.
 pub fn typeset(unit: &str) -> String {
+    with_division(unit).map_or_else(|| with_exponents(unit), |unit| with_exponents(&unit))
+}
+
+/// A product with negative exponents as a quotient, which is read more easily; `None` for any other unit.
+fn with_division(unit: &str) -> Option<String> {
+    if unit.contains(['/', '(']) || !unit.contains('-') {
+        return None;
+    }
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for factor in unit.split('.') {
+        match factor.split_once('-') {
+            None => above.push(factor.to_owned()),
+            Some((symbol, exponent)) if !exponent.is_empty() && exponent.bytes().all(|it| it.is_ascii_digit()) => {
+                below.push(format!("{symbol}{}", if exponent == "1" { "" } else { exponent }));
+            }
+            Some(_) => return None,
+        }
+    }
+    let above = if above.is_empty() { "1".to_owned() } else { above.join(".") };
+    let below = if below.len() > 1 { format!("({})", below.join(".")) } else { below.concat() };
+    Some(format!("{above}/{below}"))
+}
+
+fn with_exponents(unit: &str) -> String {
     let mut text = String::with_capacity(unit.len() + 4);
     let mut letters = unit.chars().peekable();
     while let Some(&letter) = letters.peek() {
@@ -12,7 +36,7 @@ pub fn typeset(unit: &str) -> String {
             }
             text.push_str(&with_signs(&symbol));
             // A number behind a symbol is its exponent.
-            while let Some(next) = letters.next_if(|next| next.is_ascii_digit() || *next == '-' || *next == '+') {
+            while let Some(next) = letters.next_if(char::is_ascii_digit) {
                 text.extend(raised(next));
             }
             continue;
@@ -52,13 +76,9 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-fn raised(letter: char) -> Option<char> {
+fn raised(digit: char) -> Option<char> {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    match letter {
-        '-' => Some('⁻'),
-        '+' => None,
-        digit => digit.to_digit(10).and_then(|digit| DIGITS.get(digit as usize)).copied(),
-    }
+    digit.to_digit(10).and_then(|digit| DIGITS.get(digit as usize)).copied()
 }
 
 /// A symbol with the letters and signs that texts in ASCII do without.
@@ -92,7 +112,9 @@ mod tests {
 
     #[test]
     fn printed_units() {
-        let shown = ["N.m/rad2", "kOhm", "degC", "uF", "m.s-2", "1/min", "deg/s", "kg/m3", "V", "u", ""].map(typeset);
-        assert_eq!(shown, ["N·m/rad²", "kΩ", "°C", "µF", "m·s⁻²", "1/min", "°/s", "kg/m³", "V", "u", ""]);
+        let shown = ["N.m/rad2", "kOhm", "degC", "uF", "1/min", "deg/s", "kg/m3", "V", "u", ""].map(typeset);
+        assert_eq!(shown, ["N·m/rad²", "kΩ", "°C", "µF", "1/min", "°/s", "kg/m³", "V", "u", ""]);
+        let shown = ["m.s-2", "H-1", "kg.m-1.s-2", "s-"].map(typeset);
+        assert_eq!(shown, ["m/s²", "1/H", "kg/(m·s²)", "s-"]);
     }
 }

@@ -42,7 +42,11 @@ pub fn run(arguments: &Drawing, style: Style) -> Result<(), Failure> {
     write(arguments.output.as_deref(), &bytes)
 }
 
-fn picture(call: &mut Call<'_>, layer: Option<diagram::Layer>, values: Option<&str>) -> Result<diagram::Picture, Failed> {
+fn picture(
+    call: &mut Call<'_>,
+    layer: Option<diagram::Layer>,
+    values: Option<&str>,
+) -> Result<diagram::Picture, Failed> {
     let table = match values {
         None => None,
         Some(text) => {

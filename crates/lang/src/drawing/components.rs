@@ -50,7 +50,8 @@ impl Painter {
         let layer = layer.unwrap_or_else(|| if self.has_parts(class) { Layer::Diagram } else { Layer::Icon });
         let subject = Subject { name: short_name(name).to_owned(), class };
         let content = self.content(class, layer, &subject);
-        let mut picture = Picture { class: name.to_owned(), layer, coordinates: content.coordinates(), ..Picture::default() };
+        let mut picture =
+            Picture { class: name.to_owned(), layer, coordinates: content.coordinates(), ..Picture::default() };
         picture.graphics = content.items;
         let mut shown = Vec::new();
         for component in self.instances().components_of(class) {
@@ -227,56 +228,77 @@ impl Painter {
         drawn
     }
 
-    /// The public connectors of a class, as its icon shows them.
-    fn add_connectors(&mut self, drawn: &mut Component, class: ClassId, maps: &FxHashMap<ClassId, Transform>, depth: usize) {
+    /// The public connectors of a class, as its icon shows them. Those of a class without any placement stand at the sides of its
+    /// outline.
+    fn add_connectors(
+        &mut self,
+        drawn: &mut Component,
+        class: ClassId,
+        maps: &FxHashMap<ClassId, Transform>,
+        depth: usize,
+    ) {
         let mut unplaced = Vec::new();
+        let mut is_placed = false;
         for id in self.instances().components_of(class) {
             let node = self.instances().component(id);
             if node.prefixes.protected || node.removed {
                 continue;
             }
             let declared_in = node.declared_in;
-            // Most elements are variables, which need no closer look.
             let placement = self.placement(id, Layer::Icon);
+            is_placed |= placement.at.is_some();
             if !placement.visible {
                 continue;
             }
-            let Some((Sort::Connector, inner)) = self.sort_of_connector(id) else { continue };
-            if !self.exists(id) {
-                self.absent.insert((drawn.name.clone(), self.elaborator.instances.component(id).name.to_string()));
+            let Some((extent, rotation, origin)) = placement.at else {
+                unplaced.push(id);
                 continue;
+            };
+            let Some(mut connector) = self.connector(id, drawn, depth) else { continue };
+            connector.placed = true;
+            connector.transform = Transform::placement(connector.extent, extent, rotation, origin);
+            if let Some(map) = maps.get(&declared_in) {
+                connector.transform = connector.transform.then(map);
             }
-            let mut connector = self.drawn(id, inner, true, Layer::Icon, depth + 1);
-            connector.placed = placement.at.is_some();
-            match placement.at {
-                Some((extent, rotation, origin)) => {
-                    connector.transform = Transform::placement(connector.extent, extent, rotation, origin);
-                    if let Some(map) = maps.get(&declared_in) {
-                        connector.transform = connector.transform.then(map);
-                    }
-                    drawn.connectors.push(connector);
-                }
-                None => unplaced.push((connector, self.elaborator.instances.direction(id))),
-            }
+            drawn.connectors.push(connector);
         }
-        // Connectors of a class without any placement stand at the sides of its outline.
-        if drawn.connectors.is_empty() && drawn.kind == Kind::Component {
-            place_at_sides(drawn, unplaced);
+        if !is_placed && drawn.kind == Kind::Component {
+            let mut found = Vec::new();
+            for id in unplaced {
+                if let Some(connector) = self.connector(id, drawn, depth) {
+                    found.push((connector, self.instances().direction(id)));
+                }
+            }
+            place_at_sides(drawn, found);
         }
     }
 
-    /// The class of a connector; nothing for all else, also where its class is wrong.
-    fn sort_of_connector(&mut self, id: CompId) -> Option<(Sort, ClassId)> {
-        let node = self.instances().component(id);
-        let is_plain = node.declaration.type_name.parts.len() == 1
-            && matches!(node.declaration.type_name.parts[0].name.as_str(), "Real" | "Integer" | "Boolean" | "String");
-        if is_plain || matches!(node.type_prefixes.variability, ast::Variability::Parameter | ast::Variability::Constant) {
+    /// An element of a class as a connector of its icon; nothing for all else, and for one that does not exist.
+    fn connector(&mut self, id: CompId, drawn: &Component, depth: usize) -> Option<Component> {
+        let class = self.connector_class(id)?;
+        if !self.exists(id) {
+            self.absent.insert((drawn.name.clone(), self.elaborator.instances.component(id).name.to_string()));
             return None;
         }
-        let before = self.elaborator.instances.diagnostics.len();
-        let sort = self.sort(id);
-        self.elaborator.instances.diagnostics.truncate(before);
-        sort.filter(|(sort, _)| *sort == Sort::Connector)
+        Some(self.drawn(id, class, true, Layer::Icon, depth + 1))
+    }
+
+    /// The class of a connector. Most elements are something else, and are not instantiated to find that out.
+    fn connector_class(&mut self, id: CompId) -> Option<ClassId> {
+        let node = self.instances().component(id);
+        if matches!(node.type_prefixes.variability, ast::Variability::Parameter | ast::Variability::Constant) {
+            return None;
+        }
+        let (scope, name) = (node.type_scope, node.declaration.type_name.clone());
+        let declared = self.quietly(|elaborator| elaborator.instances.lookup_type(scope, &name).ok())?;
+        let is_connector = |kind| matches!(kind, ast::ClassKind::Connector | ast::ClassKind::ExpandableConnector);
+        if !is_connector(self.instances().kind(declared)) {
+            return None;
+        }
+        match self.quietly(|elaborator| elaborator.instances.component_type(id).ok())? {
+            ComponentType::Class(class) | ComponentType::Object(class) => Some(class),
+            ComponentType::Builtin { .. } => Some(declared),
+        }
     }
 
     /// The placement of a component, of its original declaration where a redeclaration has none.

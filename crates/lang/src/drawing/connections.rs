@@ -1,6 +1,8 @@
 //! Connections of a diagram (specification 18.6.4), and the transitions of state machines, which are drawn alike.
 
-use diagram::{Alignment, Arrow, Component, Connection, Extent, Item, Kind, Line, Picture, Shape, Stroke, Text, Transform};
+use diagram::{
+    Alignment, Arrow, Component, Connection, Extent, Item, Kind, Line, Picture, Shape, Stroke, Text, Transform,
+};
 use rustc_hash::FxHashMap;
 use syntax::ast::{self, EquationKind, ExprKind};
 
@@ -143,7 +145,8 @@ impl Painter {
         let index = self.number(fields, "index").unwrap_or(1.0) as i64;
         let count = line.points.len() as i64;
         let position = if index < 0 { count + index } else { index - 1 };
-        let at = *usize::try_from(position).ok().and_then(|position| line.points.get(position)).or(line.points.first())?;
+        let at =
+            *usize::try_from(position).ok().and_then(|position| line.points.get(position)).or(line.points.first())?;
         let mut text: Text = self.text(fields, written)?;
         let extent = &mut text.extent;
         if extent.height() == 0.0 && text.size == 0.0 {

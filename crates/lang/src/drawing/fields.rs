@@ -38,16 +38,8 @@ pub(super) struct Fields<'a> {
 }
 
 /// The enumerations of specification 18.6.1.
-const ENUMERATIONS: [&str; 8] = [
-    "LinePattern",
-    "FillPattern",
-    "BorderPattern",
-    "Smooth",
-    "EllipseClosure",
-    "Arrow",
-    "TextStyle",
-    "TextAlignment",
-];
+const ENUMERATIONS: [&str; 8] =
+    ["LinePattern", "FillPattern", "BorderPattern", "Smooth", "EllipseClosure", "Arrow", "TextStyle", "TextAlignment"];
 
 impl<'a> Fields<'a> {
     /// `Line(points = …)` in an array of graphics.
@@ -277,8 +269,7 @@ fn from_symbolic(exprs: &dae::Exprs, base: &Base, value: &Symbolic) -> Option<Va
                 return enumeration.literals.get(at).map(|literal| Value::Literal(*literal));
             }
             let text = exprs.as_string(*id).map(|text| Value::Text(text.into()));
-            text.or_else(|| exprs.as_boolean(*id).map(Value::Boolean))
-                .or_else(|| exprs.as_real(*id).map(Value::Number))
+            text.or_else(|| exprs.as_boolean(*id).map(Value::Boolean)).or_else(|| exprs.as_real(*id).map(Value::Number))
         }
         Symbolic::Array(array) => {
             let [size, inner @ ..] = array.sizes.as_slice() else { return None };

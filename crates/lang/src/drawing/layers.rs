@@ -1,6 +1,6 @@
 //! The layers of a class: coordinates and primitives, those of base classes behind its own (specification 18.6, 18.6.3).
 
-use diagram::{CoordinateSystem, Extent, Item, Layer, Transform};
+use diagram::{CoordinateSystem, Extent, Item, Layer, Shape, Transform};
 use rustc_hash::FxHashMap;
 use syntax::ast;
 
@@ -79,11 +79,15 @@ impl Painter {
                 self.warn(class, system.span, "the coordinate system has no area");
             }
             result.extent = extent.filter(|extent| !extent.is_empty()).or(result.extent);
-            result.preserve_aspect_ratio = self.boolean(&system, "preserveAspectRatio").or(result.preserve_aspect_ratio);
+            result.preserve_aspect_ratio =
+                self.boolean(&system, "preserveAspectRatio").or(result.preserve_aspect_ratio);
             result.initial_scale = self.number(&system, "initialScale").or(result.initial_scale);
         }
         if let Some(graphics) = fields.expression("graphics") {
             let (items, any) = self.graphics(&frame, graphics, subject);
+            // A name that a base class writes at the same place already is not written a second time.
+            let known = |item: &Item| matches!(item.shape, Shape::Text(_)) && result.items.contains(item);
+            let items: Vec<Item> = items.into_iter().filter(|item| !known(item)).collect();
             result.items.extend(items);
             result.has_primitives |= any;
         }
@@ -104,7 +108,9 @@ impl Painter {
                 for element in &composition.elements {
                     let ast::Element::Extends(extends) = element else { continue };
                     let Some(annotation) = &extends.annotation else { continue };
-                    let Some(map) = self.base_map(&Fields::of_modification(annotation, &frame), layer) else { continue };
+                    let Some(map) = self.base_map(&Fields::of_modification(annotation, &frame), layer) else {
+                        continue;
+                    };
                     let base = self.quietly(|elaborator| elaborator.instances.lookup_type(class, &extends.base).ok());
                     maps.extend(base.map(|base| (self.instances().class(base).def, map)));
                 }
@@ -152,6 +158,8 @@ impl Content {
             }
         }
         self.maps.extend(inner.maps);
+        let known = |item: &Item| matches!(item.shape, Shape::Text(_)) && self.items.contains(item);
+        inner.items.retain(|item| !known(item));
         self.items.append(&mut inner.items);
         self.has_primitives |= inner.has_primitives;
         if !is_mapped {

@@ -63,7 +63,9 @@ impl Painter {
         let mut current = class;
         let mut parts = name_parts(path).into_iter().map(|part| part.split('[').next().unwrap_or(part)).peekable();
         while let Some(part) = parts.next() {
-            let Some(Member::Component(component)) = self.instances().member(current, Name::new(part)) else { return None };
+            let Some(Member::Component(component)) = self.instances().member(current, Name::new(part)) else {
+                return None;
+            };
             let Some(&next) = parts.peek() else { return self.value_text(component) };
             match self.quietly(|elaborator| elaborator.instances.component_type(component).ok())? {
                 ComponentType::Class(inner) => current = inner,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use base::Span;
 use diagram::{
-    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Extent, Fill, FillPattern, Image, Item, Line, LinePattern,
-    Point, Polygon, Rectangle, Shape, Smooth, Stroke, Text, Transform,
+    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Extent, Fill, FillPattern, Image, Item, Line,
+    LinePattern, Point, Polygon, Rectangle, Shape, Smooth, Stroke, Text, Transform,
 };
 use syntax::ast;
 

@@ -41,7 +41,9 @@ impl Painter {
                 continue;
             }
             let Some(class) = self.class_of(id) else { continue };
-            for (at, connector) in drawn.connectors.iter().enumerate().filter(|(_, connector)| connector.sizes.is_empty()) {
+            for (at, connector) in
+                drawn.connectors.iter().enumerate().filter(|(_, connector)| connector.sizes.is_empty())
+            {
                 let member = self.instances().member(class, Name::new(&connector.name));
                 if let Some(Member::Component(inner)) = member {
                     let path = format!("{}.{}", drawn.name, connector.name);
@@ -59,7 +61,14 @@ impl Painter {
         }
     }
 
-    fn of_connector(&mut self, id: CompId, path: &str, component: usize, connector: Option<usize>, all: &mut Vec<Signal>) {
+    fn of_connector(
+        &mut self,
+        id: CompId,
+        path: &str,
+        component: usize,
+        connector: Option<usize>,
+        all: &mut Vec<Signal>,
+    ) {
         let (prefix, variables) = match self.class_of(id) {
             None => (String::new(), vec![id]),
             Some(class) => (format!("{path}."), self.instances().components_of(class)),
@@ -76,7 +85,8 @@ impl Painter {
                 continue;
             }
             count += 1;
-            let symbol = if prefix.is_empty() { String::new() } else { self.instances().component(variable).name.to_string() };
+            let symbol =
+                if prefix.is_empty() { String::new() } else { self.instances().component(variable).name.to_string() };
             let (unit, conversion) = self.display_unit(variable).unwrap_or((String::new(), units::Conversion::NONE));
             let variable = if prefix.is_empty() { path.to_owned() } else { format!("{prefix}{symbol}") };
             all.push(Signal { component, connector, variable, symbol, unit, conversion });
