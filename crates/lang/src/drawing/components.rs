@@ -69,17 +69,25 @@ impl Painter {
         Ok((picture, signals))
     }
 
-    /// Whether a class has components other than connectors that its diagram shows.
+    /// Whether a class has components other than connectors that its diagram shows. Where some have a place, those count.
     fn has_parts(&mut self, class: ClassId) -> bool {
-        let components = self.instances().components_of(class);
-        components.into_iter().any(|component| match self.sort(component) {
-            Some((Sort::Model, _)) => true,
-            Some((Sort::Other, _)) => self.placement(component, Layer::Diagram).at.is_some(),
-            _ => false,
-        })
+        let (mut is_placed, mut has_models) = (false, false);
+        for component in self.instances().components_of(class) {
+            let here = self.placement(component, Layer::Diagram);
+            is_placed |= here.at.is_some();
+            if !here.visible || has_models && here.at.is_none() {
+                continue;
+            }
+            match self.sort(component) {
+                Some((Sort::Model | Sort::Other, _)) if here.at.is_some() => return true,
+                Some((Sort::Model, _)) => has_models = true,
+                _ => {}
+            }
+        }
+        has_models && !is_placed
     }
 
-    /// Connectors without a place, which nothing connects, are no part of a diagram in which others have one.
+    /// What has no place and is not connected is no part of a diagram in which others have one.
     fn leave_out(&mut self, picture: &mut Picture, shown: &mut Vec<CompId>) {
         let is_placed = picture.components.iter().any(|component| component.placed);
         if !is_placed {
@@ -94,9 +102,7 @@ impl Painter {
         let keep: Vec<bool> = picture
             .components
             .iter()
-            .map(|component| {
-                component.placed || component.kind == Kind::Component || connected.contains(&component.name.as_str())
-            })
+            .map(|component| component.placed || connected.contains(&component.name.as_str()))
             .collect();
         let mut kept = keep.iter();
         picture.components.retain(|_| kept.next().copied().unwrap_or(true));
@@ -108,7 +114,8 @@ impl Painter {
     fn sort(&mut self, component: CompId) -> Option<(Sort, ClassId)> {
         let instances = &mut self.elaborator.instances;
         let class = match instances.component_type(component) {
-            Ok(ComponentType::Class(class) | ComponentType::Object(class)) => class,
+            Ok(ComponentType::Class(class)) => class,
+            Ok(ComponentType::Object(class)) => return Some((Sort::Other, class)),
             Ok(ComponentType::Builtin { builtin, .. }) => {
                 let node = instances.component(component);
                 let (scope, name) = (node.type_scope, node.declaration.type_name.clone());
