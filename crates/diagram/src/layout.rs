@@ -67,7 +67,15 @@ fn place(picture: &mut Picture, open: &[usize]) {
     }
     let graph = graph(picture, open);
     let roles: Vec<Role> = open.iter().enumerate().map(|(number, &at)| role(picture, &graph, number, at)).collect();
-    let columns = columns(&graph, &roles);
+    let mut columns = columns(&graph, &roles);
+    // What the class gives to the outside stands at the right.
+    let last = columns.iter().flatten().max().copied().unwrap_or(0);
+    for (number, &at) in open.iter().enumerate() {
+        let is_given = graph.edges.iter().any(|edge| edge.to == number) && roles[number] == Role::Other;
+        if picture.components[at].kind == Kind::Connector && is_given {
+            columns[number] = Some(last.max(1));
+        }
+    }
     let orders = orders(&graph, columns);
     let mut centres = coordinates(&graph, &orders, &sizes);
     place_grounds(&graph, &roles, &sizes, &mut centres);
@@ -109,13 +117,15 @@ fn graph(picture: &Picture, open: &[usize]) -> Graph {
         graph.neighbours[from].push(to);
         graph.neighbours[to].push(from);
         let is_own = |pin: &crate::picture::Pin| picture.components[pin.component].kind == Kind::Connector;
-        graph.edges.push(match (a.side, b.side) {
-            // Where a connector of the class itself will stand is not known yet; its partner says it.
-            _ if is_own(&a) => Edge { from, to, is_directed: b.side == Side::Left },
-            _ if is_own(&b) => Edge { from: to, to: from, is_directed: a.side == Side::Left },
-            (Side::Right, Side::Left) => Edge { from, to, is_directed: true },
-            (Side::Left, Side::Right) => Edge { from: to, to: from, is_directed: true },
-            _ => Edge { from, to, is_directed: false },
+        let forward = |is_directed| Edge { from, to, is_directed };
+        let backward = |is_directed| Edge { from: to, to: from, is_directed };
+        // Where a connector of the class itself will stand is not known yet; its partner says what leads to what.
+        graph.edges.push(match (is_own(&a), is_own(&b), a.side, b.side) {
+            (true, _, _, Side::Left) | (false, false, Side::Right, Side::Left) => forward(true),
+            (true, _, _, Side::Right) => backward(true),
+            (false, true, Side::Left, _) | (false, false, Side::Left, Side::Right) => backward(true),
+            (false, true, Side::Right, _) => forward(true),
+            _ => forward(false),
         });
     }
     graph

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::geometry::{Extent, Point};
-use crate::picture::{Kind, Picture, Pin, Side};
+use crate::picture::{Picture, Pin, Side};
 
 /// How far a route goes straight away from its component.
 const STUB: f64 = 5.0;
@@ -39,18 +39,12 @@ pub fn route_all(picture: &mut Picture) {
         return;
     }
     let areas: Vec<Extent> = picture.components.iter().map(|component| component.area()).collect();
-    let obstacles: Vec<Extent> = picture
-        .components
-        .iter()
-        .filter(|component| component.kind == Kind::Component)
-        .map(|component| component.area())
-        .collect();
     let distance = |pins: &[Pin; 2]| pins[0].at.minus(pins[1].at).length();
     open.sort_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)));
     let stubs: Vec<[Point; 2]> =
         open.iter().map(|(_, pins)| pins.each_ref().map(|pin| stub(pin, &areas[pin.component]))).collect();
     let nets = nets(&open);
-    let mut grid = Grid::new(&obstacles, &open, &stubs);
+    let mut grid = Grid::new(&areas, &open, &stubs);
     for (((position, pins), stubs), net) in open.iter().zip(&stubs).zip(nets) {
         let points = match &mut grid {
             Some(grid) => grid.route(pins, stubs, net),

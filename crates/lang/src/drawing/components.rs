@@ -7,7 +7,7 @@ use syntax::ast;
 use super::Painter;
 use super::fields::Fields;
 use super::macros::Subject;
-use super::shapes::outline;
+use super::shapes::{connector_outline, outline};
 use super::signals::Signal;
 use crate::instance::{Builtin, ClassId, CompId, ComponentType, Outcome};
 use crate::overrides::Overrides;
@@ -225,7 +225,7 @@ impl Painter {
         if !content.has_primitives && !is_connector {
             drawn.graphics = outline(drawn.extent, &subject.name, short_name(&class_name));
         } else if !content.has_primitives && is_connector {
-            drawn.graphics = outline(drawn.extent, "", "");
+            drawn.graphics = connector_outline(drawn.extent, &subject.name, layer);
         }
         drawn.class = class_name;
         if depth < DEEPEST && !(is_connector && own == Layer::Icon) {
@@ -276,7 +276,7 @@ impl Painter {
                     found.push((connector, self.instances().direction(id)));
                 }
             }
-            place_at_sides(drawn, found);
+            place_at_sides(drawn, found, is_ground(&drawn.class));
         }
     }
 
@@ -371,7 +371,7 @@ impl Painter {
         let name = drawn.class.to_lowercase();
         let short = short_name(&name);
         let is_any = |words: &[&str]| words.iter().any(|word| short.contains(word));
-        if drawn.connectors.len() == 1 && is_any(&["ground", "fixed", "earth", "ambient"]) {
+        if drawn.connectors.len() == 1 && is_ground(&drawn.class) {
             return Role::Ground;
         }
         if name.contains(".sources.") || is_any(&["source", "supply", "battery", "world"]) {
@@ -381,8 +381,14 @@ impl Painter {
     }
 }
 
-/// Inputs at the left, outputs at the right, others at both sides in turn.
-fn place_at_sides(drawn: &mut Component, connectors: Vec<(Component, ast::Direction)>) {
+/// Whether a class is a reference for potentials, by its name.
+fn is_ground(class: &str) -> bool {
+    let name = short_name(class).to_lowercase();
+    ["ground", "fixed", "earth", "ambient"].iter().any(|word| name.contains(word))
+}
+
+/// Inputs at the left, outputs at the right, others at both sides in turn. The connector of a ground is at its top.
+fn place_at_sides(drawn: &mut Component, connectors: Vec<(Component, ast::Direction)>, is_ground: bool) {
     let mut sides: [Vec<Component>; 2] = Default::default();
     let mut others = 0;
     for (connector, direction) in connectors {
@@ -396,6 +402,7 @@ fn place_at_sides(drawn: &mut Component, connectors: Vec<(Component, ast::Direct
         };
         sides[side].push(connector);
     }
+    let is_only = sides.iter().map(Vec::len).sum::<usize>() == 1;
     let area = drawn.extent;
     let half = area.width().min(area.height()) * 0.05;
     for (side, connectors) in sides.into_iter().enumerate() {
@@ -403,6 +410,7 @@ fn place_at_sides(drawn: &mut Component, connectors: Vec<(Component, ast::Direct
         let count = connectors.len();
         for (position, mut connector) in connectors.into_iter().enumerate() {
             let y = area.top() - area.height() * (position + 1) as f64 / (count + 1) as f64;
+            let (x, y) = if is_ground && is_only { (area.centre().x, area.top()) } else { (x, y) };
             let at = Extent::new(x - half, y - half, x + half, y + half);
             connector.transform = Transform::between(connector.extent, at);
             drawn.connectors.push(connector);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::Span;
 use diagram::{
-    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Extent, Fill, FillPattern, Image, Item, Line,
+    Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Extent, Fill, FillPattern, Image, Item, Layer, Line,
     LinePattern, Point, Polygon, Rectangle, Shape, Smooth, Stroke, Text, Transform,
 };
 use syntax::ast;
@@ -272,26 +272,42 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 /// What stands for a component without an icon: an outline with its name and class.
 pub(super) fn outline(extent: Extent, name: &str, class: &str) -> Vec<Item> {
+    vec![
+        frame(extent),
+        label(&extent, name, (0.08, 0.92), (0.5, 0.78)),
+        label(&extent, class, (0.08, 0.92), (0.24, 0.44)),
+    ]
+}
+
+/// What stands for a connector without an icon: an outline, in diagrams with its name above.
+pub(super) fn connector_outline(extent: Extent, name: &str, layer: Layer) -> Vec<Item> {
+    let mut items = vec![frame(extent)];
+    if layer == Layer::Diagram {
+        items.push(label(&extent, name, (-1.0, 2.0), (1.05, 1.5)));
+    }
+    items
+}
+
+fn frame(extent: Extent) -> Item {
     let stroke = Stroke { colour: Colour(0, 0, 127), ..Stroke::default() };
     let fill = Fill { colour: Colour::WHITE, pattern: FillPattern::Solid };
-    let rectangle = Rectangle { extent, stroke, fill, border: Border::None, radius: 0.0 };
-    let (width, height) = (extent.width(), extent.height());
-    let text = |text: &str, low: f64, high: f64| {
-        let (left, right) = (extent.left() + 0.08 * width, extent.right() - 0.08 * width);
-        let at = |share: f64| extent.bottom() + share * height;
-        Item::new(Shape::Text(Text {
-            extent: Extent { first: Point::new(left, at(low)), second: Point::new(right, at(high)) },
-            text: text.to_owned(),
-            size: 0.0,
-            font: String::new(),
-            bold: false,
-            italic: false,
-            underlined: false,
-            colour: Colour(0, 0, 127),
-            alignment: Alignment::Center,
-        }))
-    };
-    vec![Item::new(Shape::Rectangle(rectangle)), text(name, 0.5, 0.78), text(class, 0.24, 0.44)]
+    Item::new(Shape::Rectangle(Rectangle { extent, stroke, fill, border: Border::None, radius: 0.0 }))
+}
+
+/// A text in a part of an area, from and to these shares of its width and height.
+fn label(extent: &Extent, text: &str, across: (f64, f64), upwards: (f64, f64)) -> Item {
+    let at = |x: f64, y: f64| Point::new(extent.left() + x * extent.width(), extent.bottom() + y * extent.height());
+    Item::new(Shape::Text(Text {
+        extent: Extent { first: at(across.0, upwards.0), second: at(across.1, upwards.1) },
+        text: text.to_owned(),
+        size: 0.0,
+        font: String::new(),
+        bold: false,
+        italic: false,
+        underlined: false,
+        colour: Colour(0, 0, 127),
+        alignment: Alignment::Center,
+    }))
 }
 
 #[cfg(test)]
