@@ -19,23 +19,12 @@ impl Painter {
         for base in self.instances().with_bases(class) {
             let definition = self.instances().definition(base).clone();
             let ast::ClassBody::Long(composition) = &definition.body else { continue };
-            let removed = self.instances().class(base).broken.clone();
             let first = picture.connections.len();
             let frame = self.frame(base);
             for section in composition.equations.iter().filter(|section| !section.initial) {
                 self.equations(&frame, &section.equations, true, picture);
             }
-            let is_removed = |connection: &Connection| {
-                removed.iter().any(|argument| match argument {
-                    ast::Argument::BreakConnect(a, b, _) => {
-                        let broken = [names(a), names(b)];
-                        connection.ends == broken || connection.ends.iter().eq(broken.iter().rev())
-                    }
-                    _ => false,
-                })
-            };
             let mut own = picture.connections.split_off(first);
-            own.retain(|connection| !is_removed(connection));
             if let Some(map) = maps.get(&base) {
                 for connection in &mut own {
                     connection.line.points.iter_mut().for_each(|point| *point = map.apply(*point));
@@ -51,6 +40,7 @@ impl Painter {
         for equation in equations {
             let annotation = equation.annotation.as_deref();
             match &equation.kind {
+                EquationKind::Connect(a, b) if self.instances().is_deselected(frame.class, a, b) => {}
                 EquationKind::Connect(a, b) => {
                     let ends = [names(a), names(b)];
                     self.connection(frame, ends, annotation, present, picture);
