@@ -43,7 +43,7 @@ impl Instances {
     /// A base class declares a class that the class already has: with the modifiers of both ways of inheritance the two must
     /// be the same.
     pub(super) fn check_same_class(&mut self, id: ClassId, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
-        let modifier = self.modifier_of_duplicate(id, self.members[own].declared_in, class.name.name);
+        let modifier = self.modifier_of_duplicate(id, class.name.name);
         let (one, first) = self.declaration_text(Member::Class(own));
         let known = &self.members[own];
         let is_same = one.is_none_or(|one| one == self.class_words(class))
@@ -61,45 +61,29 @@ impl Instances {
         let said = std::mem::take(&mut self.diagnostics);
         // As if it were the only one: its modifiers may be wrong.
         let outer = self.classes[id].modifier.child(name).cloned().unwrap_or_default();
-        let mut node = self.component_node(id, declared, &outer);
+        self.component_node(id, declared, &outer);
         let found = std::mem::replace(&mut self.diagnostics, said);
         found.into_iter().for_each(|diagnostic| self.report(Box::new(diagnostic)));
-        let declared_in = self.components[own].declared_in;
-        if self.is_derived(id, declared_in) {
-            let outer = self.modifier_of_duplicate(id, declared_in, name);
-            let said = std::mem::take(&mut self.diagnostics);
-            node = self.component_node(id, declared, &outer);
-            self.diagnostics = said;
-        }
+        let outer = self.modifier_of_duplicate(id, name);
+        let said = std::mem::take(&mut self.diagnostics);
+        let node = self.component_node(id, declared, &outer);
+        self.diagnostics = said;
         let duplicate = self.components.push(node);
         self.duplicates.push((own, duplicate));
     }
 
-    /// Whether the base class `id` is inherited by `class`, directly or not.
-    fn is_derived(&self, id: ClassId, class: ClassId) -> bool {
-        let mut current = self.classes[id].derived;
-        while let Some(derived) = current.filter(|&derived| derived != class) {
-            current = self.classes[derived].derived;
-        }
-        current.is_some()
-    }
-
-    /// What is said about an element of the base class `id` that the class has already: also what was said to a derived
-    /// class, where it went to the element that stands for both.
-    fn modifier_of_duplicate(&self, id: ClassId, declared_in: ClassId, name: Name) -> Arc<Modifier> {
-        let mut modifiers = vec![id];
-        let mut current = id;
-        while let Some(class) = self.classes[current].derived {
-            modifiers.push(class);
-            current = class;
-        }
-        let end = modifiers.iter().position(|&class| class == declared_in).unwrap_or(0);
+    /// What is said about an element of the base class `id` that the class has already: also what was said to derived classes,
+    /// where it went to the element that stands for both.
+    fn modifier_of_duplicate(&self, id: ClassId, name: Name) -> Arc<Modifier> {
         let mut said = Vec::new();
         let mut result: Arc<Modifier> = Arc::default();
-        for class in modifiers.into_iter().take(end + 1) {
-            if let Some(outer) = self.classes[class].modifier.child(name) {
+        let mut current = Some(id);
+        while let Some(class) = current {
+            let node = &self.classes[class];
+            if let Some(outer) = node.modifier.child(name) {
                 result = merge(outer, &result, &mut said);
             }
+            current = node.derived.filter(|_| !node.deselection.has_component(name));
         }
         result
     }
