@@ -51,7 +51,7 @@ fn wrong_results_are_explained() {
         ("a.csv@now", "error: `now` in `a.csv@now` is no time; write RESULT or RESULT@TIME, for example `M.csv@0.5`\n"),
         (
             "less.csv",
-            "error: `less.csv` lacks `n`, without which the model cannot begin there; write it without --variables\n",
+            "error: `less.csv` lacks `n`, without which the model cannot begin there; write a result with all variables\n",
         ),
     ] {
         let run = gyrator(&folder, &["simulate", "m.mo", "--start-from", from, "--stop-time", "9"]);

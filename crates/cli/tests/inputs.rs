@@ -122,3 +122,17 @@ fn columns_win_over_defaults() {
     assert!(run.stderr.contains("`f` of `in.csv` is no input of the model and not used"), "{}", run.stderr);
     assert_eq!(last(&folder, "D.csv", "y"), 113.0);
 }
+
+#[test]
+fn time_is_found_by_its_name() {
+    let folder = Folder::new("inputs-time");
+    let table = "gear,speed,Time [s]\n1,0,0\n1,2,1\n1,2,2\n";
+    let moved = run(&folder, table, &[]);
+    assert_eq!((moved.status, moved.stderr.as_str()), (0, "M.csv: 502 rows\n"));
+    assert!((last(&folder, "M.csv", "y") - 3.0).abs() < 1e-6);
+    let missing = run(&folder, "gear,speed\n0,0\n1,2\n", &[]);
+    let expected = "error: `in.csv` has no column `time`, and its first column, `gear`, is an input of the model\n";
+    assert_eq!((missing.status, missing.stderr.as_str()), (2, expected));
+    let twice = run(&folder, "time,speed,speed\n0,0,1\n2,2,1\n", &[]);
+    assert_eq!((twice.status, twice.stderr.as_str()), (2, "error: `in.csv` has more than one column `speed`\n"));
+}

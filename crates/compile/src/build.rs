@@ -9,7 +9,7 @@ use transform::{Assignment, Block, EquationSystem, Role, Schedule, Timing};
 
 use crate::code::{Address, ChunkId, Code, Kernel, OUTPUT, Op, StatementOrigin};
 use crate::commons::{Commons, Shared};
-use crate::differentiate::{Gradient, Seeds, differentiate};
+use crate::differentiate::{Exact, Gradient, Seeds, differentiate};
 use crate::eliminate::eliminate;
 use crate::execution::literal;
 use crate::family::{Family, Part, kernel, split};
@@ -238,8 +238,8 @@ pub(crate) struct Builder<'a> {
     relation_at: rustc_hash::FxHashMap<Address, RelationId>,
     /// The length of the output area.
     outputs: u32,
-    /// Tangents that are not exact are not numbers; so many delays come before transports.
-    pub exact_beyond: Option<u32>,
+    /// Tangents are exact, or not a number.
+    pub is_exact: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -258,8 +258,13 @@ impl<'a> Builder<'a> {
             in_place: rustc_hash::FxHashMap::default(),
             relation_at: layout.relations.iter().map(|(id, relation)| (relation.state, id)).collect(),
             outputs: 0,
-            exact_beyond: None,
+            is_exact: false,
         }
+    }
+
+    fn exact(&self) -> Option<Exact<'a>> {
+        let delays = self.layout.delays.len() as u32;
+        self.is_exact.then_some(Exact { delays, functions: &self.model.functions })
     }
 
     pub fn finish(self) -> Parts {
@@ -277,7 +282,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Follows what a step depends on; false where that takes too long.
-    pub fn follow(&self, dependencies: &mut Dependencies, step: SectionStep) -> bool {
+    fn follow(&self, dependencies: &mut Dependencies, step: SectionStep) -> bool {
         match step {
             SectionStep::Code(chunk) => dependencies.follow(&self.chunks[chunk], &self.pool.calls),
             SectionStep::Solve(system) => {
@@ -646,7 +651,7 @@ impl<'a> Builder<'a> {
 
     /// The tangents of a system's residuals, to the output area.
     fn direction(&mut self, frozen: &Code, active: &mut [bool], rows: usize) -> Code {
-        let seeds = Seeds::Memory { active, tangents: self.layout.tangents, exact_beyond: self.exact_beyond };
+        let seeds = Seeds::Memory { active, tangents: self.layout.tangents, exact: self.exact() };
         let made = differentiate(frozen, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
         let (Some(mut made), Some(&origin)) = (made, frozen.origins.last()) else { return Code::default() };
         for row in 0..rows as u32 {
@@ -679,8 +684,7 @@ impl<'a> Builder<'a> {
                         continue;
                     }
                     let code = std::mem::take(&mut self.chunks[chunk]);
-                    let seeds =
-                        Seeds::Memory { active, tangents: self.layout.tangents, exact_beyond: self.exact_beyond };
+                    let seeds = Seeds::Memory { active, tangents: self.layout.tangents, exact: self.exact() };
                     let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX);
                     self.chunks[chunk] = code;
                     let Some(made) = made.map(|made| made.finish(&self.pool)) else { continue };
@@ -721,7 +725,7 @@ impl<'a> Builder<'a> {
             temporaries: kernel.temporaries,
             ..Code::default()
         };
-        let seeds = Seeds::Memory { active: &mut holes, tangents: kernel.holes, exact_beyond: self.exact_beyond };
+        let seeds = Seeds::Memory { active: &mut holes, tangents: kernel.holes, exact: self.exact() };
         let made = differentiate(&code, &mut self.pool, &self.model.exprs, seeds, usize::MAX)?.finish(&self.pool);
         let (_, written) = kernel.usage();
         for hole in written {

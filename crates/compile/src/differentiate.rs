@@ -7,7 +7,9 @@
 //! The made code presumes that the given code ran before at the same point: what it left at fixed addresses is read
 //! instead of computed again. It writes nothing but tangents and temporaries.
 
-use dae::{ExprId, Exprs};
+use dae::expr::Shape;
+use dae::function::Type;
+use dae::{CallSiteId, ExprId, Exprs, Functions};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -24,10 +26,18 @@ pub enum Seeds<'a> {
     /// The gradients of some addresses; what is assigned is added.
     Given(FxHashMap<Address, Gradient>),
     /// One direction; the tangent of an active address is in memory at `tangents` + address. Assignments write the
-    /// tangent there and mark their target. Where tangents have to be exact, what a delay gives has none along a direction that
-    /// changes how far it looks back: it is not a number. That is known by how many delays come before transports. Else what
-    /// comes from the past counts as constant.
-    Memory { active: &'a mut [bool], tangents: Address, exact_beyond: Option<u32> },
+    /// tangent there and mark their target. Where tangents need not be exact, what comes from the past and what an external
+    /// object gives count as constant.
+    Memory { active: &'a mut [bool], tangents: Address, exact: Option<Exact<'a>> },
+}
+
+/// Tangents are exact, or not a number where there is none: along a direction that changes how far a delay looks back, that
+/// changes an external object such as a table, or at a point with a vertical slope.
+#[derive(Clone, Copy)]
+pub struct Exact<'a> {
+    /// How many delays come before transports.
+    pub delays: u32,
+    pub functions: &'a Functions,
 }
 
 pub struct Differentiated {
@@ -254,6 +264,20 @@ impl Differentiation<'_, '_> {
         let all = directions(&gradients.iter().collect::<Vec<_>>());
         let mut of_results = vec![Gradient::new(); entry.results as usize];
         let zero = self.pool.constants.address(0.0);
+        let objects = self.objects(entry.site);
+        if objects.is_constructor {
+            let undefined = self.constant(f64::NAN);
+            for direction in all {
+                let tangents: Vec<Address> =
+                    gradients.iter().filter_map(|gradient| tangent_of(gradient, direction)).collect();
+                let changed = self.where_any(&tangents, undefined);
+                of_results.iter_mut().for_each(|gradient| gradient.push((direction, changed)));
+            }
+            for (k, gradient) in (0..).zip(of_results) {
+                self.assign(results + k, gradient);
+            }
+            return;
+        }
         let tangent_call = self.pool.call(self.exprs, entry.site, true, &entry.fixed);
         for direction in all {
             let block = TEMPORARY | self.temporaries;
@@ -261,12 +285,17 @@ impl Differentiation<'_, '_> {
             let outcome = block + 2 * entry.arguments;
             for k in 0..entry.arguments {
                 self.push(Op::Move { to: block + k, a: arguments + k });
-                let tangent = tangent_of(&gradients[k as usize], direction).unwrap_or(zero);
-                self.push(Op::Move { to: block + entry.arguments + k, a: tangent });
+                let tangent = tangent_of(&gradients[k as usize], direction).filter(|_| !objects.is_argument(k));
+                self.push(Op::Move { to: block + entry.arguments + k, a: tangent.unwrap_or(zero) });
             }
             self.push(Op::Call { call: tangent_call, arguments: block, results: outcome });
+            let changed: Vec<Address> = (0..entry.arguments)
+                .filter(|&k| objects.is_argument(k))
+                .filter_map(|k| tangent_of(&gradients[k as usize], direction))
+                .collect();
             for (k, gradient) in (0..).zip(&mut of_results) {
-                gradient.push((direction, outcome + entry.results + k));
+                let tangent = outcome + entry.results + k;
+                gradient.push((direction, self.sum_of(tangent, &changed)));
             }
         }
         for (k, gradient) in (0..).zip(of_results) {
@@ -284,18 +313,69 @@ impl Differentiation<'_, '_> {
                     return gradient;
                 }
                 match self.slope(function, a, to) {
+                    Some(factor) if self.exact().is_some() && may_be_vertical(function) => {
+                        let product = self.combine(&[(&gradient, factor)]);
+                        self.zero_along_zero(&gradient, product)
+                    }
                     Some(factor) => self.combine(&[(&gradient, factor)]),
                     None => Gradient::new(),
                 }
             }
             Op::Binary { function, to, a, b } => self.binary_tangents(function, to, a, b),
             Op::Select { condition, a, b, .. } => self.choose(condition, a, b),
-            Op::Delay { delay, a, b, .. } => match self.seeds {
-                Seeds::Memory { exact_beyond: Some(delays), .. } => self.past(a, b, delay < delays),
-                _ => Gradient::new(),
+            Op::Delay { delay, a, b, .. } => match self.exact() {
+                Some(Exact { delays, .. }) => self.past(a, b, delay < delays),
+                None => Gradient::new(),
             },
             _ => Gradient::new(),
         }
+    }
+
+    fn exact(&self) -> Option<Exact<'_>> {
+        match &self.seeds {
+            Seeds::Memory { exact, .. } => *exact,
+            Seeds::Given(_) => None,
+        }
+    }
+
+    /// Which external objects a call is about; none where tangents need not be exact.
+    fn objects(&self, site: CallSiteId) -> Objects {
+        let Some(Exact { functions, .. }) = self.exact() else { return Objects::default() };
+        let site = self.exprs.call_site(site);
+        let Some(function) = functions.get(site.function) else { return Objects::default() };
+        let mut arguments = Vec::new();
+        for (&local, shape) in function.inputs.iter().zip(&site.inputs) {
+            mark_objects(shape, &function.locals[local].ty, &mut arguments);
+        }
+        let is_object = |&local: &dae::function::LocalId| matches!(function.locals[local].ty, Type::Object(_));
+        Objects { arguments, is_constructor: function.outputs.iter().any(is_object) }
+    }
+
+    /// `value` where any of the tangents is not zero, else zero.
+    fn where_any(&mut self, tangents: &[Address], value: Address) -> Address {
+        let zero = self.constant(0.0);
+        let mut found = zero;
+        for &tangent in tangents {
+            let stays = self.binary(Binary::Equal, tangent, zero);
+            found = self.select(stays, found, value);
+        }
+        found
+    }
+
+    fn sum_of(&mut self, first: Address, others: &[Address]) -> Address {
+        others.iter().fold(first, |sum, &other| self.binary(Binary::Add, sum, other))
+    }
+
+    /// A product with a slope that may be infinite: along what does not change it is zero.
+    fn zero_along_zero(&mut self, gradient: &Gradient, product: Gradient) -> Gradient {
+        let zero = self.constant(0.0);
+        let mut result = Gradient::new();
+        for (direction, tangent) in product {
+            let Some(along) = tangent_of(gradient, direction) else { continue };
+            let stays = self.binary(Binary::Equal, along, zero);
+            result.push((direction, self.select(stays, zero, tangent)));
+        }
+        result
     }
 
     /// What comes from the past: `a` itself where a delay `b` is none, else nothing that changes now. Along directions that change
@@ -428,6 +508,10 @@ impl Differentiation<'_, '_> {
                 let scaled = self.constant(std::f64::consts::LOG10_E);
                 self.binary(Binary::Div, scaled, a)
             }
+            Unary::Sqrt if self.exact().is_some() => {
+                let half = self.constant(0.5);
+                self.binary(Binary::Div, half, y)
+            }
             Unary::Sqrt => {
                 // Finite at zero, so that a zero tangent gives zero there.
                 let (half, tiny) = (self.constant(0.5), self.constant(1e-100));
@@ -516,6 +600,45 @@ impl Differentiation<'_, '_> {
         self.push(Op::Select { to, condition, a, b });
         to
     }
+}
+
+/// The external objects of a call.
+#[derive(Default)]
+struct Objects {
+    /// By scalar argument.
+    arguments: Vec<bool>,
+    is_constructor: bool,
+}
+
+impl Objects {
+    fn is_argument(&self, argument: u32) -> bool {
+        self.arguments.get(argument as usize) == Some(&true)
+    }
+}
+
+/// Adds for each scalar of a value whether it is an external object.
+fn mark_objects(shape: &Shape, ty: &Type, marks: &mut Vec<bool>) {
+    match (shape, ty) {
+        (Shape::Scalar, ty) => marks.push(matches!(ty, Type::Object(_))),
+        (Shape::Array(_, element), ty) => {
+            let begin = marks.len();
+            let count = shape.scalars();
+            mark_objects(element, ty, marks);
+            let one: Vec<bool> = marks.drain(begin..).collect();
+            marks.extend(one.iter().cycle().take(count));
+        }
+        (Shape::Record(fields), Type::Record(record)) => {
+            for (shape, field) in fields.iter().zip(&record.fields) {
+                mark_objects(shape, &field.ty, marks);
+            }
+        }
+        (shape, _) => marks.extend(std::iter::repeat_n(false, shape.scalars())),
+    }
+}
+
+/// Whether the slope of a function is infinite at a point at which the function is defined.
+fn may_be_vertical(function: Unary) -> bool {
+    matches!(function, Unary::Sqrt | Unary::Asin | Unary::Acos)
 }
 
 /// All directions of some gradients, ascending.

@@ -109,3 +109,4 @@ pub use shared_library::SharedLibraries;
 pub use signals::{Driven, Signal, Signals};
 pub use sparsity::Pattern;
 pub use strings::Strings;
+pub use tuning::Misfit;

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use base::Diagnostic;
 use dae::{Model, VarId, VariableType};
-use rustc_hash::FxHashMap;
 use transform::{Block, Role, Schedule};
 
 use crate::build::Builder;
@@ -22,7 +21,6 @@ use crate::commons::Shared;
 use crate::layout::TIME;
 use crate::memory::Memory;
 use crate::program::{LinearForm, Program, Section, SectionStep, Sections, SystemId};
-use crate::sparsity::Dependencies;
 use crate::whole::untear;
 
 impl Program {
@@ -56,7 +54,7 @@ fn build(program: &Program) -> Result<LinearForm, Diagnostic> {
     let layout = program.layout.clone();
     let mut shared = Shared::default();
     let mut builder = Builder::new(&schedule, &layout, &mut shared, program.pool.strings.clone());
-    builder.exact_beyond = Some(layout.delays.len() as u32);
+    builder.is_exact = true;
     let mut active = vec![false; layout.tangible as usize];
     active[TIME as usize] = true;
     for (variable, role) in schedule.roles.iter() {
@@ -66,14 +64,11 @@ fn build(program: &Program) -> Result<LinearForm, Diagnostic> {
     let parameters = builder.parameter_tangents(&mut active, |variable| program.has_parameter_tangent(variable))?;
     let steps = builder.frozen_blocks()?;
     let tangent_steps = builder.tangents_along(&steps, &mut active);
-    let is_known = |variable: &VarId| matches!(schedule.roles[*variable], Role::State { .. } | Role::Input);
-    let knowns: Vec<VarId> = schedule.model.variables.ids().filter(is_known).collect();
-    let dependencies = builder.dependencies(&steps, knowns.iter().map(|&variable| layout.slot(variable)));
     let parts = builder.finish();
     let sections = Sections { dynamics: Section::from(steps), ..Sections::default() };
     let made = parts.program(schedule, layout, sections, (tangent_steps, active), &mut shared, Arc::default());
     let differenced = made.differenced_functions();
-    Ok(LinearForm { program: Arc::new(made), parameters, differenced, dependencies, knowns })
+    Ok(LinearForm { program: Arc::new(made), parameters, differenced })
 }
 
 impl LinearForm {
@@ -136,14 +131,6 @@ impl LinearForm {
     pub fn tangent(&self, memory: &Memory, variable: VarId) -> f64 {
         self.program.tangent_value(memory, variable)
     }
-
-    /// The states and inputs that a variable depends on between events, by the equations alone: their numbers do not matter.
-    /// `None` where too much depends on too much to say.
-    pub fn dependencies(&self, variable: VarId) -> Option<Vec<VarId>> {
-        let known = self.dependencies.as_ref()?;
-        let columns = known.get(&self.program.layout.slot(variable)).map(|set| &set[..]).unwrap_or_default();
-        Some(columns.iter().map(|&column| self.knowns[column as usize]).collect())
-    }
 }
 
 impl Builder<'_> {
@@ -169,20 +156,5 @@ impl Builder<'_> {
             }
         }
         Ok(made)
-    }
-
-    /// What depends on which columns; nothing where that takes too long to find out.
-    fn dependencies(
-        &self,
-        steps: &[SectionStep],
-        columns: impl Iterator<Item = Address>,
-    ) -> Option<FxHashMap<Address, Arc<[u32]>>> {
-        let mut dependencies = Dependencies::new(columns, Vec::new());
-        for &step in steps {
-            if !self.follow(&mut dependencies, step) {
-                return None;
-            }
-        }
-        Some(dependencies.shared())
     }
 }

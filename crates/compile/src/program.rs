@@ -217,8 +217,6 @@ pub struct LinearForm {
     pub(crate) parameters: Vec<(ChunkId, Option<Address>)>,
     /// Functions without a derivative: tangents through them are differences.
     pub differenced: Vec<String>,
-    pub(crate) dependencies: Option<FxHashMap<Address, Arc<[u32]>>>,
-    pub(crate) knowns: Vec<VarId>,
 }
 
 /// The values of parameters as the program was made with them.

@@ -6,7 +6,6 @@
 //! never changes.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use transform::Matrix;
@@ -199,13 +198,6 @@ impl Dependencies {
 
     pub fn rows(&self, address: Address) -> &[u32] {
         self.known.get(&address).map(|set| &set[..]).unwrap_or_default()
-    }
-
-    /// The sets of all addresses that depend on anything.
-    pub fn shared(&self) -> FxHashMap<Address, Arc<[u32]>> {
-        let mut made: FxHashMap<*const u32, Arc<[u32]>> = FxHashMap::default();
-        let mut share = |set: &Set| made.entry(set.as_ptr()).or_insert_with(|| Arc::from(&set[..])).clone();
-        self.known.iter().map(|(&address, set)| (address, share(set))).collect()
     }
 
     /// What an output of the code that was followed last depends on.

@@ -65,6 +65,7 @@ impl ScheduleBuilder {
             hidden: false,
             flow: false,
             structural: false,
+            is_final: false,
             span: None,
             derivative_of: None,
         })

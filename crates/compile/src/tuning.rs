@@ -6,7 +6,7 @@
 
 use base::{Diagnostic, Id};
 use dae::{ExprId, Node, Value, VarId, Variability, VariableType};
-use transform::{Decision, Decisions, Role};
+use transform::{Decision, Decisions, Role, Subject};
 
 use crate::code::StatementOrigin;
 use crate::failure::{Failure, Reason};
@@ -17,6 +17,15 @@ use crate::program::Program;
 
 /// Whole numbers beyond this are not exact.
 const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
+
+/// Why a program does not hold for other values of its parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Misfit {
+    /// The model cannot have them without being read anew.
+    Refused(Box<Diagnostic>),
+    /// The equations have another structure for them: the same flat model has to be sorted anew.
+    Structure(Box<Diagnostic>),
+}
 
 impl Program {
     /// Whether a parameter has a value that can be replaced. Whether each value will do is another question:
@@ -38,20 +47,33 @@ impl Program {
         if self.schedule.free.get(variable) == Some(&true) {
             return Some("the initial equations determine it");
         }
-        if declared.protected {
+        // Those of the model itself are set in its text as well.
+        let is_at_top = self.model().paths.parent(declared.path).is_none_or(|it| it == self.model().paths.root());
+        if declared.protected && !is_at_top {
             return Some("it is protected");
         }
-        declared.structural.then_some("it is final, or its value is part of the structure")
+        if declared.is_final {
+            return Some("it is final");
+        }
+        declared.structural.then_some("its value is part of the structure")
     }
 
     /// Whether the program holds for these values of its parameters; else which of them decides what.
     pub fn check_parameters(&self, set: &[(VarId, f64)]) -> Result<(), Diagnostic> {
+        self.fit(set).map_err(|misfit| match misfit {
+            Misfit::Refused(said) | Misfit::Structure(said) => *said,
+        })
+    }
+
+    /// Whether the program holds for these values of its parameters, or at least the flat model that it was made from.
+    pub fn fit(&self, set: &[(VarId, f64)]) -> Result<(), Misfit> {
+        let refused = |said: Diagnostic| Misfit::Refused(Box::new(said));
         for &(variable, value) in set {
-            self.check_value(variable, value)?;
+            self.check_value(variable, value).map_err(refused)?;
         }
         let Some(&(first, _)) = set.first() else { return Ok(()) };
         let mut memory = self.memory();
-        self.run_parameters(set, &mut memory).map_err(|failure| failure.diagnostic(self.model()))?;
+        self.run_parameters(set, &mut memory).map_err(|failure| refused(failure.diagnostic(self.model())))?;
         let cause = |decision: &Decision, schedule: &transform::Schedule| {
             // Of several, the first that alone changes the decision.
             let alone = |&&(variable, value): &&(VarId, f64)| {
@@ -63,9 +85,12 @@ impl Program {
             decision.diagnostic(&schedule.model, culprit)
         };
         let written = self.schedule.difference.as_ref().map(|difference| &*difference.written);
-        for schedule in std::iter::once(&self.schedule).chain(written) {
-            if let Some(decision) = self.violated(&schedule.decisions, &schedule.model, &memory) {
-                return Err(cause(decision, schedule));
+        for (is_of_language, misfit) in [(true, Misfit::Refused as fn(_) -> _), (false, Misfit::Structure)] {
+            for schedule in std::iter::once(&self.schedule).chain(written) {
+                let decisions = schedule.decisions.about(|subject| (subject == Subject::Translation) == is_of_language);
+                if let Some(decision) = self.violated(&decisions, &schedule.model, &memory) {
+                    return Err(misfit(Box::new(cause(decision, schedule))));
+                }
             }
         }
         let schedule = written.unwrap_or(&self.schedule);
@@ -74,9 +99,10 @@ impl Program {
         {
             let name = self.model().variable_name(first);
             let message = format!("`{name}` cannot have another value without a new translation");
-            return Err(Diagnostic::error("structural-parameter", message)
+            let said = Diagnostic::error("structural-parameter", message)
                 .note("it decides in which mode the model begins")
-                .hint("translate the model again with this value"));
+                .hint("translate the model again with this value");
+            return Err(Misfit::Structure(Box::new(said)));
         }
         Ok(())
     }

@@ -103,8 +103,10 @@ pub struct Variable {
     pub hidden: bool,
     /// A flow variable of a connector.
     pub flow: bool,
-    /// `annotation(Evaluate = true)`, final, or used in a size: its value is part of the structure.
+    /// `annotation(Evaluate = true)`, declared final, or used in a size: its value is part of the structure.
     pub structural: bool,
+    /// Declared final, made so by a modifier, or an element of something final: nothing from outside changes its value (7.2.6).
+    pub is_final: bool,
     /// Where it is declared.
     pub span: Option<Span>,
     /// A derivative that `transform` made a variable of its own, and of what.
@@ -126,6 +128,7 @@ impl Variable {
             hidden: true,
             flow: false,
             structural: false,
+            is_final: false,
             span: None,
             derivative_of: None,
         }

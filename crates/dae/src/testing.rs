@@ -151,6 +151,7 @@ impl Reader {
             hidden: false,
             flow: false,
             structural: false,
+            is_final: false,
             span: None,
             derivative_of: None,
         });

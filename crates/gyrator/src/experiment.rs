@@ -8,7 +8,7 @@ use results::Trajectories;
 use simulate::Options;
 use solve::Method;
 
-use crate::Error;
+use crate::{Error, model};
 
 /// From when to when, how exactly, and by which method.
 ///
@@ -23,6 +23,8 @@ use crate::Error;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
     pub(crate) options: Options,
+    /// The distance of output points was asked for, and not how many there are.
+    has_interval: bool,
     inputs: Vec<Rows>,
     start_from: Option<(Arc<Trajectories>, Option<f64>)>,
 }
@@ -37,7 +39,7 @@ struct Rows {
 
 impl Experiment {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, inputs: Vec::new(), start_from: None }
+        Self { options, has_interval: false, inputs: Vec::new(), start_from: None }
     }
 
     /// Where time begins.
@@ -46,20 +48,20 @@ impl Experiment {
         Self { options: Options { start_time: time, ..self.options }, ..self }
     }
 
-    /// Where time ends. The number of output points stays what it is.
+    /// Where time ends. The number of output points stays what it is, unless their distance is asked for.
     #[must_use]
     pub fn stop(self, time: f64) -> Self {
         let span = self.options.stop_time - self.options.start_time;
         let points = if span > 0.0 { span / self.options.interval } else { 500.0 };
         let interval = (time - self.options.start_time) / points;
-        let interval = if interval > 0.0 { interval } else { self.options.interval };
+        let interval = if interval > 0.0 && !self.has_interval { interval } else { self.options.interval };
         Self { options: Options { stop_time: time, interval, ..self.options }, ..self }
     }
 
     /// The distance of output points.
     #[must_use]
     pub fn interval(self, interval: f64) -> Self {
-        Self { options: Options { interval, ..self.options }, ..self }
+        Self { options: Options { interval, ..self.options }, has_interval: true, ..self }
     }
 
     /// The error allowed in a step, relative to the size of the variables.
@@ -150,7 +152,7 @@ impl Experiment {
         let mut signals = Vec::new();
         for rows in &self.inputs {
             let Some((_, variable)) = known.iter().find(|(name, _)| *name == rows.name) else {
-                return Err(Error::of_call(format!("`{}` is no input", rows.name)));
+                return Err(Error::of_call(model::why_no_input(program, &rows.name)));
             };
             signals.push(session::signal(program, *variable, &rows.time, &rows.values).map_err(Error::of_call)?);
         }

@@ -29,15 +29,17 @@
 mod error;
 mod experiment;
 mod model;
+mod place;
 mod session;
 mod simulation;
 mod system;
 
 pub use ::session::{Inspected, Verdict};
-pub use base::{Diagnostic, Severity};
+pub use base::{Diagnostic, FileId, Label, Severity, Span};
 pub use error::Error;
 pub use experiment::Experiment;
 pub use model::{Dependency, Model, Role, Run, Variable, VariableType};
+pub use place::Place;
 pub use results::{Column, Trajectories, Trajectory};
 pub use session::{Report, Session};
 pub use simulate::{Accepted, Jacobian, Reached, RunStatistics, Update};

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{Diagnostic, SourceMap};
-use compile::Program;
+use base::{Diagnostic, SourceMap, Span};
+use compile::{Misfit, Program};
 use dae::{Causality, VarId, Variability};
 use results::{MemorySink, Trajectories};
 use rustc_hash::FxHashMap;
 use simulate::{Ending, EventLog};
 
+use crate::place::{self, Place};
 use crate::{Error, Experiment, Simulation, System};
 
 /// A translated model. Copies share everything, and simulations of it may run on many threads.
@@ -24,6 +25,8 @@ pub(crate) struct Inner {
     /// No other translation has this number.
     translation: u64,
     pub program: Arc<Program>,
+    /// What the program was made from, for values of parameters that change its structure.
+    flat: Arc<dae::Model>,
     experiment: Experiment,
     warnings: Vec<Diagnostic>,
     pub sources: SourceMap,
@@ -64,6 +67,8 @@ pub struct Run {
     pub warnings: Vec<Diagnostic>,
     /// The message of a model that ended the run.
     pub terminated: Option<String>,
+    /// When the run was interrupted by who watches it.
+    pub interrupted: Option<f64>,
     /// What the run took.
     pub statistics: simulate::RunStatistics,
 }
@@ -107,6 +112,7 @@ pub enum Role {
 impl Model {
     pub(crate) fn new(
         program: Arc<Program>,
+        flat: Arc<dae::Model>,
         experiment: Experiment,
         warnings: Vec<Diagnostic>,
         sources: SourceMap,
@@ -115,7 +121,7 @@ impl Model {
         let translation = TRANSLATIONS.fetch_add(1, Ordering::Relaxed);
         let variables = variables(&program, translation);
         let by_name = variables.iter().enumerate().map(|(k, variable)| (variable.name.clone(), k)).collect();
-        let inner = Arc::new(Inner { translation, program, experiment, warnings, sources, variables, by_name });
+        let inner = Arc::new(Inner { translation, program, flat, experiment, warnings, sources, variables, by_name });
         Self { inner, parameters: Arc::default() }
     }
 
@@ -129,9 +135,11 @@ impl Model {
         Ok((simulate::Options { parameters: self.parameters.clone(), ..options }, warnings))
     }
 
-    /// The same model with another value of a parameter. Nothing is translated: what depends on the parameter, start values and
-    /// tables included, follows when a simulation begins. The error of a parameter whose value decides about the structure of the
-    /// model says what it decides; [`Session::model_with`](crate::Session::model_with) translates the model with such a value.
+    /// The same model with another value of a parameter: what depends on the parameter, start values and tables included,
+    /// follows when a simulation begins. As a rule nothing is translated. Where the value decides which unknowns equations have,
+    /// which of them constrain each other, or another part of their structure, the equations are sorted and compiled once more;
+    /// [`is_same_translation`](Self::is_same_translation) tells. The error of a parameter that decides a size or another choice of
+    /// the language says so; [`Session::model_with`](crate::Session::model_with) translates the model with such a value.
     ///
     /// ```
     /// let mut session = gyrator::Session::new();
@@ -165,9 +173,23 @@ impl Model {
             parameters.retain(|&(known, _)| known != variable.id);
             parameters.push((variable.id, value));
         }
-        let checked = self.inner.program.check_parameters(&parameters);
-        checked.map_err(|said| Error::of_model(vec![said], &self.inner.sources))?;
-        Ok(Self { inner: self.inner.clone(), parameters: parameters.into() })
+        match self.inner.program.fit(&parameters) {
+            Ok(()) => Ok(Self { inner: self.inner.clone(), parameters: parameters.into() }),
+            Err(Misfit::Refused(said)) => Err(Error::of_model(vec![*said], &self.inner.sources)),
+            Err(Misfit::Structure(_)) => self.sorted_anew(&parameters),
+        }
+    }
+
+    /// The model with values of parameters for which its equations have another structure.
+    fn sorted_anew(&self, parameters: &[(VarId, f64)]) -> Result<Self, Error> {
+        let Inner { flat, experiment, warnings, sources, .. } = &*self.inner;
+        let made = ::session::retranslated(flat, parameters, &Default::default());
+        let (program, notices) = made.map_err(|said| Error::of_model(said, sources))?;
+        let front_end = warnings.iter().filter(|said| !self.inner.program.schedule.summary.notices.contains(said));
+        let warnings = front_end.cloned().chain(notices).collect();
+        let model = Self::new(program, flat.clone(), experiment.clone(), warnings, sources.clone());
+        // They are in its text already, and are kept for the next call.
+        Ok(Self { parameters: parameters.into(), ..model })
     }
 
     /// The number of a variable in the program. One of another translation, such as that with another value of a parameter, stands
@@ -189,7 +211,7 @@ impl Model {
     pub(crate) fn input_id(&self, input: &Variable, value: f64) -> Result<VarId, Error> {
         let id = self.id(input)?;
         if self.inner.program.model().variables[id].causality != Causality::Input {
-            return Err(Error::of_call(format!("`{}` is no input", input.name)));
+            return Err(Error::of_call(why_no_input(&self.inner.program, &input.name)));
         }
         match ::session::value_problem(&self.inner.program, id, value) {
             Some(wrong) => Err(Error::of_call(format!("the value {value} of `{}` {wrong}", input.name))),
@@ -197,8 +219,9 @@ impl Model {
         }
     }
 
-    /// Whether both are the same translation, whatever values parameters have.
-    pub(crate) fn is_same_translation(&self, other: &Model) -> bool {
+    /// Whether both are the same translation, whatever values parameters have. Then they share their code, and a snapshot of a
+    /// simulation of one can be restored in one of the other.
+    pub fn is_same_translation(&self, other: &Model) -> bool {
         self.inner.translation == other.inner.translation
     }
 
@@ -224,6 +247,11 @@ impl Model {
         self.inner.experiment.clone()
     }
 
+    /// Where the place of a diagnostic is: of the translation, of a run or of a simulation of this model.
+    pub fn place(&self, span: Span) -> Option<Place> {
+        place::place(&self.inner.sources, span)
+    }
+
     /// What the translation had to say.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.inner.warnings
@@ -246,27 +274,56 @@ impl Model {
 
     /// The same with those variables only whose names are wanted.
     pub fn simulate_only(&self, experiment: &Experiment, wanted: &dyn Fn(&str) -> bool) -> Result<Run, Error> {
+        self.simulate_while(experiment, wanted, &mut |_| true)
+    }
+
+    /// The same as long as `go_on` agrees, which is asked before each step with the time that was reached. The error of a run that
+    /// fails on its way holds what it came to ([`Error::partial`]).
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M Real x(start = 0, fixed = true); equation der(x) = 1/(0.5 - time); end M;");
+    /// let model = session.model("m.mo")?;
+    /// let part = model.simulate_while(&model.experiment(), &|_| true, &mut |time| time < 0.25)?;
+    /// assert!(part.interrupted.is_some_and(|time| time >= 0.25) && part.last("x").unwrap() > 0.4);
+    /// let failed = model.simulate(&model.experiment()).err().unwrap();
+    /// assert!(failed.partial.unwrap().time.last().unwrap() > &0.4);
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn simulate_while(
+        &self,
+        experiment: &Experiment,
+        wanted: &dyn Fn(&str) -> bool,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Run, Error> {
         let (options, mut warnings) = self.options(experiment)?;
         let mut sink = MemorySink::default();
         let (program, log) = (&self.inner.program, &mut EventLog::none());
-        let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut |_: f64| true);
+        let mut watcher = |time: f64| go_on(time);
+        let outcome = simulate::simulate(program, &options, wanted, &mut sink, log, &mut watcher);
         let outcome = outcome.map_err(|error| Error::of_call(error.to_string()))?;
         warnings.extend(outcome.warnings);
-        let terminated = match outcome.ending {
-            Ending::NotInitialised(diagnostic)
-            | Ending::Failed { diagnostic, .. }
-            | Ending::Refused { diagnostic, .. } => {
+        let (trajectories, statistics) = (sink.trajectories, outcome.statistics);
+        let mut run = Run { trajectories, warnings, terminated: None, interrupted: None, statistics };
+        match outcome.ending {
+            Ending::Complete => {}
+            Ending::Terminated { message, .. } => run.terminated = Some(message),
+            Ending::Interrupted { time } => run.interrupted = Some(time),
+            Ending::NotInitialised(diagnostic) => {
                 return Err(Error::of_model(vec![*diagnostic], &self.inner.sources));
             }
-            Ending::Terminated { message, .. } => Some(message),
-            Ending::Complete | Ending::Interrupted { .. } => None,
-        };
-        Ok(Run { trajectories: sink.trajectories, warnings, terminated, statistics: outcome.statistics })
+            Ending::Failed { diagnostic, .. } | Ending::Refused { diagnostic, .. } => {
+                return Err(Error::of_model(vec![*diagnostic], &self.inner.sources).with(run));
+            }
+        }
+        Ok(run)
     }
 
-    /// Which states and inputs the derivatives of states and the outputs of the model depend on, by its equations: the numbers of
-    /// parameters do not matter. For each of them the variable and what it depends on; `None` in place of what it depends on where
-    /// too much depends on too much to say, which means everything.
+    /// Which states and inputs the derivatives of states and the outputs of the model depend on, by its equations: in whatever
+    /// branch, directly or through what events and clocks assign. Nothing that acts is missing, while some of what is listed may
+    /// never act. For each of them the variable and what it depends on; `None` in place of what it depends on stands for
+    /// everything: where the structure changes during the run, or too much depends on too much to say. Of states that are
+    /// exchanged during the run, all candidates are listed.
     ///
     /// ```
     /// let mut session = gyrator::Session::new();
@@ -282,7 +339,7 @@ impl Model {
     ///      end M;",
     /// );
     /// let model = session.model("m.mo")?;
-    /// let found: Vec<String> = (model.dependencies()?.iter())
+    /// let found: Vec<String> = (model.dependencies().iter())
     ///     .map(|(variable, on)| {
     ///         let mut names: Vec<&str> = on.as_ref().unwrap().iter().map(|known| known.name.as_str()).collect();
     ///         names.sort();
@@ -292,19 +349,27 @@ impl Model {
     /// assert_eq!(found, ["der(x): w, x", "der(z): x, z", "y: u, z"]);
     /// # Ok::<(), gyrator::Error>(())
     /// ```
-    pub fn dependencies(&self) -> Result<Vec<Dependency<'_>>, Error> {
+    pub fn dependencies(&self) -> Vec<Dependency<'_>> {
         let program = &self.inner.program;
-        let form = program.linear_form().map_err(|said| Error::of_model(vec![said], &self.inner.sources))?;
+        let schedule = &program.schedule;
+        let acting = schedule.acting();
         let model = program.model();
         let known = |id: VarId| self.variable(&model.variable_name(id));
-        let derivatives = program.schedule.states.iter().filter_map(|state| known(state.derivative));
+        let derivatives = schedule.states.iter().filter_map(|state| known(state.derivative));
         let outputs = self.variables().iter().filter(|variable| variable.role == Role::Output);
-        let mut found = Vec::new();
-        for variable in derivatives.chain(outputs) {
-            let on = form.dependencies(variable.id);
-            found.push((variable, on.map(|on| on.into_iter().filter_map(known).collect())));
-        }
-        Ok(found)
+        let on = |variable: &Variable| {
+            let mut found: Vec<VarId> = Vec::new();
+            for id in acting.as_ref()?.on(variable.id) {
+                match schedule.state_sets.iter().find(|set| set.states.contains(&id)) {
+                    Some(set) => found.extend(&set.candidates),
+                    None => found.push(id),
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+            Some(found.into_iter().filter_map(known).collect())
+        };
+        derivatives.chain(outputs).map(|variable| (variable, on(variable))).collect()
     }
 
     /// The model for another program's solver, before its initialisation. Of the experiment the method is not used.
@@ -316,6 +381,21 @@ impl Model {
     pub fn start(&self, experiment: &Experiment) -> Result<Simulation, Error> {
         let (options, warnings) = self.options(experiment)?;
         Simulation::new(self, &options, warnings)
+    }
+}
+
+/// Why a variable cannot be given from outside.
+pub(crate) fn why_no_input(program: &Program, name: &str) -> String {
+    let model = program.model();
+    let found = model.variables.iter().find(|(id, _)| model.variable_name(*id) == name);
+    match found {
+        None => format!("there is no input `{name}`"),
+        Some((_, declared)) if declared.prefix != Causality::Input => format!("`{name}` is no input"),
+        Some(_) if name.contains('.') => format!("`{name}` is an input of a component, and the model determines it"),
+        Some((_, declared)) if declared.protected => format!("the input `{name}` is protected"),
+        Some(_) => format!(
+            "the input `{name}` has a value in the model; to give it from outside, translate the model with              `Session::model_with_inputs`"
+        ),
     }
 }
 

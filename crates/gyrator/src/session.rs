@@ -1,10 +1,12 @@
 //! Texts to models, again and again.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use base::Diagnostic;
+use base::{Diagnostic, SourceMap, Span};
 use session::{Checked, Disk, Failed, Inspected, Request, Settings};
 
+use crate::place::{self, Place};
 use crate::{Error, Experiment, Model};
 
 /// Reads classes from libraries, files and texts, and translates them. It may live for hours: each call sees the texts of its
@@ -13,7 +15,15 @@ pub struct Session {
     inner: session::Session,
     libraries: Vec<PathBuf>,
     files: Vec<PathBuf>,
+    allowed: dae::Allowed,
+    external: Vec<PathBuf>,
 }
+
+/// A session moves between threads.
+const _: () = {
+    const fn can_move_to_another_thread<T: Send>() {}
+    can_move_to_another_thread::<Session>();
+};
 
 /// What a check found.
 #[derive(Clone, Debug)]
@@ -24,12 +34,18 @@ pub struct Report {
     pub text: String,
     /// What each class of a package or each component came to; empty for a model.
     pub classes: Vec<Inspected>,
+    sources: SourceMap,
 }
 
 impl Report {
     /// Whether there is no error.
     pub fn is_sound(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Where the place of a diagnostic is.
+    pub fn place(&self, span: Span) -> Option<Place> {
+        place::place(&self.sources, span)
     }
 }
 
@@ -42,7 +58,13 @@ impl Default for Session {
 impl Session {
     /// A session that reads files of this computer.
     pub fn new() -> Self {
-        Self { inner: session::Session::new(Box::new(Disk)), libraries: Vec::new(), files: Vec::new() }
+        Self {
+            inner: session::Session::new(Box::new(Disk)),
+            libraries: Vec::new(),
+            files: Vec::new(),
+            allowed: dae::Allowed::default(),
+            external: Vec::new(),
+        }
     }
 
     /// A folder with libraries, such as the one that holds `Modelica 4.1.0`. It is read when a name in it is needed.
@@ -53,6 +75,31 @@ impl Session {
     /// A file or the folder of a package whose classes can be used and named.
     pub fn add_file(&mut self, path: impl Into<PathBuf>) {
         self.files.push(path.into());
+    }
+
+    /// Takes back [`add_library`](Self::add_library), however the path is spelled.
+    pub fn remove_library(&mut self, folder: impl AsRef<Path>) {
+        self.libraries.retain(|known| !is_same(known, folder.as_ref()));
+    }
+
+    /// Takes back [`add_file`](Self::add_file), however the path is spelled. A text of the file stays.
+    pub fn remove_file(&mut self, path: impl AsRef<Path>) {
+        self.files.retain(|known| !is_same(known, path.as_ref()));
+    }
+
+    /// Lets functions of models read files below a folder, besides those of their libraries.
+    pub fn allow_read(&mut self, folder: impl Into<PathBuf>) {
+        self.allowed.read.push(folder.into());
+    }
+
+    /// Lets functions of models write files below a folder.
+    pub fn allow_write(&mut self, folder: impl Into<PathBuf>) {
+        self.allowed.write.push(folder.into());
+    }
+
+    /// Lets models call functions of a shared library.
+    pub fn allow_external(&mut self, library: impl Into<PathBuf>) {
+        self.external.push(library.into());
     }
 
     /// From now on this text counts as that of a file, which need not exist.
@@ -75,7 +122,7 @@ impl Session {
     /// # Ok::<(), gyrator::Error>(())
     /// ```
     pub fn check(&mut self, target: &str) -> Result<Report, Error> {
-        let request = self.request(target, &[]);
+        let request = self.request(target, &[], &[]);
         let checked = match self.inner.check(&request) {
             Ok(Checked::Classes(classes)) => classes,
             Ok(Checked::Model(..)) | Err(Failed::Model) => Vec::new(),
@@ -84,7 +131,7 @@ impl Session {
         };
         let diagnostics = self.inner.diagnostics.clone();
         let text = diagnostics.iter().map(|said| said.render(self.inner.sources())).collect();
-        Ok(Report { diagnostics, text, classes: checked })
+        Ok(Report { diagnostics, text, classes: checked, sources: self.inner.sources().clone() })
     }
 
     /// Translates a model: a file, or a class given by its name.
@@ -102,24 +149,44 @@ impl Session {
     /// # Ok::<(), gyrator::Error>(())
     /// ```
     pub fn model_with(&mut self, target: &str, set: &[(&str, &str)]) -> Result<Model, Error> {
-        let request = self.request(target, set);
-        let made = self.inner.flatten(&request).and_then(|model| {
-            let experiment = model.experiment;
-            let schedule = self.inner.structure(model)?;
-            Ok((self.inner.compile(schedule)?, experiment))
-        });
-        let (program, experiment) = made.map_err(|failed| self.failed(failed))?;
-        let options = Settings::default().resolve(&experiment).map_err(Error::of_call)?;
-        let diagnostics = std::mem::take(&mut self.inner.diagnostics);
-        Ok(Model::new(program, Experiment::new(options), diagnostics, self.inner.sources().clone()))
+        self.model_with_inputs(target, set, &[])
     }
 
-    fn request(&self, target: &str, set: &[(&str, &str)]) -> Request {
+    /// The same, where inputs at the top of the model that have a value of their own, `input Real u = 3*time`, are given from
+    /// outside nevertheless. Until it is set such an input has its start value.
+    ///
+    /// ```
+    /// let mut session = gyrator::Session::new();
+    /// session.replace_text("m.mo", "model M input Real u = 3*time; Real y = 2*u; end M;");
+    /// let model = session.model_with_inputs("m.mo", &[], &["u"])?;
+    /// let run = model.simulate(&model.experiment().input("u", &[0.0], &[5.0]))?;
+    /// assert_eq!(run.last("y"), Some(10.0));
+    /// # Ok::<(), gyrator::Error>(())
+    /// ```
+    pub fn model_with_inputs(&mut self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Result<Model, Error> {
+        let request = self.request(target, set, inputs);
+        let made = self.inner.flatten(&request).and_then(|model| {
+            let flat = model.clone();
+            let schedule = self.inner.structure(model)?;
+            Ok((self.inner.compile(schedule)?, flat))
+        });
+        let (program, flat) = made.map_err(|failed| self.failed(failed))?;
+        let experiment = flat.experiment;
+        let options = Settings::default().resolve(&experiment).map_err(Error::of_call)?;
+        let diagnostics = std::mem::take(&mut self.inner.diagnostics);
+        let sources = self.inner.sources().clone();
+        Ok(Model::new(program, Arc::new(flat), Experiment::new(options), diagnostics, sources))
+    }
+
+    fn request(&self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Request {
         Request {
             target: target.to_owned(),
             libraries: self.libraries.clone(),
             more: self.files.clone(),
             set: set.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
+            allow: self.allowed.clone(),
+            allow_external: self.external.clone(),
             ..Request::default()
         }
     }
@@ -131,4 +198,10 @@ impl Session {
             Failed::Result(error) => Error::of_call(error.to_string()),
         }
     }
+}
+
+/// Whether two paths name one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other
+        || matches!((dae::access::resolve(one), dae::access::resolve(other)), (Ok(one), Ok(other)) if one == other)
 }

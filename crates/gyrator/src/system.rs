@@ -99,8 +99,8 @@ impl System {
         self.checked(outcome)
     }
 
-    /// The variables that are integrated now, in order; `None` for one that the translation made, such as a state that stands for
-    /// different variables in turn.
+    /// The variables that are integrated now, in order. A state that stands for different variables in turn has its variable
+    /// after the initialisation, and another one after each step or event that exchanges it; before it is `None`.
     pub fn state_variables(&self) -> Vec<Option<&Variable>> {
         let names = self.inner.state_variables().map(|(state, _)| self.inner.program().model().variable_name(state));
         names.map(|name| self.model.variable(&name)).collect()

@@ -265,3 +265,71 @@ fn values_are_those_of_the_point_that_was_reached() -> Result<(), Error> {
     assert_eq!((simulation.time(), simulation.get(x), simulation.get(y)), (0.0, 1.0, 3.0));
     Ok(())
 }
+
+const TABLE: &str = "
+  class Table
+    extends ExternalObject;
+    function constructor
+      input Real points[:, 2];
+      output Table table;
+    external \"C\" table = ModelicaStandardTables_CombiTable1D_init2(\"NoName\", \"NoName\", points, size(points, 1), 2, {2}, 1, 1, 1, true);
+    end constructor;
+    function destructor
+      input Table table;
+    external \"C\" ModelicaStandardTables_CombiTable1D_close(table);
+    end destructor;
+  end Table;
+  function value
+    input Table table;
+    input Real u;
+    output Real y;
+  external \"C\" y = ModelicaStandardTables_CombiTable1D_getValue(table, 1, u);
+    annotation(derivative(noDerivative = table) = slope);
+  end value;
+  function slope
+    input Table table;
+    input Real u;
+    input Real du;
+    output Real dy;
+  external \"C\" dy = ModelicaStandardTables_CombiTable1D_getDerValue(table, 1, u, du);
+  end slope;";
+
+/// What a table gives is known along its argument. Along what the table is made from there is no derivative, and zero would be
+/// wrong.
+#[test]
+fn there_is_no_derivative_along_what_a_table_is_made_from() -> Result<(), Error> {
+    let model = model(&format!(
+        "model M {TABLE}
+           parameter Real top = 3, k = 2;
+           Table table = Table([0, 0; 1, top; 2, 4]);
+           Real x(start = 0.5, fixed = true), y = k*value(table, x), free = k*x;
+         equation
+           der(x) = -x + top;
+         end M;"
+    ));
+    check(&at(&model, 0.0, &["y"], &["x", "k"])?, &[6.0, 1.5]);
+    check(&at(&model, 0.0, &["free", "der(x)"], &["top"])?, &[0.0, 1.0]);
+    let refused = at(&model, 0.0, &["y"], &["top"]).unwrap_err();
+    assert_eq!(refused.diagnostics[0].code, "no-derivative");
+    let refused = at(&model, 0.0, &["y", "free"], &["x", "top"]).unwrap_err();
+    assert_eq!(refused.diagnostics[0].code, "no-derivative");
+    Ok(())
+}
+
+/// A vertical slope is no large number; along what does not change its argument it does not count.
+#[test]
+fn a_vertical_slope_is_refused() -> Result<(), Error> {
+    let model = model(
+        "model M
+           parameter Real k = 2;
+           Real x(start = 0, fixed = true), y = k*sqrt(x), z = asin(1 - x) + k;
+         equation
+           der(x) = 1;
+         end M;",
+    );
+    assert_eq!(at(&model, 0.0, &["y"], &["x"]).unwrap_err().diagnostics[0].code, "no-derivative");
+    assert_eq!(at(&model, 0.0, &["z"], &["x"]).unwrap_err().diagnostics[0].code, "no-derivative");
+    check(&at(&model, 0.0, &["y", "z"], &["k"])?, &[0.0, 1.0]);
+    check(&at(&model, 0.25, &["y"], &["x"])?, &[2.0]);
+    Ok(())
+}

@@ -124,3 +124,75 @@ fn a_time_that_was_reached_is_the_time() {
     assert_eq!(simulation.step_to(next).unwrap(), Reached::Time);
     assert_eq!(simulation.time(), next);
 }
+
+#[test]
+fn an_input_with_a_value_needs_another_translation() {
+    let mut session = Session::new();
+    session.replace_text("m.mo", "model M input Real u = 3*time; Real y = 2*u; end M;");
+    let plain = session.model("m.mo").unwrap();
+    assert_eq!(plain.simulate(&plain.experiment()).unwrap().last("y"), Some(6.0));
+    let mut simulation = plain.start(&plain.experiment()).unwrap();
+    let refused = simulation.set(plain.variable("u").unwrap(), 1.0).unwrap_err().to_string();
+    assert!(refused.contains("has a value in the model") && refused.contains("model_with_inputs"), "{refused}");
+    let given = plain.experiment().input("u", &[0.0], &[1.0]);
+    assert_eq!(plain.simulate(&given).unwrap_err().to_string(), refused);
+    let opened = session.model_with_inputs("m.mo", &[], &["u"]).unwrap();
+    assert_eq!(opened.simulate(&given).unwrap().last("y"), Some(2.0));
+    let mut simulation = opened.start(&opened.experiment()).unwrap();
+    simulation.set(opened.variable("u").unwrap(), 4.0).unwrap();
+    simulation.step_to(0.5).unwrap();
+    assert_eq!(simulation.get(opened.variable("y").unwrap()), 8.0);
+}
+
+#[test]
+fn an_interval_that_was_asked_for_stays() {
+    let model = model("model M Real x = time; end M;");
+    let rows = |experiment| model.simulate(&experiment).unwrap().time.len();
+    assert_eq!(rows(model.experiment().interval(0.5).stop(10.0)), 21);
+    assert_eq!(rows(model.experiment().stop(10.0).interval(0.5)), 21);
+    assert_eq!(rows(model.experiment().stop(10.0)), 501);
+}
+
+#[test]
+fn a_failure_keeps_the_rows_before_it() {
+    let model = model("model M Real x(start = 1, fixed = true); equation der(x) = x^2; end M;");
+    let failed = model.simulate(&model.experiment().stop(2.0)).unwrap_err();
+    let partial = failed.partial.unwrap();
+    // x = 1/(1 - t)
+    assert!((partial.at("x", 0.5).unwrap() - 2.0).abs() < 1e-3 && partial.at("x", 1.5).is_none());
+    let stopped = model.simulate_while(&model.experiment().stop(0.9), &|_| true, &mut |time| time < 0.5).unwrap();
+    assert!(stopped.interrupted.unwrap() >= 0.5 && stopped.time.last().unwrap() < &0.9);
+}
+
+#[test]
+fn a_parameter_that_leaves_its_limits_is_reported() {
+    let model =
+        model("model M parameter Real k(min = 0) = 1; Real x(start = 0, fixed = true); equation der(x) = k; end M;");
+    let mut simulation = model.start(&model.experiment()).unwrap();
+    simulation.step_to(0.5).unwrap();
+    assert!(simulation.warnings().is_empty());
+    simulation.set_parameter(model.variable("k").unwrap(), -1.0).unwrap();
+    simulation.step_to(1.0).unwrap();
+    let warnings = simulation.warnings();
+    assert_eq!(warnings.iter().map(|said| said.code).collect::<Vec<_>>(), ["outside-limits"]);
+    assert!(simulation.get(model.variable("x").unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn what_no_time_resolves_cannot_be_delayed() {
+    let model = model("model M Real u = sin(1e300*time), y = delay(u, 0.1); end M;");
+    let failed = model.simulate(&model.experiment()).unwrap_err();
+    assert_eq!(failed.diagnostics[0].code, "restless-delay", "{failed}");
+}
+
+/// Steps behind the stop time are as long as the solution allows.
+#[test]
+fn a_run_goes_on_far_behind_its_stop_time() {
+    let model = model("model M Real x(start = 1, fixed = true); equation der(x) = 2 - x; end M;");
+    let mut simulation = model.start(&model.experiment()).unwrap();
+    simulation.step_to(0.5).unwrap();
+    for time in [1e3, 1e9, 1e15] {
+        assert_eq!(simulation.step_to(time).unwrap(), Reached::Time);
+        assert!((simulation.get(model.variable("x").unwrap()) - 2.0).abs() < 1e-5);
+    }
+}

@@ -341,3 +341,35 @@ fn inputs_and_snapshots() -> Result<(), Error> {
     assert!(system.set_states(&[1.0, 2.0]).is_err());
     Ok(())
 }
+
+/// A state that stands for different variables in turn has the name of the one it stands for.
+#[test]
+fn exchanged_states_have_names() {
+    let mut session = Session::new();
+    session.replace_text(
+        "pendulum.mo",
+        "model Pendulum
+           Real x(start = 0.6), y(start = 0.8), vx(start = 0), vy, T;
+         equation
+           der(x) = vx;
+           der(y) = vy;
+           der(vx) = T*x;
+           der(vy) = T*y - 9.81;
+           x^2 + y^2 = 1;
+         end Pendulum;",
+    );
+    let model = session.model("pendulum.mo").unwrap();
+    let mut system = model.system(&model.experiment()).unwrap();
+    system.initialise().unwrap();
+    let names = |variables: Vec<Option<&gyrator::Variable>>| -> Vec<String> {
+        variables.iter().map(|known| known.map_or("?", |known| known.name.as_str()).to_owned()).collect()
+    };
+    let states = names(system.state_variables());
+    assert!(states.iter().all(|name| ["x", "y", "vx", "vy"].contains(&name.as_str())), "{states:?}");
+    let derivatives = names(system.derivative_variables());
+    let (of, by) = (system.derivative_variables(), system.state_variables());
+    let [of, by] = [of, by].map(|list| list.into_iter().flatten().cloned().collect::<Vec<_>>());
+    assert_eq!((of.len(), by.len()), (2, 2), "{derivatives:?}");
+    let matrix = system.jacobian(&of.iter().collect::<Vec<_>>(), &by.iter().collect::<Vec<_>>()).unwrap();
+    assert_eq!((matrix.rows, matrix.columns), (2, 2));
+}

@@ -94,8 +94,71 @@ fn a_coefficient_that_vanishes_is_another_structure() -> Result<(), Error> {
       der(v) = i;
     end M;";
     last(text, &[("R", 5.0)], "v")?;
-    let said = model(text).with("R", 0.0).err().unwrap();
+    // Without the resistance the voltage is that of the source: v(1) = 2.
+    assert!(is_near(last(text, &[("R", 0.0)], "v")?, 2.0));
+    let model = model(text);
+    let without = model.with("R", 0.0)?;
+    assert!(!model.is_same_translation(&without) && model.is_same_translation(&model.with("R", 3.0)?));
+    assert!(is_near(without.with("R", 2.0)?.simulate(&model.experiment())?.last("v").unwrap(), last(text, &[], "v")?));
+    let mut simulation = model.start(&model.experiment())?;
+    let said = simulation.set_parameter(model.variable("R").unwrap(), 0.0).err().unwrap();
     assert!(said.to_string().contains("whether it is zero decides which unknowns equations have"), "{said}");
+    Ok(())
+}
+
+/// A zero that decides nothing can be left without a new translation.
+#[test]
+fn zeros_are_numbers_like_others() -> Result<(), Error> {
+    let text = "model M
+      parameter Real offset = 0, phase = 0, start = 0, gain = 0, amplitude = 0, slope = 0;
+      parameter Real c = 1;
+      Real u = offset + (if time < start then 0 else amplitude*sin(6*time + phase)) + slope*time;
+      Real x(start = 0, fixed = true), y = gain*x;
+    equation
+      c*der(x) = 1 + u;
+    end M;";
+    let model = model(text);
+    for (name, expected) in [("offset", 1.5), ("phase", 1.0), ("start", 1.0), ("slope", 1.25)] {
+        let tuned = model.with(name, 0.5)?;
+        assert!(model.is_same_translation(&tuned), "{name}");
+        assert!((tuned.simulate(&model.experiment())?.last("x").unwrap() - expected).abs() < 1e-6, "{name}");
+    }
+    // x(1) = 1 + (1 - cos(6))/6 with the sine alone.
+    let tuned = model.with("amplitude", 1.0)?;
+    assert!((tuned.simulate(&model.experiment())?.last("x").unwrap() - 1.006638285).abs() < 1e-5);
+    assert!(is_near(last(text, &[("gain", 3.0)], "y")?, 3.0));
+    Ok(())
+}
+
+#[test]
+fn final_parameters_are_final_however_they_became_so() -> Result<(), Error> {
+    let text = "model M
+      model A parameter Real p = 1, q = 2; protected parameter Real hidden = 3; public Real y = p*q*hidden; end A;
+      model Pair A a; end Pair;
+      parameter Real k = 3;
+      A one(final p = k);
+      final A two;
+      Pair pair(final a(q = 5));
+      A free;
+      protected parameter Real own = 2;
+      public Real z = own*free.y;
+    end M;";
+    let mut session = Session::new();
+    session.replace_text("case.mo", text);
+    let model = session.model("case.mo")?;
+    for name in ["one.p", "two.p", "two.q", "pair.a.p", "pair.a.q"] {
+        assert!(!model.variable(name).unwrap().tunable, "{name}");
+        let said = model.with(name, 7.0).err().unwrap();
+        assert!(said.to_string().contains("it is final"), "{said}");
+        let said = session.model_with("case.mo", &[(name, "7")]).err().unwrap();
+        assert_eq!(said.diagnostics[0].code, "final-modified", "{said}");
+    }
+    assert!(is_near(last(text, &[("k", 4.0)], "one.y")?, 24.0));
+    assert!(is_near(last(text, &[("one.q", 4.0)], "one.y")?, 36.0));
+    // What is protected in a component is out of reach in both ways; what the model itself protects is not.
+    assert!(model.with("free.hidden", 4.0).err().unwrap().to_string().contains("it is protected"));
+    assert!(session.model_with("case.mo", &[("free.hidden", "4")]).is_err());
+    assert!(is_near(last(text, &[("own", 4.0)], "z")?, 24.0));
     Ok(())
 }
 

@@ -177,6 +177,13 @@ pub struct ComponentNode {
     pub(crate) sizes: SizeState,
 }
 
+impl ComponentNode {
+    /// Whether its declaration or a modifier says `final`.
+    pub fn is_final(&self) -> bool {
+        self.prefixes.is_final || self.modifier.is_final
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum TypeState {
     Unknown,

@@ -44,6 +44,7 @@ mod typed;
 mod typing;
 mod unassigned_members;
 mod units;
+mod unsaved;
 mod variables;
 mod watch;
 

@@ -13,6 +13,7 @@ use syntax::ast;
 
 use crate::annotation;
 use crate::front_end::FrontEnd;
+use crate::unsaved::Unsaved;
 
 base::id_type!(
     /// A class definition in the text.
@@ -23,7 +24,7 @@ base::id_type!(
 const LONGEST_NAME: usize = 30_000;
 
 /// Access to files, so that tests and other programs can bring their own.
-pub trait Files {
+pub trait Files: Send {
     /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<String>;
     /// The names in a folder with whether each is a folder; empty when there is none.
@@ -164,7 +165,7 @@ pub struct Libraries {
     /// Of reading and parsing.
     pub diagnostics: Vec<Diagnostic>,
     /// Texts that count instead of those of the files.
-    unsaved: FxHashMap<PathBuf, Arc<str>>,
+    unsaved: Unsaved,
     /// Syntax trees by file, kept from one reading to the next.
     parsed: FxHashMap<PathBuf, Parsed>,
     /// How often everything was forgotten.
@@ -204,7 +205,7 @@ impl Libraries {
             used_versions: FxHashMap::default(),
             absent: FxHashSet::default(),
             diagnostics: Vec::new(),
-            unsaved: FxHashMap::default(),
+            unsaved: Unsaved::default(),
             parsed: FxHashMap::default(),
             generation: 0,
             owners: FxHashMap::default(),
@@ -276,15 +277,20 @@ impl Libraries {
 
     /// From now on this text counts as that of the file, which need not exist; `None`: that on disk again.
     pub fn replace_text(&mut self, path: impl AsRef<Path>, text: Option<Arc<str>>) {
-        match text {
-            Some(text) => self.unsaved.insert(path.as_ref().to_owned(), text),
-            None => self.unsaved.remove(path.as_ref()),
-        };
+        self.unsaved.replace(path.as_ref(), text);
     }
 
     /// Whether there is a file or folder, or an unsaved text.
     pub fn exists(&self, path: &Path) -> bool {
-        self.unsaved.contains_key(path) || self.files.exists(path)
+        let is_text = path.extension().is_some_and(|ending| self.endings().any(|known| ending == known));
+        self.unsaved.get(path).is_some() || self.files.exists(path) || !is_text && self.unsaved.has_folder(path)
+    }
+
+    /// The names in a folder with whether each is a folder, unsaved files among them.
+    fn list(&self, folder: &Path) -> Vec<(String, bool)> {
+        let mut list = self.files.list(folder);
+        self.unsaved.add_to_list(folder, &mut list);
+        list
     }
 
     /// The content of a file that need not be a text, such as a picture.
@@ -452,7 +458,7 @@ impl Libraries {
     pub fn top_level_names(&self) -> Vec<Name> {
         let mut names = self.definitions[Self::ROOT].class_names.clone();
         for folder in &self.search_path {
-            for (entry, is_folder) in self.files.list(folder) {
+            for (entry, is_folder) in self.list(folder) {
                 if let Some(name) = self.class_of_entry(&entry, is_folder) {
                     names.push(Name::new(name));
                 }
@@ -471,16 +477,16 @@ impl Libraries {
         // Packages that the call names and that nobody has asked for yet.
         for (name, source) in &self.definitions[Self::ROOT].classes {
             if let ClassSource::Path(path) = source
-                && self.files.exists(&path.join("package.mo"))
+                && self.exists(&path.join("package.mo"))
             {
                 folders.push((*name, path.clone()));
             }
         }
         for folder in &self.search_path {
-            for (entry, is_folder) in self.files.list(folder) {
+            for (entry, is_folder) in self.list(folder) {
                 let path = folder.join(&entry);
                 if is_folder
-                    && self.files.exists(&path.join("package.mo"))
+                    && self.exists(&path.join("package.mo"))
                     && let Some(name) = self.class_of_entry(&entry, is_folder)
                 {
                     folders.push((Name::new(name), path));
@@ -544,15 +550,19 @@ impl Libraries {
     /// The classes of a package's folder that stand in files of their own, in the order of `package.order`.
     fn add_folder(&mut self, package: DefId, directory: PathBuf) {
         let mut entries: Vec<(Name, PathBuf)> = Vec::new();
-        for (entry, is_folder) in self.files.list(&directory) {
+        for (entry, is_folder) in self.list(&directory) {
             if let Some(name) = self.class_of_entry(&entry, is_folder)
                 && name != "package"
-                && (!is_folder || self.files.exists(&directory.join(&entry).join("package.mo")))
+                && (!is_folder || self.exists(&directory.join(&entry).join("package.mo")))
             {
                 entries.push((Name::new(name), directory.join(&entry)));
             }
         }
-        let order = self.files.read(&directory.join("package.order")).unwrap_or_default();
+        let order = directory.join("package.order");
+        let order = match self.unsaved.get(&order) {
+            Some(text) => text.to_string(),
+            None => self.files.read(&order).unwrap_or_default(),
+        };
         let position = |name: Name| order.lines().position(|line| name == line.trim()).unwrap_or(usize::MAX);
         entries.sort_by_key(|(name, _)| position(*name));
         for (name, path) in entries {
@@ -602,14 +612,14 @@ impl Libraries {
         }
         for folder in &self.search_path {
             let mut best: Option<(String, PathBuf)> = None;
-            for (entry, is_folder) in self.files.list(folder) {
+            for (entry, is_folder) in self.list(folder) {
                 if self.class_of_entry(&entry, is_folder) != Some(name.as_str()) {
                     continue;
                 }
                 let mut path = folder.join(&entry);
-                if is_folder && !self.files.exists(&path.join("package.mo")) {
+                if is_folder && !self.exists(&path.join("package.mo")) {
                     path.push("package.moc");
-                    if !self.files.exists(&path) {
+                    if !self.exists(&path) {
                         continue;
                     }
                 }

@@ -153,6 +153,17 @@ fn check_path(instances: &mut Instances, class: ClassId, path: &str) -> Outcome<
         let message = format!("`{path}` is a constant, which cannot be set");
         return Err(Box::new(Diagnostic::error("wrong-value", message).specification("3.8")));
     }
+    // Where the element itself is final, merging the modifiers reports it.
+    let chain = component.map(|component| instances.chain(component)).unwrap_or_default();
+    if let Some(around) = chain.iter().rev().skip(1).find(|&&around| instances.component(around).is_final()) {
+        let around = instances.component(*around);
+        let message = format!("`{path}` cannot be set: `{}` is final", around.name);
+        return Err(Box::new(
+            Diagnostic::error("final-modified", message)
+                .at(around.declaration.name.span, "declared here")
+                .specification("7.2.6"),
+        ));
+    }
     Ok(())
 }
 

@@ -53,7 +53,7 @@ fn set_value(model: &mut Model, variable: VarId, path: &str, text: &str) -> Outc
     let declared = &model.variables[variable];
     let refused = match declared.variability {
         Variability::Constant => Some(format!("`{path}` is a constant, which cannot be set")),
-        Variability::Parameter if declared.structural => Some(format!(
+        Variability::Parameter if declared.structural || declared.is_final => Some(format!(
             "`{path}` is final, or part of the structure of the model, and cannot be set as a single element"
         )),
         Variability::Parameter => None,

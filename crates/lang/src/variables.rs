@@ -83,6 +83,7 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
     let chain = elaborator.instances.chain(part.component);
     let node = elaborator.instances.component(part.component);
     let is_protected = chain.iter().any(|&id| elaborator.instances.component(id).prefixes.protected);
+    let is_final = chain.iter().any(|&id| elaborator.instances.component(id).is_final());
     let hidden = annotation_flag(node.declaration.annotation.as_deref(), "HideResult");
     let evaluate = annotation_flag(node.declaration.annotation.as_deref(), "Evaluate");
     let variability = match elaborator.instances.variability(part.component) {
@@ -121,6 +122,7 @@ fn template(elaborator: &mut Elaborator, part: &Part) -> Option<Variable> {
         hidden,
         flow: elaborator.instances.flow(part.component) == ast::Flow::Flow,
         structural: evaluate || (node.prefixes.is_final && variability == Variability::Parameter),
+        is_final,
         span: Some(node.declaration.name.span),
         derivative_of: None,
     })

@@ -91,6 +91,7 @@ impl Expander<'_> {
             hidden: true,
             flow: false,
             structural: false,
+            is_final: false,
             span: Some(span),
             derivative_of: None,
         });

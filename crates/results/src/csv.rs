@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::column::Expansion;
 use crate::output::OutputFile;
+use crate::trajectories::time_column;
 use crate::{Column, ResultError, ResultSink, Trajectories, Trajectory};
 
 /// Complete rows are handed to the system in pieces of about this size.
@@ -145,7 +146,8 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
     if names.is_empty() {
         return Err(ResultError::format(path, "the file is empty"));
     }
-    let keep: Vec<bool> = names.iter().enumerate().map(|(i, name)| i == 0 || wanted(name)).collect();
+    let time = time_column(&names);
+    let keep: Vec<bool> = names.iter().enumerate().map(|(i, name)| i == time || wanted(name)).collect();
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
     let mut line = 1;
     while !rest.is_empty() {
@@ -161,10 +163,11 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
         read_row(record, &keep, &mut columns)
             .map_err(|message| ResultError::format(path, format!("line {line}: {message}")))?;
     }
-    let mut kept = names.into_iter().zip(columns).zip(keep).filter(|(_, keep)| *keep).map(|(pair, _)| pair);
-    let time = kept.next().map(|(_, time)| time).unwrap_or_default();
+    let (time_name, time_values) = (names[time].clone(), std::mem::take(&mut columns[time]));
+    let others = names.into_iter().zip(columns).zip(keep).enumerate();
+    let kept = others.filter(|(index, (_, keep))| *index != time && *keep).map(|(_, (pair, _))| pair);
     let variables = kept.map(|(name, values)| Trajectory { column: Column::new(name), values }).collect();
-    Ok(Trajectories { time, variables })
+    Ok(Trajectories { time: time_values, time_name, variables })
 }
 
 fn read_row(record: &str, keep: &[bool], columns: &mut [Vec<f64>]) -> Result<(), String> {
@@ -238,6 +241,20 @@ mod tests {
             Column::new("say \"hi\""),
             Column::new("p").parameter(),
         ]
+    }
+
+    #[test]
+    fn time_has_its_name_or_comes_first() {
+        let times = |text: &str| {
+            let table = read(Path::new("r.csv"), text.as_bytes(), &|_| true).unwrap();
+            let names = table.names().collect::<Vec<_>>().join(" ");
+            format!("{} {:?} {names}", table.time_name, table.time)
+        };
+        assert_eq!(times("a,time,b\n1,2,3\n"), "time [2.0] a b");
+        assert_eq!(times("a,Time (s)\n1,2\n"), "Time (s) [2.0] a");
+        assert_eq!(times("t,timeout\n1,2\n"), "t [1.0] timeout");
+        let table = read(Path::new("r.csv"), b"a,time,b\n1,2,3\n", &|name| name == "b").unwrap();
+        assert_eq!((table.names().collect::<Vec<_>>(), table.time), (vec!["b"], vec![2.0]));
     }
 
     #[test]

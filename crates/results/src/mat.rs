@@ -549,7 +549,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
         column.parameter = parameter;
         variables.push(Trajectory { column, values });
     }
-    Ok(Trajectories { time, variables })
+    Ok(Trajectories { time, variables, time_name: names.text(0, transposed) })
 }
 
 #[cfg(test)]

@@ -16,7 +16,11 @@ impl ResultSink for MemorySink {
         self.expansion = Expansion::new(columns)?;
         let variable =
             |column: &Column| Trajectory { column: Column { alias: None, ..column.clone() }, values: Vec::new() };
-        self.trajectories = Trajectories { time: Vec::new(), variables: columns.iter().map(variable).collect() };
+        self.trajectories = Trajectories {
+            time: Vec::new(),
+            time_name: "time".to_owned(),
+            variables: columns.iter().map(variable).collect(),
+        };
         Ok(())
     }
 

@@ -334,7 +334,7 @@ pub(crate) mod tests {
             variable("step.y", "V", "", &|i, _| if after(i) { 8.0 } else { -2.0 }),
             variable("arm.phi", "rad", "deg", &|_, t| 1.5 * (1.0 - (-3.0 * t).exp())),
         ];
-        let trajectories = Trajectories { time, variables };
+        let trajectories = Trajectories { time, variables, ..Trajectories::default() };
         Figure::new("Demo", &trajectories, &trajectories.variables.iter().collect::<Vec<_>>())
     }
 

@@ -11,11 +11,24 @@ pub struct Trajectory {
     pub values: Vec<f64>,
 }
 
+/// Which column of a file holds the time: the one that is called so, else the first.
+pub(crate) fn time_column(names: &[String]) -> usize {
+    let exact = names.iter().position(|name| name == "time");
+    // `Time`, `time [s]`.
+    let is_time = |name: &String| {
+        let word = name.split([' ', '[', '(', '/']).next().unwrap_or_default();
+        word.eq_ignore_ascii_case("time")
+    };
+    exact.or_else(|| names.iter().position(is_time)).unwrap_or(0)
+}
+
 /// A result as a whole.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trajectories {
     /// The time of each row.
     pub time: Vec<f64>,
+    /// What time is called: `time`, or what a file that was read calls it.
+    pub time_name: String,
     /// The variables.
     pub variables: Vec<Trajectory>,
 }

@@ -87,12 +87,12 @@ impl Settings {
         let name = method.name();
         if self.step.is_some() && !method.is_fixed_step() {
             return Err(format!(
-                "the solver `{name}` chooses its steps by the tolerance; limit them with --max-step, \
-                 or take a fixed-step method such as --solver rk4 for --step"
+                "the solver `{name}` chooses its steps by the tolerance; limit them by a longest step, \
+                 or take a method with a fixed step such as rk4"
             ));
         }
         if self.max_step.is_some() && method.is_fixed_step() {
-            return Err(format!("the solver `{name}` has a fixed step; set it with --step instead of --max-step"));
+            return Err(format!("the solver `{name}` has a fixed step; set that, and no longest step"));
         }
         Ok(())
     }
@@ -128,11 +128,11 @@ mod tests {
         let fixed = Settings { step: Some(0.1), ..Settings::default() };
         assert_eq!(
             message(fixed),
-            "the solver `auto` chooses its steps by the tolerance; limit them with --max-step, \
-             or take a fixed-step method such as --solver rk4 for --step"
+            "the solver `auto` chooses its steps by the tolerance; limit them by a longest step, \
+             or take a method with a fixed step such as rk4"
         );
         let limited = Settings { solver: Some("rk4".to_owned()), max_step: Some(0.1), ..Settings::default() };
-        assert_eq!(message(limited), "the solver `rk4` has a fixed step; set it with --step instead of --max-step");
+        assert_eq!(message(limited), "the solver `rk4` has a fixed step; set that, and no longest step");
         let none = Settings { max_step: Some(0.0), ..Settings::default() };
         assert_eq!(message(none), "the step 0 must be greater than zero");
         let loose = Settings { tolerance: Some(f64::NAN), ..Settings::default() };

@@ -30,8 +30,16 @@ pub fn signals_of_file(
     let file = path.display();
     let mut signals = Vec::new();
     let mut others: Vec<&str> = Vec::new();
-    for column in &table.variables {
+    if inputs.iter().any(|(name, _)| *name == table.time_name) {
+        let name = &table.time_name;
+        return Err(format!("`{file}` has no column `time`, and its first column, `{name}`, is an input of the model"));
+    }
+    for (position, column) in table.variables.iter().enumerate() {
+        let is_same = |other: &Trajectory| other.column.name == column.column.name;
         match inputs.iter().find(|(name, _)| *name == column.column.name) {
+            Some((name, _)) if table.variables[..position].iter().any(is_same) => {
+                return Err(format!("`{file}` has more than one column `{name}`"));
+            }
             Some(&(_, variable)) => {
                 let signal = signal_of_column(program, variable, &table.time, column);
                 signals.push(signal.map_err(|message| format!("`{file}`: {message}"))?);

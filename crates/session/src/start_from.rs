@@ -73,7 +73,7 @@ pub fn start_point(
     StartPoint::new(program, value, begun, &past).map_err(|lacking| {
         let names: Vec<String> = lacking.variables.iter().map(|&variable| model.variable_name(variable)).collect();
         let names = list(names.iter().map(String::as_str));
-        format!("{file} lacks {names}, without which the model cannot begin there; write it without --variables")
+        format!("{file} lacks {names}, without which the model cannot begin there; write a result with all variables")
     })
 }
 

@@ -118,7 +118,7 @@ impl Target {
             }
             None => Err(TargetError::Model(Box::new(
                 Diagnostic::error("no-model", format!("there is no model in `{file}` that can be simulated"))
-                    .hint("a model begins with `model NAME` and is not `partial`; or choose a class with `--model`"),
+                    .hint("a model begins with `model NAME` and is not `partial`; or name a class of the file"),
             ))),
         }
     }

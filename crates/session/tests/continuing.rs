@@ -239,7 +239,7 @@ fn what_a_result_lacks_is_named() {
     less.variables.retain(|variable| !["x", "n"].contains(&variable.column.name.as_str()));
     assert_eq!(
         session::start_point(&program, &less, "`r.csv`", 1.0, 1.0).unwrap_err(),
-        "`r.csv` lacks `x`, `n`, without which the model cannot begin there; write it without --variables"
+        "`r.csv` lacks `x`, `n`, without which the model cannot begin there; write a result with all variables"
     );
     assert_eq!(
         session::start_from_time(&whole, "`r.csv`", Some(2.0)).unwrap_err(),

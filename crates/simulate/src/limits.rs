@@ -68,6 +68,17 @@ impl Limits {
         limits
     }
 
+    /// Looks at parameters that have got other values.
+    pub fn check_parameters(&mut self, machine: &Machine, tolerance: f64) {
+        let model = machine.program.model();
+        let is_new = |one: &Broken| {
+            model.variables[one.variable].variability <= Variability::Parameter
+                && !self.broken.iter().any(|known| known.variable == one.variable && known.value == one.value)
+        };
+        let found: Vec<Broken> = Self::new(machine, tolerance).broken.into_iter().filter(is_new).collect();
+        self.broken.extend(found);
+    }
+
     /// Looks at the values in memory.
     pub fn check(&mut self, machine: &Machine) {
         let Self { watched, broken } = self;

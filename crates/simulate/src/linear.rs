@@ -144,8 +144,9 @@ impl Linearizer {
         let time = Decimal(self.memory.time());
         let name = model.variable_name(variable);
         let message = format!("`{name}` has no derivative in this direction at time {time}");
-        let hint = "it goes through a point at which an expression has no finite slope, or through a delay whose length \
-                    changes in this direction";
+        let hint = "it goes through a point at which an expression has no finite slope, through a delay whose length changes \
+                    in this direction, or through a table or another external object that does; where that is what is \
+                    asked for, take differences of runs with other values of the parameter";
         let mut diagnostic = Diagnostic::error("no-derivative", message).hint(hint);
         if let Some(span) = model.variables[variable].span {
             diagnostic = diagnostic.at(span, "declared here");

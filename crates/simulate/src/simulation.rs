@@ -207,6 +207,8 @@ pub struct Simulation {
     /// The values of parameters from the next event on, where they change.
     parameters: Option<Arc<[(VarId, f64)]>>,
     last_step: f64,
+    /// The time that steps are meant to lead to.
+    expected_end: f64,
     /// The end of a short flight for which errors are smaller than the tolerance.
     sharp_until: f64,
     /// The impulses of variables in the instant at hand.
@@ -275,6 +277,7 @@ impl Simulation {
             inputs: Vec::new(),
             parameters: None,
             last_step: options.interval,
+            expected_end: options.stop_time,
             sharp_until: f64::INFINITY,
             limits: Limits::default(),
             meter: Meter::new(options.measure),

@@ -170,7 +170,7 @@ pub trait DenseOutput {
 pub const LARGEST_DEGREE: usize = 7;
 
 /// A method that advances a problem in time.
-pub trait Integrator: DenseOutput + DynClone + Send {
+pub trait Integrator: DenseOutput + DynClone + Send + Sync {
     /// Begins at `(t, x)`; without `h0` the first step is estimated from the problem.
     fn start(&mut self, problem: &mut dyn OdeProblem, t: f64, x: &[f64], h0: Option<f64>) -> Result<(), StepError>;
 

@@ -24,7 +24,7 @@ const SUSPICION_LIMIT: f64 = 1.0;
 const SLOPE_DIFFERENCE: [(f64, f64); 2] = [(1e-3, 2000.0 / 3.0), (2e-3, -250.0 / 3.0)];
 
 /// The coefficients of a pair whose last stage is the slope at the end of the step, and the first of the next one.
-pub trait Formula: Clone + Send + 'static {
+pub trait Formula: Clone + Send + Sync + 'static {
     /// The name of the method.
     const NAME: &'static str;
     /// Order of the solution.

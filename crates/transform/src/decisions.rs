@@ -96,6 +96,12 @@ impl Decisions {
         self.list.iter()
     }
 
+    /// Those about some subjects.
+    pub fn about(&self, wanted: impl Fn(Subject) -> bool) -> Decisions {
+        let list = self.list.iter().filter(|decision| wanted(decision.subject)).cloned().collect();
+        Decisions { list, known: FxHashSet::default() }
+    }
+
     /// Adds other decisions.
     pub fn extend(&mut self, others: &Decisions) {
         for decision in &others.list {

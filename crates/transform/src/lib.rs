@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::{Diagnostic, IdVec};
 use dae::{Model, VarId, Variability};
 
+mod acting;
 mod actions;
 mod aliases;
 mod attributes;
@@ -48,6 +49,7 @@ mod wishes;
 mod work;
 mod written;
 
+pub use acting::Acting;
 pub use decisions::{Decision, Decisions, Question, Subject};
 pub use inline_integration::InlineIntegration;
 pub use input_rates::integrate_inputs;

@@ -42,6 +42,15 @@ impl Work {
         })
     }
 
+    /// Whether a node stands for something that equations determine, and that neither parameters nor time give.
+    pub fn is_open(&self, node: Node) -> bool {
+        match node {
+            Node::Var(variable) => !self.is_parameter(variable) || self.parameters.free[variable],
+            Node::Der(_) | Node::Pre(_) | Node::Previous(_) => true,
+            _ => false,
+        }
+    }
+
     fn has_parameters(&self, expr: ExprId) -> bool {
         self.model.exprs.any(expr, |node| matches!(node, Node::Var(variable) if self.is_parameter(variable)))
     }

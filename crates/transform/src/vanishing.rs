@@ -19,10 +19,11 @@ pub fn fold(work: &mut Work) {
     let (parameters, computed) = coefficients(work);
     let definitions = definitions(work, &computed);
     evaluate(work, &parameters, &definitions);
+    // A zero that makes nothing vanish decides nothing; the others are recorded with their equations.
     for &parameter in &parameters {
-        if let Some(is_zero) = work.values[parameter].map(|value| work.model.exprs.is_zero(value)) {
+        if work.values[parameter].is_some_and(|value| !work.model.exprs.is_zero(value)) {
             let factor = work.model.exprs.var(parameter);
-            work.note_zero(factor, is_zero, Subject::Unknowns, None);
+            work.note_zero(factor, false, Subject::Unknowns, None);
         }
     }
     let calls: Vec<ExprId> = definitions.values().copied().collect();
@@ -38,6 +39,7 @@ pub fn fold(work: &mut Work) {
 fn coefficients(work: &Work) -> (Vec<VarId>, Vec<VarId>) {
     let exprs = &work.model.exprs;
     let mut parametric = vec![false; exprs.len()];
+    let unknowns = holding_unknowns(work);
     let mut differentiated = vec![false; exprs.len()];
     let (mut factors, mut computed) = (Vec::new(), Vec::new());
     // Operands come before what they are in.
@@ -56,7 +58,7 @@ fn coefficients(work: &Work) -> (Vec<VarId>, Vec<VarId>) {
         differentiated[id.index()] = derivative || matches!(node, Node::Der(_));
         let Node::Mul(a, b) = node else { continue };
         for (factor, other) in [(a, b), (b, a)] {
-            if parametric[factor.index()] && !parametric[other.index()] {
+            if parametric[factor.index()] && unknowns[other.index()] {
                 factors.push(factor);
             }
             if let Node::Var(v) = exprs.node(factor)
@@ -68,6 +70,20 @@ fn coefficients(work: &Work) -> (Vec<VarId>, Vec<VarId>) {
         }
     }
     (exprs.dependencies(&factors).variables, computed)
+}
+
+/// Which expressions hold something that equations determine. A signal, which follows time and parameters alone, holds nothing
+/// of that kind, and whether it vanishes changes no structure.
+fn holding_unknowns(work: &Work) -> Vec<bool> {
+    let exprs = &work.model.exprs;
+    let mut found: Vec<bool> = Vec::with_capacity(exprs.len());
+    // Operands come before what they are in.
+    for id in exprs.ids() {
+        let mut holds = work.is_open(exprs.node(id));
+        exprs.for_each_child(id, |child| holds |= found[child.index()]);
+        found.push(holds);
+    }
+    found
 }
 
 /// The right sides of equations that give these variables by calls.
@@ -167,14 +183,17 @@ fn vanishing_variables(work: &mut Work, definitions: &FxHashMap<VarId, ExprId>) 
 /// Which expressions are zero for the given parameters.
 struct Zeros {
     zero: Vec<bool>,
-    /// There is a product that is zero although neither factor is written so.
+    /// Products that are zero although neither factor is written so, and that hold unknowns.
+    vanishing: Vec<bool>,
     any_product: bool,
 }
 
 impl Zeros {
     fn find(work: &mut Work, vanishing: &[VarId]) -> Self {
         let vanishing = rustc_hash::FxHashSet::from_iter(vanishing.iter().copied());
+        let unknowns = holding_unknowns(work);
         let mut zero = vec![false; work.model.exprs.len()];
+        let mut products = vec![false; work.model.exprs.len()];
         let mut any_product = false;
         for id in work.model.exprs.ids() {
             let exprs = &work.model.exprs;
@@ -201,34 +220,63 @@ impl Zeros {
                 Node::If { then, otherwise, .. } => of(then) && of(otherwise),
                 _ => false,
             };
-            any_product |= is_zero && matches!(work.model.exprs.node(id), Node::Mul(..) | Node::Div(..));
+            let is_product = matches!(work.model.exprs.node(id), Node::Mul(..) | Node::Div(..));
+            products[id.index()] = is_zero && is_product && unknowns[id.index()];
+            any_product |= products[id.index()];
             zero[id.index()] = is_zero;
         }
-        Self { zero, any_product }
+        Self { zero, vanishing: products, any_product }
+    }
+
+    fn is_zero(&self, id: ExprId) -> bool {
+        self.zero.get(id.index()).copied().unwrap_or(false)
+    }
+
+    fn is_vanishing(&self, id: ExprId) -> bool {
+        self.vanishing.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// The parameters that are the reason why some products are zero.
+    fn reasons(&self, work: &Work, products: Vec<ExprId>) -> Vec<ExprId> {
+        let exprs = &work.model.exprs;
+        let mut seen = rustc_hash::FxHashSet::default();
+        let (mut reasons, mut stack) = (Vec::new(), products);
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) || !self.is_zero(id) {
+                continue;
+            }
+            match exprs.node(id) {
+                Node::Var(v) if work.is_parameter(v) => reasons.push(id),
+                Node::Neg(a) | Node::Div(a, _) => stack.push(a),
+                // One factor is reason enough.
+                Node::Mul(a, b) => stack.push(if self.is_zero(a) { a } else { b }),
+                Node::Add(a, b) | Node::Sub(a, b) | Node::If { then: a, otherwise: b, .. } => stack.extend([a, b]),
+                _ => {}
+            }
+        }
+        reasons
     }
 }
 
 /// Records the parameters that are zero and so make terms of an equation vanish.
 fn note_zeros(work: &mut Work, eq: EqId, sides: &[ExprId], zeros: &Zeros) {
-    let vanishes = |id: ExprId| zeros.zero.get(id.index()).copied().unwrap_or(false);
     let span = work.model.equations[eq].origin.span;
-    for id in work.model.exprs.postorder(sides) {
-        if matches!(work.model.exprs.node(id), Node::Var(v) if work.is_parameter(v)) && vanishes(id) {
-            work.note_zero(id, true, Subject::Unknowns, span);
-        }
+    let inside = work.model.exprs.postorder(sides);
+    let products: Vec<ExprId> = inside.into_iter().filter(|&id| zeros.is_vanishing(id)).collect();
+    for reason in zeros.reasons(work, products) {
+        work.note_zero(reason, true, Subject::Unknowns, span);
     }
 }
 
 /// Writes zero for the products that vanish, in all equations.
 fn replace(work: &mut Work, zeros: &Zeros) {
     let mut memo = Memo::default();
-    let vanishes = |id: ExprId| zeros.zero.get(id.index()).copied().unwrap_or(false);
     let equations: Vec<EqId> = work.active.clone();
     for eq in equations {
         let (left, right) = (work.model.equations[eq].left, work.model.equations[eq].right);
         note_zeros(work, eq, &[left, right], zeros);
         let new = work.model.exprs.rewrite(&[left, right], &mut memo, |exprs, id, node| match node {
-            Node::Mul(..) | Node::Div(..) if vanishes(id) => exprs.real(0.0),
+            Node::Mul(..) | Node::Div(..) if zeros.is_vanishing(id) => exprs.real(0.0),
             node => exprs.make(node),
         });
         let equation = &mut work.model.equations[eq];

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::thrift::{Reader, Value};
 use super::{MAGIC, code};
+use crate::trajectories::time_column;
 use crate::{Column, Kind, ResultError, Trajectories, Trajectory};
 
 pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, ResultError> {
@@ -14,7 +15,11 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
     let facts: HashMap<String, String> =
         footer.list(5).iter().filter_map(|pair| Some((pair.text(1)?, pair.text(2)?))).collect();
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-    let keep: Vec<bool> = names.iter().enumerate().map(|(index, name)| index == 0 || wanted(name)).collect();
+    if names.is_empty() {
+        return Err(wrong("there are no columns"));
+    }
+    let time = time_column(&names);
+    let keep: Vec<bool> = names.iter().enumerate().map(|(index, name)| index == time || wanted(name)).collect();
     for group in footer.list(4) {
         let chunks = group.list(1);
         for ((chunk, column), keep) in chunks.iter().zip(&mut columns).zip(&keep) {
@@ -24,13 +29,14 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
             }
         }
     }
-    let mut kept = names.into_iter().zip(columns).zip(keep).filter(|(_, keep)| *keep).map(|(pair, _)| pair);
-    let time = kept.next().map(|(_, time)| time).unwrap_or_default();
+    let (time_name, time_values) = (names[time].clone(), std::mem::take(&mut columns[time]));
+    let others = names.into_iter().zip(columns).zip(keep).enumerate();
+    let kept = others.filter(|(index, (_, keep))| *index != time && *keep).map(|(_, (pair, _))| pair);
     let variables: Vec<_> = kept.map(|(name, values)| Trajectory { column: describe(name, &facts), values }).collect();
-    if variables.iter().any(|variable| variable.values.len() != time.len()) {
+    if variables.iter().any(|variable| variable.values.len() != time_values.len()) {
         return Err(wrong("the columns have different lengths"));
     }
-    Ok(Trajectories { time, variables })
+    Ok(Trajectories { time: time_values, time_name, variables })
 }
 
 fn footer(bytes: &[u8]) -> Option<Value<'_>> {

@@ -145,9 +145,18 @@ impl System {
         Ok(())
     }
 
-    /// The variables of the states and of their derivatives, in order.
+    /// The variables of the states and of their derivatives, in order. Of states that are exchanged during the run, those that
+    /// they stand for now.
     pub fn state_variables(&self) -> impl Iterator<Item = (VarId, VarId)> {
-        self.simulation.program.schedule.states.iter().map(|state| (state.variable, state.derivative))
+        let model = self.simulation.program.model();
+        self.simulation.program.schedule.states.iter().map(|state| {
+            let now = self.simulation.state_now(state.variable);
+            if now == state.variable {
+                return (state.variable, state.derivative);
+            }
+            let derivative = model.variables.ids().find(|&id| model.variables[id].derivative_of == Some(now));
+            (now, derivative.unwrap_or(state.derivative))
+        })
     }
 
     /// Sizes of the states, by which solvers weigh errors.

@@ -53,6 +53,7 @@ impl Simulation {
     }
 
     fn advance(&mut self, time: f64, to_events: bool) -> Result<Reached, Stop> {
+        self.extend(time)?;
         let mut sink = NullSink;
         let mut rows = Rows::new(Columns::default(), &mut sink);
         if let Some(reached) = self.pass_inputs(&mut rows)?.filter(|reached| to_events || *reached != Reached::Event) {
@@ -77,6 +78,28 @@ impl Simulation {
         }
         self.evaluate_at(self.time)?;
         Ok(Reached::Time)
+    }
+
+    /// A run that goes on far behind its stop time may take steps as long as one that was meant to.
+    fn extend(&mut self, time: f64) -> Result<(), Stop> {
+        /// How much longer than expected it has to become: integration starts anew for it.
+        const LONGER: f64 = 4.0;
+        let start = self.options.start_time;
+        if !time.is_finite() || time - start <= LONGER * (self.expected_end - start) {
+            return Ok(());
+        }
+        self.expected_end = time;
+        let options = Options { stop_time: time, ..self.options.clone() };
+        let ModeRuntime { machine, integrator, .. } = &mut *self.runtime;
+        let method = applicable(self.options.solver, machine);
+        let mut longer = method.integrator(machine.size(), settings(machine, &options));
+        let (now, x) = (integrator.time(), integrator.state().to_vec());
+        let outcome = longer.start(machine, now, &x, None);
+        *integrator = longer;
+        outcome.map_err(|error| Stop::from(self.step_trouble(error)))?;
+        let extent = self.extent();
+        self.sizes.apply(&mut *self.runtime.integrator, extent);
+        Ok(())
     }
 
     /// Sets an input to a value that it has from now on. Where that is another one, the next step begins with an event.
@@ -119,6 +142,7 @@ impl Simulation {
         for modes in [&mut self.modes, &mut self.fallback.modes].into_iter().flatten() {
             modes.change_parameters(&parameters)?;
         }
+        self.limits.check_parameters(&self.runtime.machine, self.options.tolerance);
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Remembering {
 
 /// Parts of the tolerance that a gap may add.
 const SHARE: f64 = 0.5;
+/// So many jumps without events are remembered of one step.
+const MOST_JUMPS: u32 = 10_000;
 /// A smooth piece has at least so many gaps.
 const FIRST_GAPS: f64 = 3.0;
 /// The first gap of a smooth piece, relative to the last one of the piece before.
@@ -164,6 +166,7 @@ impl Simulation {
             self.remembering.gap = FIRST_GAP * longest;
         }
         let mut search = Search::NONE;
+        let mut jumps = 0;
         while self.remembering.until < to {
             let base = self.remembering.until;
             // A step between two events may be no longer than rounding.
@@ -193,11 +196,35 @@ impl Simulation {
                     self.record_point(inside)?;
                     self.program.end_pieces(&mut self.runtime.machine.memory);
                     search = Search::NONE;
+                    jumps += 1;
+                    if jumps > MOST_JUMPS {
+                        return Err(self.restless(from).into());
+                    }
                 }
                 Verdict::Rejected => {}
             }
         }
         Ok(None)
+    }
+
+    /// What jumps again and again without events cannot be remembered.
+    fn restless(&self, from: f64) -> Trouble {
+        let Machine { program, memory, .. } = &self.runtime.machine;
+        let (begin, now) = (Decimal(from), Decimal(memory.time()));
+        let model = program.model();
+        let delays = program.layout.delays.iter().map(|delay| delay.expression);
+        let message = format!(
+            "what is delayed or transported changes too fast to be remembered: it jumps more than {MOST_JUMPS} times \
+             between time {begin} and {now}"
+        );
+        let hint = "a signal that no time resolves, such as a sine of a huge argument, cannot be delayed";
+        let diagnostic = Diagnostic::error("restless-delay", message).names_time().hint(hint);
+        // Which of several it is, the points do not tell.
+        let diagnostic = match delays.collect::<Vec<_>>()[..] {
+            [only] => crate::rhythm::placed(diagnostic, model, only),
+            _ => diagnostic,
+        };
+        Trouble::Model(Box::new(diagnostic))
     }
 
     /// What is remembered has to be a number, now and not when it arrives.

@@ -153,8 +153,8 @@ fn holds(
     unknowns
 }
 
-/// Expressions with conditions replaced by what stands beside them, and parameters that are zero by zero: what they multiply
-/// is not there.
+/// Expressions with conditions replaced by what stands beside them, and parameters in factors of unknowns that are zero by zero:
+/// what they multiply is not there.
 pub fn replaced(
     work: &mut Work,
     roots: &[ExprId],
@@ -162,16 +162,40 @@ pub fn replaced(
 ) -> Vec<ExprId> {
     let mut memo = Memo::default();
     conditions.into_iter().for_each(|(condition, new)| memo.insert(condition, new));
-    for variable in work.model.exprs.dependencies(roots).variables {
+    let mut zeros: FxHashSet<VarId> = FxHashSet::default();
+    for variable in in_factors_of_unknowns(work, roots) {
         if let Some(is_zero) = work.values[variable].map(|value| work.model.exprs.is_zero(value)) {
             let parameter = work.model.exprs.var(variable);
             work.note_zero(parameter, is_zero, Subject::Unknowns, None);
+            if is_zero {
+                zeros.insert(variable);
+            }
         }
     }
     let values = &work.values;
     let exprs = &mut work.model.exprs;
     exprs.rewrite(roots, &mut memo, |exprs, id, node| match node {
-        Node::Var(v) => values[v].filter(|&value| exprs.is_zero(value)).unwrap_or(id),
+        Node::Var(v) if zeros.contains(&v) => values[v].unwrap_or(id),
         node => exprs.make(node),
     })
+}
+
+/// The variables in factors of what holds unknowns. No other value of a parameter makes an unknown vanish.
+fn in_factors_of_unknowns(work: &Work, roots: &[ExprId]) -> Vec<VarId> {
+    let exprs = &work.model.exprs;
+    let mut holding: FxHashSet<ExprId> = FxHashSet::default();
+    let mut factors = Vec::new();
+    for id in exprs.postorder(roots) {
+        let node = exprs.node(id);
+        let mut holds = work.is_open(node);
+        exprs.for_each_child(id, |child| holds |= holding.contains(&child));
+        if holds {
+            holding.insert(id);
+        }
+        if let Node::Mul(a, b) | Node::Div(a, b) = node {
+            factors.extend(holding.contains(&a).then_some(b));
+            factors.extend(holding.contains(&b).then_some(a));
+        }
+    }
+    exprs.dependencies(&factors).variables
 }
