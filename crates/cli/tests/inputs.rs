@@ -128,7 +128,7 @@ fn time_is_found_by_its_name() {
     let folder = Folder::new("inputs-time");
     let table = "gear,speed,Time [s]\n1,0,0\n1,2,1\n1,2,2\n";
     let moved = run(&folder, table, &[]);
-    assert_eq!((moved.status, moved.stderr.as_str()), (0, "M.csv: 502 rows\n"));
+    assert_eq!((moved.status, moved.stderr.as_str()), (0, "M.csv: 501 rows\n"));
     assert!((last(&folder, "M.csv", "y") - 3.0).abs() < 1e-6);
     let missing = run(&folder, "gear,speed\n0,0\n1,2\n", &[]);
     let expected = "error: `in.csv` has no column `time`, and its first column, `gear`, is an input of the model\n";

@@ -31,8 +31,8 @@ pub enum Seeds<'a> {
     Memory { active: &'a mut [bool], tangents: Address, exact: Option<Exact<'a>> },
 }
 
-/// Tangents are exact, or not a number where there is none: along a direction that changes how far a delay looks back, that
-/// changes an external object such as a table, or at a point with a vertical slope.
+/// Tangents are exact, or not a number where there is none: along a direction that changes how far a delay looks back, or that
+/// changes an external object such as a table.
 #[derive(Clone, Copy)]
 pub struct Exact<'a> {
     /// How many delays come before transports.
@@ -508,10 +508,6 @@ impl Differentiation<'_, '_> {
                 let scaled = self.constant(std::f64::consts::LOG10_E);
                 self.binary(Binary::Div, scaled, a)
             }
-            Unary::Sqrt if self.exact().is_some() => {
-                let half = self.constant(0.5);
-                self.binary(Binary::Div, half, y)
-            }
             Unary::Sqrt => {
                 // Finite at zero, so that a zero tangent gives zero there.
                 let (half, tiny) = (self.constant(0.5), self.constant(1e-100));
@@ -636,9 +632,9 @@ fn mark_objects(shape: &Shape, ty: &Type, marks: &mut Vec<bool>) {
     }
 }
 
-/// Whether the slope of a function is infinite at a point at which the function is defined.
+/// Whether the slope of a function is infinite at a point at which the function is defined. That of a root is a huge number.
 fn may_be_vertical(function: Unary) -> bool {
-    matches!(function, Unary::Sqrt | Unary::Asin | Unary::Acos)
+    matches!(function, Unary::Asin | Unary::Acos)
 }
 
 /// All directions of some gradients, ascending.
