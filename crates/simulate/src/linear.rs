@@ -139,6 +139,14 @@ impl Linearizer {
         if tangent.is_finite() { Ok(tangent) } else { Err(self.undefined(variable)) }
     }
 
+    /// The same, where a vertical slope is none. Tangents of roots at zero are huge in place of infinite, so that products with
+    /// what vanishes faster are right.
+    pub fn slope(&self, variable: VarId) -> Result<f64, Trouble> {
+        const VERTICAL: f64 = 1e80;
+        let tangent = self.tangent(variable)?;
+        if tangent.abs() < VERTICAL { Ok(tangent) } else { Err(self.undefined(variable)) }
+    }
+
     fn undefined(&self, variable: VarId) -> Trouble {
         let model = self.program.model();
         let time = Decimal(self.memory.time());

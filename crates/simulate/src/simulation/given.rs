@@ -10,7 +10,7 @@ use results::NullSink;
 use super::*;
 use crate::columns::Columns;
 use crate::exchange::fitness;
-use crate::linear::Jacobian;
+use crate::linear::{Jacobian, Linearizer};
 
 /// How far behind zero an event indicator changes its sign, relative to the largest value that its residue had: beyond rounding,
 /// and far below what a solver resolves.
@@ -397,7 +397,7 @@ impl System {
         self.outputs()?;
         self.simulation.linearized(|linearizer| {
             linearizer.follow(&direction)?;
-            of.iter().map(|&variable| linearizer.tangent(variable)).collect()
+            of.iter().map(|&variable| linearizer.slope(variable)).collect()
         })
     }
 
@@ -416,7 +416,7 @@ impl System {
                 linearizer.follow_one(&directions, column)?;
                 let mut sum = 0.0;
                 for (&variable, weight) in of.iter().zip(seed).filter(|(_, weight)| **weight != 0.0) {
-                    sum += weight * linearizer.tangent(variable)?;
+                    sum += weight * linearizer.slope(variable)?;
                 }
                 Ok(sum)
             };
@@ -428,7 +428,7 @@ impl System {
     pub fn jacobian(&mut self, of: &[VarId], with_respect_to: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
         let (of, directions) = self.differentiable(of, with_respect_to)?;
         self.outputs()?;
-        self.simulation.matrix(&of, &directions)
+        self.simulation.matrix(&of, &directions, Linearizer::slope)
     }
 
     fn differentiable(

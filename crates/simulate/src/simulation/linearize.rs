@@ -13,7 +13,7 @@ impl Simulation {
         let direction = |&variable: &VarId| self.direction(variable);
         let directions: Vec<VarId> = with_respect_to.iter().map(direction).collect::<Result<_, _>>()?;
         self.settle()?;
-        self.matrix(&of, &directions)
+        self.matrix(&of, &directions, Linearizer::slope)
     }
 
     /// The linear form of the model at the point: how the derivatives of the states, and then the outputs, change with the
@@ -33,7 +33,7 @@ impl Simulation {
             by.push(self.direction(input)?);
         }
         self.settle()?;
-        let jacobian = self.matrix(&of, &by)?;
+        let jacobian = self.matrix(&of, &by, Linearizer::tangent)?;
         by.truncate(states.len());
         Ok((by, jacobian))
     }
@@ -104,15 +104,20 @@ impl Simulation {
         self.runtime.machine.value(variable)
     }
 
-    /// The derivatives at the point in memory.
-    pub(super) fn matrix(&mut self, of: &[VarId], directions: &[VarId]) -> Result<Jacobian, Box<Diagnostic>> {
+    /// The derivatives at the point in memory, as `read` gives them.
+    pub(super) fn matrix(
+        &mut self,
+        of: &[VarId],
+        directions: &[VarId],
+        read: fn(&Linearizer, VarId) -> Result<f64, Trouble>,
+    ) -> Result<Jacobian, Box<Diagnostic>> {
         let (rows, columns) = (of.len(), directions.len());
         let mut values = vec![0.0; rows * columns];
         self.linearized(|linearizer| {
             for column in 0..columns {
                 linearizer.follow_one(directions, column)?;
                 for (row, &differentiated) in of.iter().enumerate() {
-                    values[row * columns + column] = linearizer.tangent(differentiated)?;
+                    values[row * columns + column] = read(linearizer, differentiated)?;
                 }
             }
             Ok(())
