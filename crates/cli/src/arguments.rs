@@ -201,6 +201,9 @@ pub struct Translate {
     /// The file
     pub target: String,
 
+    /// Further files whose classes it uses
+    pub files: Vec<PathBuf>,
+
     /// The language to write
     #[arg(long, value_enum, default_value_t = Language::Modelica)]
     pub to: Language,

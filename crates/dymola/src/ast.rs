@@ -16,23 +16,25 @@ pub struct Reference {
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
     /// `model class`: a type of objects, not an object itself.
     pub is_class: bool,
     pub supers: Vec<Reference>,
     pub name: Ident,
+    /// The name that the user gave it.
+    pub called: Name,
     pub items: Vec<Item>,
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Item {
     pub kind: ItemKind,
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ItemKind {
     /// Without a class it is that of the same name.
     Submodels {
@@ -69,25 +71,25 @@ pub enum Role {
     Cut,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Submodel {
     pub name: Ident,
     pub values: Vec<(Ident, Expr)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Declared {
     pub name: Ident,
     pub value: Option<Expr>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cut {
     pub name: Ident,
     pub content: CutContent,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum CutContent {
     /// `(p v a / f)`.
     Variables { across: Vec<Slot>, through: Vec<Slot> },
@@ -103,20 +105,20 @@ pub struct Slot {
 }
 
 /// `P < A - B >`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Path {
     pub name: Ident,
     pub from: Ident,
     pub to: Ident,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     pub kind: ConnectionKind,
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ConnectionKind {
     /// Series and parallel only.
     Chain(Chain),
@@ -129,13 +131,13 @@ pub enum ConnectionKind {
 }
 
 /// Objects in series, in parallel, or one of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Chain {
     pub kind: ChainKind,
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ChainKind {
     Object(Reference),
     Series(Vec<Chain>),
@@ -144,7 +146,7 @@ pub enum ChainKind {
     Loop(Box<Chain>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Equation {
     pub left: Expr,
     pub right: Expr,
@@ -153,7 +155,7 @@ pub struct Equation {
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct When {
     pub condition: Expr,
     pub equations: Vec<Equation>,
@@ -169,6 +171,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// Whether it is whole: written with digits only.
     Number(bool),
+    /// A number that nobody wrote: what remains of `new(x)` where it is a coefficient's place.
+    One,
     Truth(bool),
     Time,
     Reference(Reference),
@@ -205,7 +209,7 @@ impl Expr {
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);
         match &self.kind {
-            ExprKind::Number(_) | ExprKind::Truth(_) | ExprKind::Time | ExprKind::Missing => {}
+            ExprKind::Number(_) | ExprKind::One | ExprKind::Truth(_) | ExprKind::Time | ExprKind::Missing => {}
             ExprKind::Reference(_) | ExprKind::New(_) => {}
             ExprKind::Derivative(inner, _)
             | ExprKind::Parentheses(inner)

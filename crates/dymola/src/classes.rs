@@ -38,6 +38,7 @@ pub struct Class<'a> {
     pub paths: FxHashMap<Name, (CutId, CutId)>,
     pub main_cut: Option<CutId>,
     pub main_path: Option<(CutId, CutId)>,
+    main_path_place: Option<Span>,
     places: FxHashMap<Name, Span>,
 }
 
@@ -54,7 +55,7 @@ pub struct CutOf {
 
 pub enum Content {
     Variables(Slots),
-    /// Cuts that are declared before this one, so that there is no circle.
+    /// Cuts that are known before this one, so that there is no circle.
     Cuts(Vec<CutId>),
 }
 
@@ -94,7 +95,7 @@ impl<'a> Classes<'a> {
     fn declare_models(&mut self, models: &'a [Model], diagnostics: &mut Vec<Diagnostic>) {
         for model in models {
             if let Some(&other) = self.by_name.get(&model.name.name) {
-                let message = format!("there are two models `{}`", model.name.name);
+                let message = format!("there are two models `{}`", model.called);
                 let other = self.classes[other].model.name.span;
                 diagnostics.push(
                     language::error("duplicate-name", message, model.name.span, "", "rename one of them", "Models")
@@ -114,6 +115,7 @@ impl<'a> Classes<'a> {
                 paths: FxHashMap::default(),
                 main_cut: None,
                 main_path: None,
+                main_path_place: None,
                 places: FxHashMap::default(),
             });
         }
@@ -121,7 +123,7 @@ impl<'a> Classes<'a> {
             for reference in &self.classes[class].model.supers {
                 match self.class_named(reference, diagnostics) {
                     Some(found) if self.extends(found, class) => {
-                        let message = format!("`{}` extends itself", self.classes[class].model.name.name);
+                        let message = format!("`{}` extends itself", self.classes[class].model.called);
                         let hint = "a class may not be below itself";
                         diagnostics.push(language::error(
                             "extends-itself",
@@ -137,6 +139,12 @@ impl<'a> Classes<'a> {
                 }
             }
         }
+    }
+
+    /// The class that is meant, if it is one of these.
+    pub fn class_of(&self, reference: &Reference) -> Option<ClassId> {
+        let [only] = &reference.parts[..] else { return None };
+        self.by_name.get(&only.name).copied()
     }
 
     /// A class of this file. A name that is almost one of them is reported, others are left to the libraries.
@@ -249,11 +257,48 @@ impl<'a> Classes<'a> {
             }
             stack.pop();
             if !std::mem::replace(&mut done[class], true) {
-                let model = self.classes[class].model;
-                for item in &model.items {
-                    self.declare(class, item, diagnostics);
+                self.declare_items(class, diagnostics);
+            }
+        }
+    }
+
+    /// Items may have any order: what a cut of cuts or a path names may stand behind it.
+    fn declare_items(&mut self, class: ClassId, diagnostics: &mut Vec<Diagnostic>) {
+        let model = self.classes[class].model;
+        for item in &model.items {
+            self.declare(class, item, diagnostics);
+        }
+        let mut later: Vec<(bool, &'a Cut)> = Vec::new();
+        for item in &model.items {
+            let ItemKind::Cuts { main, cuts } = &item.kind else { continue };
+            for cut in cuts {
+                match self.has_parts(class, cut) {
+                    true => self.declare_cut(class, *main, cut, diagnostics),
+                    false => later.push((*main, cut)),
                 }
             }
+        }
+        // What is left at last has parts that are unknown, or is a part of itself.
+        loop {
+            let next = later.iter().position(|(_, cut)| self.has_parts(class, cut));
+            let Some(next) = next.or((!later.is_empty()).then_some(0)) else { break };
+            let (main, cut) = later.remove(next);
+            self.declare_cut(class, main, cut, diagnostics);
+        }
+        for item in &model.items {
+            if let ItemKind::Paths { main, paths } = &item.kind {
+                for path in paths {
+                    self.declare_path(class, *main, path, diagnostics);
+                }
+            }
+        }
+    }
+
+    /// Whether all cuts that it consists of are declared.
+    fn has_parts(&self, class: ClassId, cut: &Cut) -> bool {
+        match &cut.content {
+            CutContent::Variables { .. } => true,
+            CutContent::Cuts(parts) => parts.iter().all(|part| self.cut(class, part.name).is_some()),
         }
     }
 
@@ -282,22 +327,19 @@ impl<'a> Classes<'a> {
                     }
                 }
             }
-            ItemKind::Cuts { main, cuts } => {
-                for cut in cuts {
-                    self.declare_cut(class, *main, cut, diagnostics);
-                }
-            }
-            ItemKind::Paths { main, paths } => {
-                for path in paths {
-                    self.declare_path(class, *main, path, diagnostics);
-                }
-            }
+            ItemKind::Cuts { .. } | ItemKind::Paths { .. } => {}
             ItemKind::Connect(_) | ItemKind::Equation(_) | ItemKind::When(_) => {}
         }
     }
 
     /// Whether the name is free.
     fn place(&mut self, class: ClassId, name: Ident, diagnostics: &mut Vec<Diagnostic>) -> bool {
+        if name.name == "Time" {
+            let message = "`Time` is the time of the simulation and cannot be declared";
+            let hint = "give the variable another name";
+            diagnostics.push(language::error("reserved-word", message, name.span, "", hint, "Words and comments"));
+            return false;
+        }
         match self.find(class, |class| class.places.get(&name.name).copied()) {
             Some(other) => {
                 let message = format!("the name `{}` is declared twice", name.name);
@@ -400,9 +442,9 @@ impl<'a> Classes<'a> {
             .collect();
         let hint = match language::near(name.name.as_str(), known.into_iter()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "a cut is declared by `cut A (v / i)` before it is used".to_owned(),
+            None => "a cut is declared by `cut A (v / i)`".to_owned(),
         };
-        let message = format!("`{}` has no cut `{}`", self.classes[class].model.name.name, name.name);
+        let message = format!("`{}` has no cut `{}`", self.classes[class].model.called, name.name);
         language::error("unknown-cut", message, name.span, "not found", hint, "Cuts")
     }
 
@@ -411,12 +453,29 @@ impl<'a> Classes<'a> {
         let [Some(from), Some(to)] = ends else { return };
         self.classes[class].paths.insert(path.name.name, (from, to));
         if main {
+            if let Some(other) = self.classes[class].main_path_place {
+                let message = "a model has only one main path";
+                let hint = "declare the further ones by `path`";
+                diagnostics.push(
+                    language::error("two-main", message, path.name.span, "", hint, "Paths").at(other, "the first one"),
+                );
+            }
             self.classes[class].main_path = Some((from, to));
+            self.classes[class].main_path_place = Some(path.name.span);
         }
     }
 
     /// The variable that is meant; `None` where another file knows it.
     pub fn resolve(&self, class: ClassId, reference: &Reference) -> Result<Option<VariableId>, Box<Diagnostic>> {
+        Ok(self.resolve_with_owner(class, reference)?.map(|(_, variable)| variable))
+    }
+
+    /// The variable that is meant, with the class of the object that has it.
+    pub fn resolve_with_owner(
+        &self,
+        class: ClassId,
+        reference: &Reference,
+    ) -> Result<Option<(ClassId, VariableId)>, Box<Diagnostic>> {
         let Some((last, path)) = reference.parts.split_last() else { return Ok(None) };
         let mut at = class;
         for part in path {
@@ -428,14 +487,14 @@ impl<'a> Classes<'a> {
             }
         }
         match self.variable(at, last.name) {
-            Some(variable) => Ok(Some(variable)),
+            Some(variable) => Ok(Some((at, variable))),
             None if self.is_open(at) => Ok(None),
             None => Err(Box::new(self.unknown_name(at, *last, class, false))),
         }
     }
 
     fn unknown_name(&self, class: ClassId, name: Ident, from: ClassId, wants_submodel: bool) -> Diagnostic {
-        let model = self.classes[class].model.name.name;
+        let model = self.classes[class].model.called;
         let text = name.name.as_str();
         let report = |message: String, hint: String| {
             language::error("unknown-name", message, name.span, "not found", hint, "Variables")
@@ -459,6 +518,12 @@ impl<'a> Classes<'a> {
             false => format!("the class `{model}` has no variable `{text}`"),
         };
         let message = if wants_submodel { format!("there is no submodel `{text}` in `{model}`") } else { message };
+        if text == "Time" {
+            return no_variable(
+                "`Time` is the time of the simulation; it gets no value".to_owned(),
+                "declare a variable of your own".to_owned(),
+            );
+        }
         if text == "time" || text == "t" {
             return report(message, "the time of the simulation is `Time`".to_owned());
         }

@@ -22,8 +22,8 @@ pub fn report(classes: &Classes, solved: &[Vec<Solved>], diagnostics: &mut Vec<D
                     let parts: Vec<&str> = instant.reference.parts.iter().map(|part| part.name.as_str()).collect();
                     let (name, span) = (parts.join("."), instant.equation.span);
                     let (other, place) = *first.entry(name.clone()).or_insert((count, span));
-                    if other != count && above == class {
-                        diagnostics.push(conflict(&name, place, span));
+                    if place != span && above == class {
+                        diagnostics.push(conflict(&name, place, span, other == count));
                     }
                 }
             }
@@ -31,14 +31,14 @@ pub fn report(classes: &Classes, solved: &[Vec<Solved>], diagnostics: &mut Vec<D
     }
 }
 
-fn conflict(name: &str, first: Span, again: Span) -> Diagnostic {
-    language::error(
-        "conflicting-whens",
-        format!("`{name}` gets a value in two `when`s"),
-        again,
-        "and again here",
-        "both may become true at one instant: use two variables, or one `when` that becomes true at all those instants",
-        "Instantaneous equations",
-    )
-    .at(first, "first here")
+fn conflict(name: &str, first: Span, again: Span, in_one: bool) -> Diagnostic {
+    let (message, hint) = match in_one {
+        true => (format!("`{name}` gets two values in one `when`"), "remove one of the equations"),
+        false => (
+            format!("`{name}` gets a value in two `when`s"),
+            "both may become true at one instant: use two variables, or one `when` that becomes true at all those instants",
+        ),
+    };
+    language::error("conflicting-whens", message, again, "and again here", hint, "Instantaneous equations")
+        .at(first, "first here")
 }

@@ -268,7 +268,7 @@ impl Joiner<'_, '_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare it: `node {}` or `submodel (Class) {}`", name.name, name.name),
         };
-        let message = format!("there is no submodel, node or cut `{}` in `{}`", name.name, model.model.name.name);
+        let message = format!("there is no submodel, node or cut `{}` in `{}`", name.name, model.model.called);
         self.diagnostics.push(language::error("unknown-object", message, name.span, "not found", hint, "Connections"));
         None
     }

@@ -5,7 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::*;
 use crate::classes::{ClassId, Classes, VariableId};
+use crate::kinds::Kinds;
 use crate::language;
+
+mod restarts;
 
 /// `variable = value` at the event.
 pub struct Instant<'e> {
@@ -42,43 +45,62 @@ fn key(reference: &Reference) -> Key {
 
 /// The `when`s of a class. All of them and those above the class are looked at together: a new value that one determines
 /// is known to the others.
-pub fn solve<'e>(classes: &Classes<'e>, class: ClassId) -> Vec<Solved<'e>> {
+pub fn solve<'e>(classes: &Classes<'e>, class: ClassId, kinds: &Kinds) -> Vec<Solved<'e>> {
     let mut determined: FxHashSet<Key> = FxHashSet::default();
     let mut open: Vec<(usize, usize, &'e Equation)> = Vec::new();
     let mut whens: Vec<(&'e When, Vec<Option<Instant<'e>>>)> = Vec::new();
+    let resolve = |reference: &Reference| classes.resolve(class, reference).ok().flatten();
     for above in classes.lineage(class) {
-        let resolve = |reference: &Reference| classes.resolve(above, reference).ok().flatten();
         for item in &classes.classes[above].model.items {
             match &item.kind {
                 ItemKind::When(when) => {
-                    let mut found = Vec::new();
-                    for (place, equation) in when.equations.iter().enumerate() {
-                        let instant = direct(equation, &resolve);
-                        match &instant {
-                            Some(instant) => drop(determined.insert(key(instant.reference))),
-                            None => open.push((whens.len(), place, equation)),
-                        }
-                        found.push(instant);
-                    }
-                    whens.push((when, found));
+                    open.extend(
+                        when.equations.iter().enumerate().map(|(place, equation)| (whens.len(), place, equation)),
+                    );
+                    whens.push((when, when.equations.iter().map(|_| None).collect()));
                 }
                 ItemKind::Equation(equation) => determined.extend(direct_new(equation).map(key)),
                 _ => {}
             }
         }
     }
-    let resolve = |reference: &Reference| classes.resolve(class, reference).ok().flatten();
+    for (.., equation) in &open {
+        let foreign = news(equation).into_iter().filter(|reference| is_determined_inside(classes, class, reference));
+        determined.extend(foreign.map(key));
+    }
+    // `new(x) = …` says what it determines. Another one for the same variable may determine a further new value in it.
+    open.retain(|&(when, place, equation)| {
+        let Some(instant) = given(equation, &resolve) else { return true };
+        let is_first = determined.insert(key(instant.reference));
+        if is_first {
+            whens[when].1[place] = Some(instant);
+        }
+        !is_first
+    });
     // An equation is solved for the only new value in it that no other one determines; that may leave only one in others.
     loop {
         let before = open.len();
         open.retain(|&(when, place, equation)| {
             let candidates = news(equation).into_iter().filter(|reference| !determined.contains(&key(reference)));
-            let candidates: Vec<&'e Reference> = candidates.collect();
-            let [reference] = candidates[..] else { return true };
-            let (Some(variable), Some(value)) = (resolve(reference), isolate(equation, reference)) else { return true };
-            determined.insert(key(reference));
-            whens[when].1[place] = Some(Instant { variable, reference, is_new: true, value, equation });
-            false
+            let mut seen = FxHashSet::default();
+            let candidates: Vec<&'e Reference> = candidates.filter(|reference| seen.insert(key(reference))).collect();
+            let formula = |reference| isolate(equation, reference).or_else(|| restarts::alone(equation, reference));
+            let instant = match candidates[..] {
+                [reference] => match (resolve(reference), formula(reference)) {
+                    (Some(variable), Some(value)) => {
+                        determined.insert(key(reference));
+                        Some(Instant { variable, reference, is_new: true, value, equation })
+                    }
+                    _ => None,
+                },
+                [] => held(equation, &determined, &resolve),
+                _ => None,
+            };
+            let is_open = instant.is_none();
+            if !is_open {
+                whens[when].1[place] = instant;
+            }
+            is_open
         });
         if open.len() == before {
             break;
@@ -101,16 +123,50 @@ pub fn solve<'e>(classes: &Classes<'e>, class: ClassId) -> Vec<Solved<'e>> {
             });
         }
     }
+    // What is given once more is in conflict with the first, and is reported as such.
+    open.retain(|&(when, place, equation)| {
+        whens[when].1[place] = given(equation, &resolve);
+        whens[when].1[place].is_none()
+    });
     let own = whens.into_iter().enumerate().filter(|(_, (when, _))| {
         let items = &classes.classes[class].model.items;
         items.iter().any(|item| matches!(&item.kind, ItemKind::When(own) if std::ptr::eq(own, *when)))
     });
-    own.map(|(index, (when, found))| Solved {
-        when,
-        instants: found.into_iter().flatten().collect(),
-        unsolved: open.iter().filter(|(other, ..)| *other == index).map(|(_, _, equation)| *equation).collect(),
+    own.map(|(index, (when, found))| {
+        let mut instants: Vec<Instant<'e>> = found.into_iter().flatten().collect();
+        restarts::resolve(&mut instants, kinds);
+        let unsolved = open.iter().filter(|(other, ..)| *other == index).map(|(_, _, equation)| *equation).collect();
+        Solved { when, instants, unsolved }
     })
     .collect()
+}
+
+/// Whether the submodel that has a variable gives it new values itself.
+fn is_determined_inside(classes: &Classes, class: ClassId, reference: &Reference) -> bool {
+    let (mut at, mut rest) = (class, &reference.parts[..]);
+    while let [first, inner @ ..] = rest
+        && !inner.is_empty()
+    {
+        let Some(Some(next)) = classes.submodel(at, first.name) else { return false };
+        (at, rest) = (next, inner);
+        let is_it = |other: &&Reference| {
+            other.parts.len() == rest.len() && other.parts.iter().zip(rest).all(|(one, other)| one.name == other.name)
+        };
+        let gives = |equation: &Equation| {
+            let reads = matches!(equation.left.kind, ExprKind::Reference(_));
+            !reads && news(equation).iter().any(is_it)
+        };
+        let items = classes.lineage(at).into_iter().flat_map(|above| &classes.classes[above].model.items);
+        let mut items = items.filter(|item| match &item.kind {
+            ItemKind::When(when) => when.equations.iter().any(gives),
+            ItemKind::Equation(equation) => gives(equation),
+            _ => false,
+        });
+        if items.next().is_some() {
+            return true;
+        }
+    }
+    false
 }
 
 /// A new value for each of the equations, where they hold as many as they are: a matching by augmenting paths.
@@ -157,11 +213,14 @@ fn augment<'e>(
     false
 }
 
-/// `new(x) = …` outside of `when`.
+/// `new(x) = …` outside of `when`; `y = new(x)` reads it.
 fn direct_new(equation: &Equation) -> Option<&Reference> {
     let sides = [(&equation.left, &equation.right), (&equation.right, &equation.left)];
     sides.into_iter().find_map(|(side, value)| match &side.kind {
-        ExprKind::New(reference) if !holds(value, reference) => Some(reference),
+        ExprKind::New(reference) if !holds(value, reference) && !matches!(value.kind, ExprKind::Reference(_)) => {
+            Some(reference)
+        }
+        ExprKind::New(reference) if std::ptr::eq(side, &equation.left) && !holds(value, reference) => Some(reference),
         _ => None,
     })
 }
@@ -189,24 +248,30 @@ fn unsolvable(equation: &Equation) -> Diagnostic {
     )
 }
 
-/// `new(x) = …`, `… = new(x)`, or `y = …`.
-fn direct<'e>(equation: &'e Equation, resolve: &dyn Fn(&Reference) -> Option<VariableId>) -> Option<Instant<'e>> {
-    let sides = [(&equation.left, &equation.right), (&equation.right, &equation.left)];
-    for (side, value) in sides {
-        if let ExprKind::New(reference) = &side.kind
-            && !holds(value, reference)
-        {
-            let variable = resolve(reference)?;
-            return Some(Instant { variable, reference, is_new: true, value: value.clone(), equation });
+/// `new(x) = …`.
+fn given<'e>(equation: &'e Equation, resolve: &dyn Fn(&Reference) -> Option<VariableId>) -> Option<Instant<'e>> {
+    match &equation.left.kind {
+        ExprKind::New(reference) if !holds(&equation.right, reference) => {
+            let (variable, value) = (resolve(reference)?, equation.right.clone());
+            Some(Instant { variable, reference, is_new: true, value, equation })
         }
+        _ => None,
     }
-    if news(equation).is_empty()
-        && let ExprKind::Reference(reference) = &equation.left.kind
-    {
-        let variable = resolve(reference)?;
-        return Some(Instant { variable, reference, is_new: false, value: equation.right.clone(), equation });
+}
+
+/// `y = …`, where all new values are known. A variable that gets new values elsewhere is not held here.
+fn held<'e>(
+    equation: &'e Equation,
+    determined: &FxHashSet<Key>,
+    resolve: &dyn Fn(&Reference) -> Option<VariableId>,
+) -> Option<Instant<'e>> {
+    match &equation.left.kind {
+        ExprKind::Reference(reference) if !determined.contains(&key(reference)) => {
+            let (variable, value) = (resolve(reference)?, equation.right.clone());
+            Some(Instant { variable, reference, is_new: false, value, equation })
+        }
+        _ => None,
     }
-    None
 }
 
 fn news(equation: &Equation) -> Vec<&Reference> {

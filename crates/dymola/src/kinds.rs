@@ -49,6 +49,15 @@ pub struct Kinds {
     /// For every variable.
     pub facts: Vec<Facts>,
     pub kinds: Vec<Kind>,
+    /// For every variable, the classes of the objects in which it is differentiated.
+    differentiated: Vec<Vec<ClassId>>,
+}
+
+impl Kinds {
+    /// Whether objects of a class have the derivative of one of its variables.
+    pub fn is_differentiated(&self, classes: &Classes, class: ClassId, variable: VariableId) -> bool {
+        self.differentiated[variable].iter().any(|&of| classes.extends(class, of))
+    }
 }
 
 /// What is known about an expression.
@@ -93,6 +102,7 @@ pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnos
         parents: (0..count).collect(),
         known: vec![None; count],
         facts: vec![Facts::default(); count],
+        differentiated: vec![Vec::new(); count],
         equal_wholes: Vec::new(),
         diagnostics,
     };
@@ -113,6 +123,7 @@ struct Inference<'a, 'd> {
     parents: Vec<VariableId>,
     known: Vec<Option<(Kind, Span)>>,
     facts: Vec<Facts>,
+    differentiated: Vec<Vec<ClassId>>,
     /// The first is a whole number if the second is one.
     equal_wholes: Vec<(VariableId, VariableId)>,
     diagnostics: &'d mut Vec<Diagnostic>,
@@ -292,7 +303,7 @@ impl Inference<'_, '_> {
     fn expression(&mut self, expression: &Expr) -> Sort {
         let span = expression.span;
         match &expression.kind {
-            ExprKind::Number(_) | ExprKind::Time => Sort::Known(Kind::Real, span),
+            ExprKind::Number(_) | ExprKind::One | ExprKind::Time => Sort::Known(Kind::Real, span),
             ExprKind::Truth(_) => Sort::Known(Kind::Boolean, span),
             ExprKind::Missing => Sort::Unknown,
             ExprKind::Reference(reference) | ExprKind::New(reference) => match self.resolve(reference) {
@@ -354,7 +365,10 @@ impl Inference<'_, '_> {
             let hint = "declare one: `local v`, `v = der(x)`";
             self.diagnostics.push(language::error("no-derivative", message, span, "", hint, "Equations"));
         }
-        if let Ok(Some(variable)) = self.classes.resolve(self.class, reference) {
+        if let Ok(Some((of, variable))) = self.classes.resolve_with_owner(self.class, reference) {
+            if !self.differentiated[variable].contains(&of) {
+                self.differentiated[variable].push(of);
+            }
             self.facts[variable].differentiated = true;
             self.facts[variable].changes.get_or_insert(span);
         }
@@ -427,7 +441,7 @@ impl Inference<'_, '_> {
                 self.diagnostics.push(language::error("new-outside-when", message, span, "", hint, section));
             }
         }
-        Kinds { facts: self.facts, kinds }
+        Kinds { facts: self.facts, kinds, differentiated: self.differentiated }
     }
 
     /// Which variables have whole numbers as new values: all of which nothing says the contrary.

@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
             items.extend(self.item());
         }
         let span = begin.span.to(self.previous().span);
-        (!name.name.as_str().is_empty()).then_some(Model { is_class, supers, name, items, span })
+        (!name.name.as_str().is_empty()).then_some(Model { is_class, supers, name, called: name.name, items, span })
     }
 
     fn model_head(&mut self) -> Result<(bool, Vec<Reference>, Ident)> {

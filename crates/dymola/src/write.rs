@@ -61,7 +61,8 @@ pub fn write(source: &Source, meaning: &Meaning, diagnostics: &mut Vec<Diagnosti
     writer.indent = 0;
     writer.headline_comments();
     writer.connector_classes();
-    for class in order(meaning.classes) {
+    let is_here = |class: &ClassId| meaning.classes.classes[*class].model.span.file == source.whole.file;
+    for class in order(meaning.classes).into_iter().filter(is_here) {
         writer.model(class);
     }
     writer.indent = 0;
@@ -168,6 +169,9 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn text_of(&self, span: Span) -> &'a str {
+        if span.file != self.source.whole.file {
+            return "";
+        }
         self.source.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
@@ -206,9 +210,21 @@ impl<'a> Writer<'a, '_> {
         self.comments_between(self.source.whole.start, end);
     }
 
+    /// The connectors of the cuts and nodes of this file.
+    fn needed_connectors(&self) -> FxHashSet<String> {
+        let mut cuts: Vec<CutId> = Vec::new();
+        for (class, joined) in self.classes.classes.iter().zip(self.joined) {
+            if class.model.span.file == self.source.whole.file {
+                cuts.extend(class.cuts.values().copied().chain(joined.nodes.values().flatten().copied()));
+            }
+        }
+        cuts.into_iter().filter_map(|cut| self.connectors.of(cut)).map(|connector| connector.name.clone()).collect()
+    }
+
     fn connector_classes(&mut self) {
         let connectors = self.connectors;
-        for connector in &connectors.connectors {
+        let needed = self.needed_connectors();
+        for connector in connectors.connectors.iter().filter(|connector| needed.contains(&connector.name)) {
             let cut = &self.classes.cuts[connector.cut];
             self.begin_class();
             let start = self.made.text().len();
@@ -384,6 +400,14 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
+    /// What a variable of an object of a class is when time begins: another class may differentiate what both inherit.
+    fn start_in<'e>(&self, class: ClassId, variable: VariableId, value: &'e Expr) -> Start<'e> {
+        let facts = self.facts(variable);
+        let remembers = facts.is_state() || facts.is_discrete();
+        let fixed = remembers || self.kinds.is_differentiated(self.classes, class, variable);
+        Start::Value { value, fixed }
+    }
+
     /// Variables of one type share a line.
     fn declare(&mut self, prefix: &str, declarations: Vec<Declaration<'a>>) {
         let kinds = self.kinds;
@@ -478,16 +502,12 @@ impl<'a> Writer<'a, '_> {
         for (index, (name, value)) in submodel.values.iter().enumerate() {
             self.write(if index == 0 { "(" } else { ", " });
             self.ident(*name);
-            let variable = of.and_then(|of| self.classes.variable(of, name.name));
+            let variable = of.and_then(|of| Some((of, self.classes.variable(of, name.name)?)));
             let is_bound = |variable: VariableId| {
                 matches!(self.classes.variables[variable].role, Role::Parameter | Role::Constant | Role::Input)
             };
-            match variable.filter(|&variable| !is_bound(variable)) {
-                Some(variable) => {
-                    if let Some(start) = self.start_of(variable, Some(value)) {
-                        self.start(variable, start);
-                    }
-                }
+            match variable.filter(|&(_, variable)| !is_bound(variable)) {
+                Some((of, variable)) => self.start(variable, self.start_in(of, variable, value)),
                 None => {
                     self.write(" = ");
                     self.constant_expression(value);

@@ -1,7 +1,5 @@
 //! Mistakes of people who write models: the message names the place and the remedy, word for word.
 
-use std::path::Path;
-
 use base::SourceMap;
 use dymola::Dymola;
 use expect_test::{Expect, expect};
@@ -10,7 +8,7 @@ use expect_test::{Expect, expect};
 fn said(text: &str) -> String {
     let mut sources = SourceMap::default();
     let file = sources.add("model.dym", text);
-    let (_, diagnostics) = Dymola.translate(file, Path::new("model.dym"), text);
+    let (_, diagnostics) = Dymola.translate(file, text);
     diagnostics.iter().map(|diagnostic| diagnostic.render(&sources)).collect()
 }
 
@@ -325,7 +323,7 @@ end
              14 |   connect R at n, X - R, R.B at m, R.C at n, R
                 |                                      ^ not found
                = see: the Dymola language of 1993, docs/dymola-1993.md, “Cuts”
-               = help: a cut is declared by `cut A (v / i)` before it is used
+               = help: a cut is declared by `cut A (v / i)`
             error[lonely-object]: one object alone is not connected with anything
                --> model.dym:14:46
                 |
@@ -594,7 +592,7 @@ end
              5 |   main path P < A - D >
                |                     ^ not found
                = see: the Dymola language of 1993, docs/dymola-1993.md, “Cuts”
-               = help: a cut is declared by `cut A (v / i)` before it is used
+               = help: a cut is declared by `cut A (v / i)`
             error[unknown-name]: there is no variable `w` in `One`
               --> model.dym:6:11
                |

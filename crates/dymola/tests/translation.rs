@@ -1,7 +1,5 @@
 //! What becomes Modelica of each construct, and where its pieces come from.
 
-use std::path::Path;
-
 use base::SourceMap;
 use dymola::Dymola;
 use expect_test::{Expect, expect};
@@ -9,7 +7,7 @@ use expect_test::{Expect, expect};
 fn check(text: &str, expected: Expect) {
     let mut sources = SourceMap::default();
     let file = sources.add("model.dym", text);
-    let (made, diagnostics) = Dymola.translate(file, Path::new("model.dym"), text);
+    let (made, diagnostics) = Dymola.translate(file, text);
     let said: String = diagnostics.iter().map(|diagnostic| diagnostic.render(&sources)).collect();
     assert!(diagnostics.is_empty(), "{said}");
     expected.assert_eq(made.text());
@@ -391,7 +389,7 @@ fn pieces_know_where_they_come_from() {
     let text = "model M\n  parameter k = 2\n  local x\n  der(x) = -k * x + Time\nend\n";
     let mut sources = SourceMap::default();
     let file = sources.add("model.dym", text);
-    let (made, _) = Dymola.translate(file, Path::new("model.dym"), text);
+    let (made, _) = Dymola.translate(file, text);
     for (piece, source) in [("k * x", "k"), ("time", "Time"), ("der(x)", "der(x)"), ("2;", "2"), ("x;", "x")] {
         let at = made.text().find(piece).map(|at| at as u32).unwrap_or_default();
         let origin = made.origin(at, at + 1);

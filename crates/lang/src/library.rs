@@ -172,6 +172,10 @@ pub struct Libraries {
     generation: u32,
     /// Which file each class of a file of the user comes from.
     owners: FxHashMap<Name, PathBuf>,
+    /// The files of the user, which front ends may look at together.
+    together: Vec<PathBuf>,
+    /// Those of them that a front end has seen and that are not read on their own yet.
+    seen: FxHashMap<PathBuf, (FileId, Arc<str>)>,
 }
 
 /// A text and its syntax tree.
@@ -182,9 +186,14 @@ struct Parsed {
     diagnostics: Vec<Diagnostic>,
     /// Classes that nobody wrote, with their texts: those that the translation from another language added.
     common: Vec<(Name, Arc<str>)>,
+    /// The files that its front end looked at together with it.
+    among: Among,
     /// When it was used last.
     generation: u32,
 }
+
+/// Files of one language in the order of the user, with their texts.
+type Among = Vec<(PathBuf, FileId, Arc<str>)>;
 
 impl Default for Libraries {
     fn default() -> Self {
@@ -209,6 +218,8 @@ impl Libraries {
             parsed: FxHashMap::default(),
             generation: 0,
             owners: FxHashMap::default(),
+            together: Vec::new(),
+            seen: FxHashMap::default(),
         }
     }
 
@@ -239,9 +250,52 @@ impl Libraries {
     pub fn translation(&mut self, path: &Path) -> Option<String> {
         self.front_end_of(path)?;
         let (file, text) = self.text_of(path)?;
-        let (translated, diagnostics) = self.front_end_of(path)?.translate(file, path, &text);
+        let among = self.among(path, file, &text);
+        let (translated, diagnostics) = self.front_end_of(path)?.translate_among(file, path, &texts(&among));
         self.diagnostics.extend(diagnostics);
         Some(translated.text().to_owned())
+    }
+
+    /// The files that the user gives in one call. Where their language says so, they are understood together.
+    pub fn read_together(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        self.together = paths.into_iter().collect();
+    }
+
+    /// The files that a front end looks at together with this one, which is among them.
+    fn among(&mut self, path: &Path, file: FileId, text: &Arc<str>) -> Among {
+        let alone = vec![(path.to_owned(), file, text.clone())];
+        if !self.together.iter().any(|other| other == path) {
+            return alone;
+        }
+        let is_alike = |other: &&PathBuf| other.extension() == path.extension();
+        let paths: Vec<PathBuf> = self.together.iter().filter(is_alike).cloned().collect();
+        let mut among: Among = Vec::new();
+        for other in paths {
+            if among.iter().any(|(known, ..)| *known == other) {
+                continue;
+            }
+            match other == path {
+                true => among.extend(alone.iter().cloned()),
+                false => among.extend(self.seen(&other).map(|(file, text)| (other, file, text))),
+            }
+        }
+        among
+    }
+
+    /// A file that another one is understood with. What cannot be read is reported where it is read on its own.
+    fn seen(&mut self, path: &Path) -> Option<(FileId, Arc<str>)> {
+        let text: Arc<str> = match self.unsaved.get(path) {
+            Some(text) => text.clone(),
+            None => self.files.read(path).ok()?.into(),
+        };
+        let known = self.parsed.get(path).map(|known| (known.file, &known.text));
+        let known = known.or(self.seen.get(path).map(|(file, text)| (*file, text)));
+        if let Some((file, _)) = known.filter(|(_, known)| **known == text) {
+            return Some((file, text));
+        }
+        let file = self.sources.add(path, text.clone());
+        self.seen.insert(path.to_owned(), (file, text.clone()));
+        Some((file, text))
     }
 
     /// The text of a file, as one of the sources; `None`: it cannot be read, and `diagnostics` say why.
@@ -272,6 +326,8 @@ impl Libraries {
         self.diagnostics.clear();
         self.generation += 1;
         self.owners.clear();
+        self.together.clear();
+        self.seen.clear();
         self.add_predefined();
     }
 
@@ -732,21 +788,35 @@ impl Libraries {
 
     fn parse(&mut self, path: &Path, text: Arc<str>) -> ast::StoredDefinition {
         let generation = self.generation;
+        let known = self.parsed.get(path).filter(|known| known.text == text).map(|known| known.file);
+        let is_same = match (known, self.front_end_of(path).is_some()) {
+            (Some(file), true) => {
+                let among = self.among(path, file, &text);
+                self.parsed.get(path).is_some_and(|known| known.among == among)
+            }
+            (known, _) => known.is_some(),
+        };
         let stored = match self.parsed.get_mut(path) {
-            Some(known) if known.text == text => {
+            Some(known) if is_same => {
                 known.generation = generation;
                 self.diagnostics.extend(known.diagnostics.iter().cloned());
                 known.stored.clone()
             }
             known => {
                 // What refers to the text before is forgotten, unless it was read just now.
-                let file = match known.filter(|known| known.generation != generation) {
-                    Some(known) => self.sources.replace(known.file, text.clone()),
-                    None => self.sources.add(path, text.clone()),
+                let seen = self.seen.remove(path).filter(|(_, seen)| *seen == text).map(|(file, _)| file);
+                let file = match (seen, known.filter(|known| known.generation != generation)) {
+                    (Some(file), _) => file,
+                    (None, Some(known)) => self.sources.replace(known.file, text.clone()),
+                    (None, None) => self.sources.add(path, text.clone()),
                 };
-                let Syntax { stored, diagnostics, common } = self.syntax_of(path, file, text.clone());
+                let among = match self.front_end_of(path) {
+                    Some(_) => self.among(path, file, &text),
+                    None => Among::new(),
+                };
+                let Syntax { stored, diagnostics, common } = self.syntax_of(path, file, text.clone(), &among);
                 self.diagnostics.extend(diagnostics.iter().cloned());
-                let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, common, generation };
+                let parsed = Parsed { file, text, stored: stored.clone(), diagnostics, common, among, generation };
                 self.parsed.insert(path.to_owned(), parsed);
                 stored
             }
@@ -760,17 +830,21 @@ impl Libraries {
     }
 
     /// The abstract syntax of a file, whatever its language.
-    fn syntax_of(&self, path: &Path, file: FileId, text: Arc<str>) -> Syntax {
+    fn syntax_of(&self, path: &Path, file: FileId, text: Arc<str>, among: &Among) -> Syntax {
         let Some(front_end) = self.front_end_of(path) else {
             let parse = syntax::parse_shared(file, text);
             return Syntax { stored: parse.ast(), diagnostics: parse.diagnostics, common: Vec::new() };
         };
-        let (translated, mut diagnostics) = front_end.translate(file, path, &text);
+        let (translated, mut diagnostics) = front_end.translate_among(file, path, &texts(among));
         let common = translated.common().iter().map(|(name, text)| (Name::new(name), text.as_str().into())).collect();
         let parse = syntax::parse_translated(file, translated);
         diagnostics.extend(parse.diagnostics.iter().cloned());
         Syntax { stored: parse.ast(), diagnostics, common }
     }
+}
+
+fn texts(among: &Among) -> Vec<(FileId, &str)> {
+    among.iter().map(|(_, file, text)| (*file, &**text)).collect()
 }
 
 /// What a file says.

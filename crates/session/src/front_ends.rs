@@ -21,8 +21,12 @@ impl FrontEnd for DymolaModels {
         Dymola::ENDING
     }
 
-    fn translate(&self, file: FileId, path: &Path, text: &str) -> (Translated, Vec<Diagnostic>) {
-        Dymola.translate(file, path, text)
+    fn translate(&self, file: FileId, _: &Path, text: &str) -> (Translated, Vec<Diagnostic>) {
+        Dymola.translate(file, text)
+    }
+
+    fn translate_among(&self, file: FileId, _: &Path, files: &[(FileId, &str)]) -> (Translated, Vec<Diagnostic>) {
+        Dymola.translate_among(file, files)
     }
 }
 

@@ -112,12 +112,20 @@ impl Session {
 
     /// A file in another language as Modelica text.
     pub fn translate(&mut self, target: &str) -> Result<String, Failed> {
+        self.translate_among(target, &[])
+    }
+
+    /// The same where classes of further files are used.
+    pub fn translate_among(&mut self, target: &str, more: &[PathBuf]) -> Result<String, Failed> {
         self.diagnostics.clear();
         self.libraries.forget();
         let path = Path::new(target);
-        if !self.libraries.exists(path) {
-            return Err(Failed::Call(format!("there is no file `{target}`")));
+        if let Some(missing) =
+            [path].into_iter().chain(more.iter().map(PathBuf::as_path)).find(|path| !self.libraries.exists(path))
+        {
+            return Err(Failed::Call(format!("there is no file `{}`", missing.display())));
         }
+        self.libraries.read_together([path.to_owned()].into_iter().chain(more.iter().cloned()));
         let text = self.libraries.translation(path);
         self.diagnostics.append(&mut self.libraries.diagnostics);
         match text {
@@ -293,6 +301,7 @@ impl Session {
         }
         // The last one: a library of the user may have the same name.
         self.libraries.add_search_path(library::FOLDER);
+        self.libraries.read_together([PathBuf::from(&request.target)].into_iter().chain(request.more.iter().cloned()));
         for path in &request.more {
             if !self.libraries.exists(path) {
                 return Err(TargetError::Call(format!("there is no file or folder `{}`", path.display())));

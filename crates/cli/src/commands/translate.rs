@@ -9,7 +9,7 @@ use crate::style::{Style, print, tell};
 pub fn run(arguments: &Translate, style: Style) -> Result<(), Failure> {
     let Language::Modelica = arguments.to;
     let mut session = Session::new(Box::new(Disk));
-    let translated = session.translate(&arguments.target);
+    let translated = session.translate_among(&arguments.target, &arguments.files);
     for said in &session.diagnostics {
         tell(&style.message(&said.render(session.sources())));
     }

@@ -58,6 +58,7 @@ impl Writer<'_, '_> {
                     false => self.leaf(span, text),
                 }
             }
+            ExprKind::One => self.write_for(span, "1"),
             ExprKind::Truth(value) => self.leaf(span, if *value { "true" } else { "false" }),
             ExprKind::Time => self.leaf(span, "time"),
             ExprKind::Missing => self.write_for(span, "false"),
@@ -137,8 +138,16 @@ impl Writer<'_, '_> {
         self.gap(span.start);
         let variable = self.classes.resolve(self.class, reference).ok().flatten();
         if self.in_when && variable.is_some_and(|variable| self.facts(variable).differentiated) {
-            let message = "the new value of a variable with derivative can only be given, not used";
-            let hint = "use its expression instead";
+            let (message, hint) = match variable.is_some_and(|variable| self.restarted.contains(&variable)) {
+                true => (
+                    "these new values depend on each other in a way that cannot be solved",
+                    "equations that have to be solved together are linear, and at most three where variables have derivatives",
+                ),
+                false => (
+                    "the new value of a variable with derivative can be used only in the `when` that gives it",
+                    "use its expression instead",
+                ),
+            };
             let section = "Instantaneous equations";
             self.diagnostics.push(language::error("no-new", message, span, "", hint, section));
         }
