@@ -23,6 +23,8 @@ pub enum Kind {
 #[derive(Clone, Copy, Default)]
 pub struct Facts {
     pub differentiated: bool,
+    /// It is the derivative of a variable that has a second one.
+    pub is_rate: bool,
     /// `new` of it stands outside of `when`.
     new_outside: Option<Span>,
     new_in_when: bool,
@@ -103,6 +105,9 @@ pub fn infer(classes: &Classes, joined: &[Joined], diagnostics: &mut Vec<Diagnos
         known: vec![None; count],
         facts: vec![Facts::default(); count],
         differentiated: vec![Vec::new(); count],
+        twice: vec![false; count],
+        inside: Vec::new(),
+        rates: Vec::new(),
         equal_wholes: Vec::new(),
         diagnostics,
     };
@@ -124,6 +129,12 @@ struct Inference<'a, 'd> {
     known: Vec<Option<(Kind, Span)>>,
     facts: Vec<Facts>,
     differentiated: Vec<Vec<ClassId>>,
+    /// Which variables have a second derivative.
+    twice: Vec<bool>,
+    /// The variables of `der(expression)`, with the classes of the objects that have them.
+    inside: Vec<(ClassId, VariableId, Span)>,
+    /// `v = x'`, with the class of the object that has `v`.
+    rates: Vec<(ClassId, VariableId, VariableId)>,
     /// The first is a whole number if the second is one.
     equal_wholes: Vec<(VariableId, VariableId)>,
     diagnostics: &'d mut Vec<Diagnostic>,
@@ -240,6 +251,9 @@ impl Inference<'_, '_> {
     fn equation(&mut self, equation: &Equation, in_when: bool) {
         let (left, right) = (self.expression(&equation.left), self.expression(&equation.right));
         self.unify(left, right);
+        if !in_when {
+            self.needs_unknown(equation);
+        }
         for (side, other) in [(&equation.left, &equation.right), (&equation.right, &equation.left)] {
             let wholes = whole_number(other).map(|references| {
                 let variable = |reference: &&Reference| self.classes.resolve(self.class, reference).ok().flatten();
@@ -264,12 +278,62 @@ impl Inference<'_, '_> {
                 }
             });
         }
+        self.rate(equation, in_when);
         if in_when
             && let ExprKind::Reference(reference) = &equation.left.kind
             && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
         {
             self.facts[variable].set_in_when = true;
             self.facts[variable].changes.get_or_insert(equation.left.span);
+        }
+    }
+
+    /// An equation of parameters and own inputs determines nothing.
+    fn needs_unknown(&mut self, equation: &Equation) {
+        let (mut is_known, mut first) = (true, None);
+        for side in [&equation.left, &equation.right] {
+            side.walk(&mut |part| match &part.kind {
+                ExprKind::Reference(reference) => match self.classes.resolve(self.class, reference) {
+                    Ok(Some(variable)) => {
+                        let role = self.classes.variables[variable].role;
+                        let is_own_input = role == Role::Input && reference.parts.len() == 1;
+                        is_known &= is_own_input || matches!(role, Role::Parameter | Role::Constant);
+                        first.get_or_insert((reference, role));
+                    }
+                    _ => is_known = false,
+                },
+                ExprKind::New(_) | ExprKind::Derivative(..) | ExprKind::Missing => is_known = false,
+                _ => {}
+            });
+        }
+        let Some((reference, role)) = first.filter(|_| is_known) else { return };
+        let parts: Vec<&str> = reference.parts.iter().map(|part| part.name.as_str()).collect();
+        let name = parts.join(".");
+        let (what, hint) = match (role, &parts[..]) {
+            (Role::Input, _) => {
+                ("an input, which is given from outside", format!("declare it by `local`: `local {name}`"))
+            }
+            (_, [owner, .., last]) => {
+                ("a parameter", format!("its value stands with the submodel: `{owner}({last} = …)`"))
+            }
+            _ => ("a parameter", format!("its value stands with its declaration: `parameter {name} = …`")),
+        };
+        let message = format!("this equation determines nothing: `{name}` is {what}");
+        self.diagnostics.push(language::error("no-unknown", message, equation.span, "", hint, "Variables"));
+    }
+
+    /// `v = x'` or `x' = v`.
+    fn rate(&mut self, equation: &Equation, in_when: bool) {
+        for (side, other) in [(&equation.left, &equation.right), (&equation.right, &equation.left)] {
+            if !in_when
+                && let ExprKind::Reference(rate) = &side.kind
+                && let ExprKind::Derivative(inner, 1) = &other.kind
+                && let ExprKind::Reference(reference) = &inner.kind
+                && let Ok(Some((of, rate))) = self.classes.resolve_with_owner(self.class, rate)
+                && let Ok(Some(variable)) = self.classes.resolve(self.class, reference)
+            {
+                self.rates.push((of, rate, variable));
+            }
         }
     }
 
@@ -355,6 +419,9 @@ impl Inference<'_, '_> {
 
     fn derivative(&mut self, inner: &Expr, order: u32, span: Span) {
         let ExprKind::Reference(reference) = &inner.kind else {
+            if order == 1 {
+                return self.derivative_of_expression(inner, span);
+            }
             let message = "only variables have derivatives";
             let hint = "declare a variable for it: `local x`, `x = …`, `der(x)`";
             self.diagnostics.push(language::error("no-derivative", message, inner.span, "", hint, "Equations"));
@@ -366,6 +433,7 @@ impl Inference<'_, '_> {
             self.diagnostics.push(language::error("no-derivative", message, span, "", hint, "Equations"));
         }
         if let Ok(Some((of, variable))) = self.classes.resolve_with_owner(self.class, reference) {
+            self.twice[variable] |= order == 2;
             if !self.differentiated[variable].contains(&of) {
                 self.differentiated[variable].push(of);
             }
@@ -374,15 +442,41 @@ impl Inference<'_, '_> {
         }
     }
 
+    /// The derivative of an expression has those of its variables.
+    fn derivative_of_expression(&mut self, inner: &Expr, span: Span) {
+        inner.walk(&mut |part| {
+            if let ExprKind::Reference(reference) = &part.kind
+                && let Ok(Some((of, variable))) = self.classes.resolve_with_owner(self.class, reference)
+                && !matches!(self.classes.variables[variable].role, Role::Parameter | Role::Constant | Role::Input)
+            {
+                self.inside.push((of, variable, span));
+            }
+        });
+    }
+
+    /// Discrete variables may stand in the derivative of an expression; they have none.
+    fn mark_inside(&mut self) {
+        for (of, variable, span) in std::mem::take(&mut self.inside) {
+            let facts = &mut self.facts[variable];
+            if !facts.is_state() && !facts.is_discrete() {
+                facts.differentiated = true;
+                facts.changes.get_or_insert(span);
+                self.differentiated[variable].push(of);
+            }
+        }
+    }
+
     fn call(&mut self, name: Ident, arguments: &[Expr], span: Span) {
         let Some(function) = functions::find(name.name.as_str()) else {
             let known = functions::FUNCTIONS.iter().map(|function| function.name);
+            let is_pre = name.name == "pre";
             let hint = match language::near(name.name.as_str(), known.chain(["der", "new"])) {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(near) if !is_pre => format!("did you mean `{near}`?"),
                 None if self.classes.variable(self.class, name.name).is_some() => {
                     format!("`{}` is a variable; a product needs `*`", name.name)
                 }
-                None => "the language has no functions of its own".to_owned(),
+                _ if is_pre => "a discrete variable by itself is its value before the event: write `x`".to_owned(),
+                _ => "the language has no functions of its own".to_owned(),
             };
             let message = format!("there is no function `{}`", name.name);
             self.diagnostics.push(language::error("unknown-function", message, name.span, "", hint, "Functions"));
@@ -403,6 +497,13 @@ impl Inference<'_, '_> {
     }
 
     fn finish(mut self) -> Kinds {
+        self.mark_inside();
+        for (of, rate, variable) in std::mem::take(&mut self.rates) {
+            if self.twice[variable] {
+                self.facts[rate].is_rate = true;
+                self.differentiated[rate].push(of);
+            }
+        }
         let count = self.parents.len();
         let mut kinds: Vec<Kind> = (0..count)
             .map(|variable| {

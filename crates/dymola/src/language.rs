@@ -24,7 +24,7 @@ pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a 
     let length = name.chars().count();
     let limit = (length / 3).clamp(1, 3);
     // Every letter is like every other one.
-    let known = known.filter(|other| length > 1 || name.eq_ignore_ascii_case(other));
+    let known = known.filter(|other| length > 2 || name.eq_ignore_ascii_case(other));
     let distance = |other: &str| {
         let exact = strsim::damerau_levenshtein(name, other);
         exact.min(strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()) + 1)

@@ -10,6 +10,7 @@
 use base::{Diagnostic, FileId, Translated};
 
 mod ast;
+mod beginnings;
 mod classes;
 mod conflicts;
 mod connections;
@@ -67,7 +68,7 @@ impl Dymola {
             comments: &comments,
         };
         let separate = forms::separate(&models, &Classes::new(&models, &mut Vec::new()), &mut diagnostics);
-        let made = self.write(&source, separate.as_deref().unwrap_or(&models), &mut diagnostics);
+        let made = self.write(&source, separate.as_deref().unwrap_or(&models), files, &mut diagnostics);
         diagnostics.retain(|diagnostic| diagnostic.labels.first().is_none_or(|label| label.span.file == file));
         diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span.start));
         let mut known: Vec<Diagnostic> = Vec::new();
@@ -86,7 +87,13 @@ impl Dymola {
         (made, diagnostics)
     }
 
-    fn write(&self, source: &write::Source, models: &[ast::Model], diagnostics: &mut Vec<Diagnostic>) -> Translated {
+    fn write(
+        &self,
+        source: &write::Source,
+        models: &[ast::Model],
+        files: &[(FileId, &str)],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Translated {
         let classes = Classes::new(models, diagnostics);
         let joined: Vec<connections::Joined> =
             (0..classes.classes.len()).map(|class| connections::join(&classes, class, diagnostics)).collect();
@@ -94,6 +101,7 @@ impl Dymola {
         let instants: Vec<Vec<instants::Solved>> =
             (0..classes.classes.len()).map(|class| instants::solve(&classes, class, &kinds)).collect();
         conflicts::report(&classes, &instants, diagnostics);
+        beginnings::report(&classes, &instants, files, diagnostics);
         let connectors = Connectors::new(&classes, &joined, &kinds);
         let meaning = write::Meaning {
             classes: &classes,

@@ -183,7 +183,22 @@ impl<'a> Parser<'a> {
         let message = format!("{what} is missing before {found}");
         let is_sign = matches!(token.text, "+" | "-") && what == "an expression";
         let hint = if is_sign { "a sign behind an operator needs brackets: `2 * (-x)`, `x^(-1)`" } else { hint };
+        let hint = self.habit().unwrap_or(hint);
         self.report(language::error("expected", message, span, "", hint, section))
+    }
+
+    /// What other languages write in this place.
+    fn habit(&self) -> Option<&'static str> {
+        const FORTRAN: [&str; 9] = ["gt", "ge", "lt", "le", "eq", "ne", "and", "or", "not"];
+        match self.token().text {
+            "[" => Some("the language has no arrays: declare a variable for each element"),
+            "\"" => Some("the language has no texts, only numbers, `True` and `False`"),
+            "//" => Some("comments are `{ … }`, or `-- …` up to the end of the line"),
+            "." if FORTRAN.contains(&self.ahead(1).text.to_lowercase().as_str()) => {
+                Some("conditions are written with `<`, `<=`, `>`, `>=`, `and`, `or` and `not`")
+            }
+            _ => None,
+        }
     }
 
     fn expect(&mut self, text: &str, hint: &str, section: &str) -> Result<Token<'a>> {
@@ -264,7 +279,10 @@ impl<'a> Parser<'a> {
                 continue;
             }
             let token = self.token();
-            let hint = "a file is a sequence of `model … end` and `model class … end`";
+            let hint = match token.text.eq_ignore_ascii_case("model") {
+                true => "words of the language are written in small letters: `model`",
+                false => "a file is a sequence of `model … end` and `model class … end`",
+            };
             let message = format!("`{}` stands outside of a model", token.text);
             if token.kind != TokenKind::Unknown {
                 self.report(language::error("outside-model", message, token.span, "", hint, "Models"));
@@ -326,6 +344,14 @@ impl<'a> Parser<'a> {
             self.expect(")", FORM, "Models")?;
         }
         let name = self.ident("a model", FORM, "Models")?;
+        if supers.is_empty() && self.is("(") && !self.token().begins_line {
+            let span = self.token().span;
+            let message = "the class that is extended stands before the name";
+            self.report(language::error("expected", message, span, "", FORM, "Models"));
+            self.bump();
+            supers = self.list(|parser| parser.reference("a class", FORM, "Models")).0;
+            self.accept(")");
+        }
         Ok((is_class, supers, name))
     }
 
@@ -412,6 +438,10 @@ impl<'a> Parser<'a> {
                     self.bump();
                     return (None, token.text == "equation");
                 }
+                if let Some(reported) = self.misspelled_word() {
+                    let Reported = reported;
+                    return (None, false);
+                }
                 return match self.equation() {
                     Ok(equation) => (Some(ItemKind::Equation(equation)), true),
                     Err(Reported) => (None, false),
@@ -422,6 +452,18 @@ impl<'a> Parser<'a> {
         let (mut variables, whole) = self.list(Self::declared);
         variables.extend(self.unfinished.take());
         (Some(ItemKind::Variables { role, variables }), whole)
+    }
+
+    /// A line that begins with almost a word of the language, and goes on as if it were that word.
+    fn misspelled_word(&mut self) -> Option<Reported> {
+        let (token, next) = (self.token(), self.ahead(1));
+        if token.kind != TokenKind::Name || !token.begins_line || next.kind != TokenKind::Name || next.begins_line {
+            return None;
+        }
+        let near = language::near(token.text, ITEMS.into_iter())?;
+        let message = format!("`{}` is no word of the language", token.text);
+        let hint = format!("did you mean `{near}`?");
+        Some(self.report(language::error("expected", message, token.span, "", hint, "Words and comments")))
     }
 
     fn declared(&mut self) -> Result<Declared> {
@@ -452,14 +494,38 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        let (submodels, whole) = self.list(|parser| {
-            let name = parser.ident("a submodel", FORM, "Submodels")?;
+        let (mut class, mut submodels) = (class, Vec::new());
+        loop {
+            let (more, whole) = self.submodel_list(FORM);
+            submodels.extend(more);
+            // `R2(R = 2)` is no equation.
+            let token = self.token();
+            let is_further = token.kind == TokenKind::Name && self.ahead_is(1, "(") && self.ahead_is(3, "=");
+            if !whole || !is_further || token.begins_line {
+                return (Some(ItemKind::Submodels { class, submodels }), whole);
+            }
+            let message = match (&class, &submodels[..]) {
+                (None, [Submodel { name, values }]) if values.is_empty() => {
+                    let (name, message) = (*name, format!("the class of `{}` is not in brackets", token.text));
+                    class = Some(Reference { parts: vec![name], span: name.span });
+                    submodels.clear();
+                    message
+                }
+                _ => format!("a comma is missing before `{}`", token.text),
+            };
+            self.report(language::error("expected", message, token.span, "", FORM, "Submodels"));
+        }
+    }
+
+    fn submodel_list(&mut self, form: &str) -> (Vec<Submodel>, bool) {
+        self.list(|parser| {
+            let name = parser.ident("a submodel", form, "Submodels")?;
             let mut values = Vec::new();
             if parser.is("(") && !parser.token().begins_line {
                 parser.bump();
                 if !parser.is(")") {
                     let (list, whole) = parser.list(|parser| {
-                        let name = parser.ident("a parameter", FORM, "Submodels")?;
+                        let name = parser.ident("a parameter", form, "Submodels")?;
                         parser.expect("=", "a value is given by name: `R1(R = 10)`", "Submodels")?;
                         Ok((name, parser.expression()?))
                     });
@@ -468,11 +534,10 @@ impl<'a> Parser<'a> {
                         return Err(Reported);
                     }
                 }
-                parser.expect(")", FORM, "Submodels")?;
+                parser.expect(")", form, "Submodels")?;
             }
             Ok(Submodel { name, values })
-        });
-        (Some(ItemKind::Submodels { class, submodels }), whole)
+        })
     }
 
     fn cuts_or_paths(&mut self) -> (Option<ItemKind>, bool) {
@@ -568,6 +633,10 @@ impl<'a> Parser<'a> {
                 break;
             }
             let is_item = ITEMS.contains(&self.token().text) && self.token().kind == TokenKind::Word;
+            if is_item && self.is_inside_when() {
+                self.item_in_when();
+                continue;
+            }
             if self.is_end() || self.is("end") || self.is("model") || is_item {
                 let message = "this `when` has no `endwhen`";
                 let hint = "write `endwhen` after its last equation";
@@ -591,8 +660,78 @@ impl<'a> Parser<'a> {
         (Some(ItemKind::When(When { condition, equations })), true)
     }
 
+    /// Whether the `when` that is being read has an `endwhen` behind what stands here.
+    fn is_inside_when(&self) -> bool {
+        let mut open = 1;
+        for token in &self.tokens[self.at..] {
+            match token.text {
+                "when" => open += 1,
+                "endwhen" => open -= 1,
+                "end" | "model" => return false,
+                _ => {}
+            }
+            if open == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Only equations stand in `when`.
+    fn item_in_when(&mut self) {
+        let token = self.token();
+        let message = format!("`{}` cannot stand in `when`", token.text);
+        let hint = match token.text {
+            "when" => "write two of them, one behind the other; conditions are joined by `and`",
+            _ => "only equations stand there: write it before `when`",
+        };
+        self.report(language::error("item-in-when", message, token.span, "", hint, "Instantaneous equations"));
+        let mut open = 0;
+        loop {
+            match self.bump().text {
+                "when" => open += 1,
+                "endwhen" => open -= 1,
+                _ => {}
+            }
+            let is_line = self.token().begins_line || self.is("endwhen");
+            if self.is_end() || open == 0 && (is_line || token.text == "when") {
+                return;
+            }
+        }
+    }
+
+    /// What begins in the middle of a line and is no equation belongs to what stands before it.
+    fn lacks_operator(&mut self, begin: Token) -> Reported {
+        let before = self.tokens.iter().rev().find(|token| token.span.end <= begin.span.start);
+        let is_number = before.is_some_and(|token| token.kind == TokenKind::Number) && begin.text.starts_with('.');
+        let (message, hint) = match begin.text {
+            "endif" => (
+                "there is no `endif`".to_owned(),
+                "a choice ends with its last value: `if condition then value else value`",
+            ),
+            _ if is_number => ("a number has one decimal point".to_owned(), "numbers are `50`, `0.1E-6`, `1.`, `.5`"),
+            text => (
+                format!("something is missing before `{text}`"),
+                "names in a list are separated by commas, a product needs `*`, and an equation has an `=`",
+            ),
+        };
+        self.report(language::error("expected", message, begin.span, "", hint, "Equations"))
+    }
+
     fn equation(&mut self) -> Result<Equation> {
+        let begin = self.token();
         let left = self.expression()?;
+        if !self.is("=") && self.habit().is_none() && !begin.begins_line && !matches!(self.token().text, ":" | "==") {
+            return Err(self.lacks_operator(begin));
+        }
+        if !self.is("=") && (self.token().begins_line || self.is_end()) {
+            let hint = match left.kind {
+                ExprKind::Operators(..) => "an equation is `expression = expression`; connections begin with `connect`",
+                _ => "an equation is `expression = expression`",
+            };
+            let message = "this is no equation: it has no `=`";
+            return Err(self.report(language::error("expected", message, left.span, "", hint, "Equations")));
+        }
         if !self.is("=") {
             let hint = match self.token().text {
                 ":" => "equations are written with `=`; they are no assignments",

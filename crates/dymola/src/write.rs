@@ -394,7 +394,7 @@ impl<'a> Writer<'a, '_> {
         let facts = self.facts(variable);
         let remembers = facts.is_state() || facts.is_discrete();
         match value {
-            Some(value) => Some(Start::Value { value, fixed: remembers || facts.differentiated }),
+            Some(value) => Some(Start::Value { value, fixed: remembers || facts.differentiated || facts.is_rate }),
             None if remembers => Some(Start::Default),
             None => None,
         }

@@ -726,3 +726,286 @@ end
         "#]],
     );
 }
+
+/// What the language allows and what it refuses, where its words stand in unusual places.
+#[test]
+fn words_in_wrong_places() {
+    check(
+        "model A
+  parameter Time = 5
+  local x y, z
+  lokal w
+  x = 2z
+  z = if Time > 1 then 1 else 2 endif
+  x[1] = 1
+  when Time > 1 then
+    local v
+    when x > 1 then
+      new(z) = 2
+    endwhen
+  endwhen
+  new(Time) = 1
+  x - z
+end
+",
+        expect![[r#"
+            error[reserved-word]: `Time` is the time of the simulation and cannot be declared
+              --> model.dym:2:13
+               |
+             2 |   parameter Time = 5
+               |             ^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Words and comments”
+               = help: give the variable another name
+            error[expected]: something is missing before `y`
+              --> model.dym:3:11
+               |
+             3 |   local x y, z
+               |           ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: names in a list are separated by commas, a product needs `*`, and an equation has an `=`
+            error[expected]: `lokal` is no word of the language
+              --> model.dym:4:3
+               |
+             4 |   lokal w
+               |   ^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Words and comments”
+               = help: did you mean `local`?
+            error[expected]: something is missing before `z`
+              --> model.dym:5:8
+               |
+             5 |   x = 2z
+               |        ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: names in a list are separated by commas, a product needs `*`, and an equation has an `=`
+            error[unknown-name]: there is no variable `z` in `A`
+              --> model.dym:6:3
+               |
+             6 |   z = if Time > 1 then 1 else 2 endif
+               |   ^ not found
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: declare it: `local z`
+            error[expected]: there is no `endif`
+              --> model.dym:6:33
+               |
+             6 |   z = if Time > 1 then 1 else 2 endif
+               |                                 ^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: a choice ends with its last value: `if condition then value else value`
+            error[expected]: `=` is missing before `[`
+              --> model.dym:7:4
+               |
+             7 |   x[1] = 1
+               |    ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: the language has no arrays: declare a variable for each element
+            error[item-in-when]: `local` cannot stand in `when`
+              --> model.dym:9:5
+               |
+             9 |     local v
+               |     ^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: only equations stand there: write it before `when`
+            error[item-in-when]: `when` cannot stand in `when`
+               --> model.dym:10:5
+                |
+             10 |     when x > 1 then
+                |     ^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: write two of them, one behind the other; conditions are joined by `and`
+            error[no-variable]: `Time` is the time of the simulation; it gets no value
+               --> model.dym:14:7
+                |
+             14 |   new(Time) = 1
+                |       ^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: declare a variable of your own
+            error[expected]: this is no equation: it has no `=`
+               --> model.dym:15:3
+                |
+             15 |   x - z
+                |   ^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Equations”
+               = help: an equation is `expression = expression`; connections begin with `connect`
+        "#]],
+    );
+}
+
+#[test]
+fn submodels_without_brackets_and_commas() {
+    check(
+        "model class Resistor
+  parameter R
+  terminal u, i
+  u = R * i
+end
+model class C(Resistor)
+  i = 1
+end
+model A
+  submodel Resistor R1(R = 1)
+  submodel (Resistor) R2(R = 1) R3(R = 2)
+  input k
+  R1.i = 1
+  R2.i = 1
+  R3.i = 1
+  R1.R = 5
+  k = 3
+end
+",
+        expect![[r#"
+            error[expected]: the class that is extended stands before the name
+              --> model.dym:6:14
+               |
+             6 | model class C(Resistor)
+               |              ^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Models”
+               = help: a model begins with `model Name` or `model class (Super) Name`
+            error[expected]: the class of `R1` is not in brackets
+               --> model.dym:10:21
+                |
+             10 |   submodel Resistor R1(R = 1)
+                |                     ^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Submodels”
+               = help: submodels are declared by `submodel (Class) a, b(R = 10)`
+            error[expected]: a comma is missing before `R3`
+               --> model.dym:11:33
+                |
+             11 |   submodel (Resistor) R2(R = 1) R3(R = 2)
+                |                                 ^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Submodels”
+               = help: submodels are declared by `submodel (Class) a, b(R = 10)`
+            error[no-unknown]: this equation determines nothing: `R1.R` is a parameter
+               --> model.dym:16:3
+                |
+             16 |   R1.R = 5
+                |   ^^^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: its value stands with the submodel: `R1(R = …)`
+            error[no-unknown]: this equation determines nothing: `k` is an input, which is given from outside
+               --> model.dym:17:3
+                |
+             17 |   k = 3
+                |   ^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Variables”
+               = help: declare it by `local`: `local k`
+        "#]],
+    );
+}
+
+#[test]
+fn two_values_at_one_instant() {
+    check(
+        "model A
+  local b = 0
+  when Time > 1 then
+    new(b) = 1
+    new(b) = 2
+  endwhen
+end
+",
+        expect![[r#"
+            error[conflicting-whens]: `b` gets two values in one `when`
+              --> model.dym:5:5
+               |
+             5 |     new(b) = 2
+               |     ^^^^^^^^^^ and again here
+              ::: model.dym:4:5
+               |
+             4 |     new(b) = 1
+               |     ---------- first here
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: remove one of the equations
+        "#]],
+    );
+}
+
+#[test]
+fn two_main_paths() {
+    check(
+        "model class A
+  cut A (Va / i), B (Vb / -i)
+  main path P < A - B >
+  main path Q < B - A >
+  Va - Vb = 2 * i
+end
+",
+        expect![[r#"
+            error[two-main]: a model has only one main path
+              --> model.dym:4:13
+               |
+             4 |   main path Q < B - A >
+               |             ^
+              ::: model.dym:3:13
+               |
+             3 |   main path P < A - B >
+               |             - the first one
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Paths”
+               = help: declare the further ones by `path`
+        "#]],
+    );
+}
+
+#[test]
+fn an_instant_that_never_comes() {
+    check(
+        "model A
+  local NextTime, n = 0
+  when Time >= NextTime then
+    new(NextTime) = NextTime + 0.1
+    new(n) = n + 1
+  endwhen
+end
+",
+        expect![[r#"
+            warning[never-true]: `NextTime` begins at 0, so that this never becomes true
+              --> model.dym:3:8
+               |
+             3 |   when Time >= NextTime then
+               |        ^^^^^^^^^^^^^^^^ this is true when time begins
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: give it a value after the begin: `local NextTime = …`, or with the submodel
+        "#]],
+    );
+}
+
+#[test]
+fn new_values_of_states_that_cannot_be_solved() {
+    check(
+        "model A
+  local x = 1, y = 1, w = 0
+  der(x) = 1
+  der(y) = 1
+  when x > 2 then
+    new(x) * new(y) = 1
+    new(x) = 2 * new(y)
+  endwhen
+  when Time > 3 then
+    new(w) = new(x)
+  endwhen
+end
+",
+        expect![[r#"
+            error[no-new]: these new values depend on each other in a way that cannot be solved
+              --> model.dym:6:5
+               |
+             6 |     new(x) * new(y) = 1
+               |     ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: equations that have to be solved together are linear, and at most three where variables have derivatives
+            error[no-new]: these new values depend on each other in a way that cannot be solved
+              --> model.dym:7:18
+               |
+             7 |     new(x) = 2 * new(y)
+               |                  ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: equations that have to be solved together are linear, and at most three where variables have derivatives
+            error[no-new]: the new value of a variable with derivative can be used only in the `when` that gives it
+               --> model.dym:10:14
+                |
+             10 |     new(w) = new(x)
+                |              ^^^^^^
+               = see: the Dymola language of 1993, docs/dymola-1993.md, “Instantaneous equations”
+               = help: use its expression instead
+        "#]],
+    );
+}

@@ -397,3 +397,85 @@ fn pieces_know_where_they_come_from() {
         assert_eq!(found, source, "the origin of `{piece}`\n{}", made.text());
     }
 }
+
+/// `new` in a class below, and of one of two objects, leaves the other uses of the class continuous.
+#[test]
+fn a_class_has_a_form_for_each_use() {
+    check(
+        "{ Closed or open }
+model class Switch
+  terminal Open
+  local i
+  i = if Open then 0 else 1
+end
+model class (Switch) Relay
+  new(Open) = Time > 0.5 or Open
+end
+model Both
+  submodel (Switch) S, T
+  submodel (Relay) R   { locks }
+  S.Open = Time > 0.7
+  new(T.Open) = Time > 0.8
+end
+",
+        expect![[r#"
+            // Closed or open
+            model Switch
+              Boolean Open;
+              Real i;
+            equation
+              i = if Open then 0 else 1;
+            end Switch;
+
+            // Closed or open
+            model Switch_new_Open
+              Boolean Open(start = false, fixed = true);
+              Real i;
+            equation
+              i = if pre(Open) then 0 else 1;
+            end Switch_new_Open;
+
+            model Relay
+              extends Switch_new_Open;
+            equation
+              Open = time > 0.5 or pre(Open);
+            end Relay;
+
+            model Both
+              Switch S;
+              Switch_new_Open T;
+              Relay R; // locks
+            equation
+              S.Open = time > 0.7;
+              T.Open = time > 0.8;
+            end Both;
+        "#]],
+    );
+}
+
+/// A variable that is the rate of another one with a second derivative begins where the user says.
+#[test]
+fn values_of_rates_and_derivatives_of_expressions() {
+    check(
+        "model A
+  local x = 1, v = 2, q = 2, y
+  x'' = -x
+  v = x'
+  (q^2)' = -1
+  y = der(x * q)
+end
+",
+        expect![[r#"
+            model A
+              Real x(start = 1, fixed = true), v(start = 2, fixed = true), q(start = 2, fixed = true),
+                  y;
+              Real der_x = der(x);
+            equation
+              der(der_x) = -x;
+              v = der(x);
+              der((q^2)) = -1;
+              y = der(x * q);
+            end A;
+        "#]],
+    );
+}

@@ -137,6 +137,11 @@ impl Session {
 
     /// A model or a component, up to its sorted equations.
     fn check_model(&mut self, overrides: &Overrides) -> Result<Checked, Failed> {
+        self.check_counted(overrides).0
+    }
+
+    /// The same, and whether it has fewer equations than unknowns.
+    fn check_counted(&mut self, overrides: &Overrides) -> (Result<Checked, Failed>, bool) {
         let before = self.diagnostics.len();
         let mut flat = None;
         let outcome = self.flatten_class(overrides).and_then(|model| {
@@ -144,12 +149,14 @@ impl Session {
             self.structure(model)
         });
         self.stage = if outcome.is_ok() { Stage::Done } else { self.stage };
-        match (outcome, flat) {
+        let is_short = flat.as_ref().is_some_and(|flat| flat.equations < flat.unknowns);
+        let checked = match (outcome, flat) {
             (Ok(schedule), Some(flat)) => Ok(Checked::Model(flat, Box::new(schedule))),
             (Err(Failed::Model), flat) if self.lacks_only_its_use(before, flat) => Ok(self.sound(before)),
             (Err(failed), _) => Err(failed),
             (Ok(_), None) => Err(Failed::Model),
-        }
+        };
+        (checked, is_short)
     }
 
     /// Whether all that was said since `before` is no mistake of the class at hand.
@@ -173,9 +180,12 @@ impl Session {
         })
     }
 
-    fn lacks_only_equations(&self, before: usize) -> bool {
+    /// Whether all that was said since `before` is that equations are missing, which the use of the class may have. Connectors that are
+    /// connected to nothing can have equations that contradict each other as long as others are missing.
+    fn lacks_only_equations(&self, before: usize, is_short: bool) -> bool {
+        let is_open = is_short && self.open_ends != OpenEnds::None;
         let mut errors = self.diagnostics[before..].iter().filter(|said| said.is_error());
-        errors.all(|said| said.code == "under-determined")
+        errors.all(|said| said.code == "under-determined" || is_open && said.code == "over-determined")
     }
 
     /// The class at hand is sound; errors from `before` on are what its use will mend.
@@ -209,14 +219,14 @@ impl Session {
         if !has_one_of(&self.libraries, class, inner, misspelled) {
             let before = self.diagnostics.len();
             verdict = match can_be_simulated(&self.libraries, class) {
-                true => match self.check_model(overrides) {
-                    Ok(Checked::Model(..)) => Verdict::Complete,
-                    Ok(Checked::Classes(_)) => Verdict::Sound,
-                    Err(_) if has_users && self.lacks_only_equations(before) => {
+                true => match self.check_counted(overrides) {
+                    (Ok(Checked::Model(..)), _) => Verdict::Complete,
+                    (Ok(Checked::Classes(_)), _) => Verdict::Sound,
+                    (Err(_), is_short) if has_users && self.lacks_only_equations(before, is_short) => {
                         self.sound(before);
                         Verdict::Sound
                     }
-                    Err(_) => Verdict::Wrong,
+                    (Err(_), _) => Verdict::Wrong,
                 },
                 false => self.inspect_unfinished(overrides),
             };

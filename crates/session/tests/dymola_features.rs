@@ -629,3 +629,80 @@ end
 ";
     ends(text, 0.75, &[("one.level", 0.5), ("two.level", 0.5)]);
 }
+
+/// Momentum and restitution of an impact: two states get new values that depend on each other.
+#[test]
+fn new_values_of_states_that_depend_on_each_other() {
+    let text = "model M
+  parameter m1 = 1, m2 = 3, e = 0.8
+  local x1 = 0, x2 = 1, v1 = 2, v2 = -1, p = 0
+  der(x1) = v1
+  der(x2) = v2
+  der(v1) = 0
+  der(v2) = 0
+  when x2 - x1 <= 0 then
+    m1 * new(v1) + m2 * new(v2) = m1 * v1 + m2 * v2
+    new(v2) - new(v1) = -e * (v2 - v1)
+    new(p) = m1 * new(v1)
+  endwhen
+end
+";
+    ends(text, 1.0, &[("v1", -2.05), ("v2", 0.35), ("p", -2.05)]);
+    let text = "model M
+  local x = 0, y = 0, z = 1
+  der(x) = 1
+  der(y) = 0
+  der(z) = 0
+  when x > 0.5 then
+    3 * new(x) - new(y) + new(z) = 2 + z
+    new(x) + 2 * new(y) = 5 * z
+    new(y) - (new(z) - new(x)) / 2 = 1.5
+  endwhen
+end
+";
+    // x + 2 y = 5, 3 x - y + z = 3, y - (z - x)/2 = 1.5
+    ends(text, 0.75, &[("x", 1.25), ("y", 2.0), ("z", 2.0)]);
+}
+
+/// A new value that another `when` gives is read, not determined once more.
+#[test]
+fn new_values_of_another_when() {
+    let text = "model M
+  local n = 0, next = 0.1, w, s = 0
+  when Time >= next then
+    new(n) = n + 1
+    new(next) = next + 0.1
+  endwhen
+  when Time > 0.55 then
+    w = new(n)
+    new(s) - 2 * s = new(n)
+  endwhen
+end
+";
+    ends(text, 1.0, &[("w", 5.0), ("s", 5.0)]);
+}
+
+/// Paths and cuts of cuts may stand before what they name.
+#[test]
+fn items_in_any_order() {
+    let text = "model Q
+  connect Common - loop(U - R)
+  submodel (Source) U(E = 5)
+  submodel (Load) R
+  submodel Common
+end
+model class Load
+  main path P < A - B >
+  Va - Vb = 2 * i
+  cut A (Va / i), B (Vb / -i)
+end
+model class Source
+  main path P < a - b >
+  Wb = Wa + E
+  cut all [a b]
+  parameter E
+  cut a (Wa / j), b (Wb / -j)
+end
+";
+    ends(text, 1.0, &[("R.i", 2.5)]);
+}

@@ -159,7 +159,8 @@ impl Parser<'_> {
                 self.bump();
                 let inner = self.expression()?;
                 let close = self.expect(")", "every bracket is closed", "Equations")?;
-                Ok(Expr { kind: ExprKind::Parentheses(Box::new(inner)), span: token.span.to(close.span) })
+                let whole = Expr { kind: ExprKind::Parentheses(Box::new(inner)), span: token.span.to(close.span) };
+                Ok(self.primes(whole))
             }
             (_, "der") => {
                 self.bump();
@@ -194,17 +195,22 @@ impl Parser<'_> {
             return self.call();
         }
         let reference = self.reference("a variable", "", "Variables")?;
-        let mut expression = Expr { span: reference.span, kind: ExprKind::Reference(reference) };
+        let expression = Expr { span: reference.span, kind: ExprKind::Reference(reference) };
+        Ok(self.primes(expression))
+    }
+
+    /// `x'`, `(x * y)'`.
+    fn primes(&mut self, expression: Expr) -> Expr {
         let mut order = 0;
         while self.is("'") {
             self.bump();
             order += 1;
         }
-        if order > 0 {
-            let span = begin.span.to(self.previous().span);
-            expression = Expr { kind: ExprKind::Derivative(Box::new(expression), order), span };
+        if order == 0 {
+            return expression;
         }
-        Ok(expression)
+        let span = expression.span.to(self.previous().span);
+        Expr { kind: ExprKind::Derivative(Box::new(expression), order), span }
     }
 
     fn call(&mut self) -> Result<Expr> {

@@ -167,6 +167,11 @@ impl Writer<'_, '_> {
                 self.dotted(&reference.parts);
                 self.write(")");
             }
+            _ if order == 1 => {
+                self.write_for(span, "der(");
+                self.expression(inner);
+                self.write(")");
+            }
             // Reported already.
             _ => self.write_for(span, "0"),
         }

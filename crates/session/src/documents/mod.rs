@@ -33,10 +33,25 @@ impl Document {
     pub fn of(self, schedule: &Schedule) -> String {
         let names = Names::new(schedule, self.dialect());
         let steps = Steps::of_run(schedule);
-        match self {
+        let document = match self {
             Document::Dymola => dymola::write(schedule, &names, &steps),
             Document::Acsl => acsl::write(schedule, &names, &steps),
             Document::Dsblock => dsblock::write(schedule, &names, &steps),
+        };
+        self.mode_of(schedule) + &document
+    }
+
+    /// Where the structure of a model changes during a run, the equations are those of one mode, and the document says of which.
+    fn mode_of(self, schedule: &Schedule) -> String {
+        let Some(mode) = &schedule.mode else { return String::new() };
+        let lines = [
+            "The structure of this model changes at events. What follows holds in one of its modes:".to_owned(),
+            mode.modes.describe(&mode.key),
+            "Other equations hold in the others.".to_owned(),
+        ];
+        match self {
+            Document::Dymola => format!("{{ {} }}\n", lines.join("\n  ")),
+            Document::Acsl | Document::Dsblock => lines.iter().map(|line| format!("! {line}\n")).collect(),
         }
     }
 
