@@ -68,15 +68,21 @@ pub fn solve<'e>(classes: &Classes<'e>, class: ClassId, kinds: &Kinds) -> Vec<So
         let foreign = news(equation).into_iter().filter(|reference| is_determined_inside(classes, class, reference));
         determined.extend(foreign.map(key));
     }
-    // `new(x) = …` says what it determines. Another one for the same variable may determine a further new value in it.
-    open.retain(|&(when, place, equation)| {
-        let Some(instant) = given(equation, &resolve) else { return true };
-        let is_first = determined.insert(key(instant.reference));
-        if is_first {
-            whens[when].1[place] = Some(instant);
-        }
-        !is_first
-    });
+    // `new(x) = …` says what it determines, first of all where it needs no other new value. Another equation for the same variable
+    // may determine a further new value in it.
+    for needs_others in [false, true] {
+        open.retain(|&(when, place, equation)| {
+            let Some(instant) = given(equation, &resolve) else { return true };
+            if !needs_others && !news_of(&instant.value).is_empty() {
+                return true;
+            }
+            let is_first = determined.insert(key(instant.reference));
+            if is_first {
+                whens[when].1[place] = Some(instant);
+            }
+            !is_first
+        });
+    }
     // An equation is solved for the only new value in it that no other one determines; that may leave only one in others.
     loop {
         let before = open.len();

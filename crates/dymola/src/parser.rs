@@ -30,8 +30,8 @@
 //! sum         = [ "+" | "-" ] product { ( "+" | "-" ) product } .
 //! product     = power { ( "*" | "/" ) power } .
 //! power       = primary [ ( "^" | "**" ) primary ] .
-//! primary     = NUMBER | "True" | "False" | "Time" | "(" expression ")" | "der" "(" expression ")" | "new" "(" reference ")"
-//!             | NAME "(" [ expression { "," expression } ] ")" | reference { "'" } .
+//! primary     = NUMBER | "True" | "False" | "Time" | "der" "(" expression ")" | "new" "(" reference ")"
+//!             | NAME "(" [ expression { "," expression } ] ")" | reference { "'" } | "(" expression ")" { "'" } .
 //! reference   = NAME { "." NAME } .
 //! ```
 //!

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use compile::Signals;
 use expect_test::expect;
 use results::{MemorySink, Trajectories};
-use session::{Disk, Ending, EventLog, EventLogFormat, Request, Session, Settings};
+use session::{Checked, Disk, Document, Ending, EventLog, EventLogFormat, Request, Session, Settings, Verdict};
 
 fn example(file: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dymola-1993").join(file).display().to_string()
@@ -392,4 +392,72 @@ end
            = help: name its connector: `s.p`
     "#]]
     .assert_eq(&text);
+}
+
+/// A class whose terminals are determined by its use is not wrong on its own.
+#[test]
+fn every_listing_is_sound() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dymola-1993");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "dym") {
+            continue;
+        }
+        let mut session = Session::new(Box::new(Disk));
+        let request = Request { target: path.display().to_string(), ..Request::default() };
+        let checked = session.check(&request).unwrap_or_else(|failed| panic!("{failed:?}\n{}", said(&session)));
+        if let Checked::Classes(classes) = checked {
+            let wrong = classes.iter().find(|class| class.verdict == Verdict::Wrong);
+            assert!(wrong.is_none(), "{} in {}\n{}", wrong.unwrap().class, path.display(), said(&session));
+        }
+        count += 1;
+    }
+    assert_eq!(count, 12);
+}
+
+/// Two diodes in series have no equations that hold in all positions: the listings say which are written.
+#[test]
+fn listings_name_the_mode() {
+    let text = "model class TwoPort
+  cut A (Va / i), B (Vb / -i)
+  main path P < A - B >
+  local u
+  u = Va - Vb
+end
+model class (TwoPort) Diode
+  terminal OpenSwitch
+  0 = if OpenSwitch then i else u
+  new(OpenSwitch) = u <= 0 and not i > 0
+end
+model class (TwoPort) Capacitor
+  parameter C
+  C * der(u) = i
+end
+model class (TwoPort) Source
+  u = -sin(Time)
+end
+model Common
+  main cut A (V / i)
+  V = 0
+end
+model M
+  submodel (Source) U
+  submodel (Diode) D1, D2, D3, D4
+  submodel (Capacitor) C(C = 1)
+  submodel Common
+  node a, b, p, n
+  connect Common at n, U from a to b, D1 from a to p, D2 from b to p, D3 from n to a, D4 from n to b, C from p to n
+end
+";
+    let mut session = session_of(&[("m.dym", text)]);
+    let request = Request { target: "m.dym".to_owned(), ..Request::default() };
+    let schedule = session.flatten(&request).and_then(|model| session.structure(model)).unwrap();
+    assert!(schedule.mode.is_some());
+    for document in [Document::Dymola, Document::Acsl, Document::Dsblock] {
+        let text = document.of(&schedule);
+        let head: Vec<&str> = text.lines().take(3).collect();
+        assert!(head[0].contains("one of its modes"), "{text}");
+        assert!(head[1].contains("D1.OpenSwitch") && head[1].contains("D4.OpenSwitch"), "{text}");
+    }
 }

@@ -706,3 +706,44 @@ end
 ";
     ends(text, 1.0, &[("R.i", 2.5)]);
 }
+
+/// `v` is the first derivative of what has a second one: its value when time begins is the one that was given.
+#[test]
+fn values_of_rates() {
+    let text = "model class Oscillator
+  local x = 1, v = 2
+  x'' = -x
+  v = x'
+end
+model M
+  submodel (Oscillator) a, b(v = 0), c(x = 0, v = 1)
+end
+";
+    let (sine, cosine) = 1.0f64.sin_cos();
+    ends(text, 1.0, &[("a.x", cosine + 2.0 * sine), ("b.x", cosine), ("c.x", sine), ("c.v", cosine)]);
+}
+
+/// What another class differentiates is only guessed here.
+#[test]
+fn values_of_what_another_class_differentiates() {
+    let text = "model M
+  submodel (Resistor) R(R = 2, u = 7)
+  submodel (Battery) U(E = 4)
+  submodel Common
+  connect Common - loop(U - R)
+end
+";
+    ends(text, 1.0, &[("R.u", 4.0)]);
+}
+
+#[test]
+fn derivatives_of_expressions() {
+    let text = "model M
+  local x = 1, y, q = 2
+  der(x) = -x
+  y = der(x * x)
+  (q^2)' = -1
+end
+";
+    ends(text, 1.0, &[("y", -2.0 * (-2.0f64).exp()), ("q", 3.0f64.sqrt())]);
+}
