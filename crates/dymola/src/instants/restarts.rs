@@ -209,7 +209,7 @@ impl Linear {
 fn times(term: Expr, factors: &[(Operator, base::Span, Expr)]) -> Expr {
     match (&term.kind, factors) {
         (_, []) => term,
-        (ExprKind::One, [(Operator::Times, _, first), rest @ ..]) if rest.is_empty() => first.clone(),
+        (ExprKind::One, [(Operator::Times, _, first)]) => first.clone(),
         (ExprKind::One, [(Operator::Times, _, first), rest @ ..]) => chain(first.clone(), rest.to_vec()),
         _ => chain(below(term, FIRST_IN_PRODUCT), factors.to_vec()),
     }
