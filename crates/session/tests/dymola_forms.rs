@@ -85,22 +85,17 @@ end
 #[test]
 fn new_values_of_one_of_two_objects() {
     let text = "model class A
-  terminal x
+  terminal open
   local y
-  y = 2 * x
+  y = if open then Time else 0
 end
 model M
-  submodel (A) a, b, c
-  local next = 0.1
-  when Time >= next then
-    new(next) = next + 0.1
-    new(a.x) = a.x + 1
-    c.x = Time
-  endwhen
-  b.x = Time
+  submodel (A) a, b
+  new(a.open) = Time > 0.3 or a.open
+  b.open = Time > 0.7
 end
 ";
-    ends(&[("m.dym", text)], 0.55, &[("a.y", 10.0), ("b.y", 1.1), ("c.y", 1.0)]);
+    ends(&[("m.dym", text)], 0.55, &[("a.y", 0.55), ("b.y", 0.0)]);
 }
 
 const CIRCUIT: &str = "model class TwoPort
@@ -147,15 +142,14 @@ const CONVERTER: &str = "model Converter
 end
 ";
 
-/// A switch that is moved from outside and a diode that extends it: while the switch is closed the current comes from the source,
-/// then it goes on through the diode.
+/// A switch that is moved from outside and a diode that extends it: while the switch is closed the diode is not.
 #[test]
 fn a_switch_and_a_diode_that_extends_it() {
-    let at_half = 5.0 * (1.0 - (-1.0f64).exp());
-    let expected = [("L.i", at_half * (-1.0f64).exp()), ("S.i", 0.0)];
-    ends(&[("m.dym", &format!("{CIRCUIT}{CONVERTER}"))], 1.0, &expected);
+    let current = 5.0 * (1.0 - (-0.8f64).exp());
+    let expected = [("L.i", current), ("S.i", current), ("D.i", 0.0), ("D.u", -10.0)];
+    ends(&[("m.dym", &format!("{CIRCUIT}{CONVERTER}"))], 0.4, &expected);
     // Main cuts, paths, and what is discrete are known from the other file.
-    ends(&[("m.dym", CONVERTER), ("elements.dym", CIRCUIT)], 1.0, &expected);
+    ends(&[("m.dym", CONVERTER), ("elements.dym", CIRCUIT)], 0.4, &expected);
 }
 
 #[test]
