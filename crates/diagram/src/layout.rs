@@ -327,8 +327,8 @@ fn settle(graph: &Graph, order: &[usize], sizes: &[(f64, f64)], centres: &mut [P
     // Groups that touch move together: the mean of what they want, with their offsets.
     let mut groups: Vec<(Vec<usize>, f64, f64)> = Vec::new();
     let distance = |a: usize, b: usize| (sizes[order[a]].1 + sizes[order[b]].1) / 2.0 + ROW_GAP;
-    for at in 0..order.len() {
-        let mut group = (vec![at], wanted[at], 0.0);
+    for (at, &wish) in wanted.iter().enumerate() {
+        let mut group = (vec![at], wish, 0.0);
         while let Some((members, top, length)) = groups.last() {
             let last = members[members.len() - 1];
             let gap = distance(last, group.0[0]);

@@ -163,7 +163,7 @@ impl Painter {
             (Layer::Diagram, true) => sort != Sort::Value,
             (Layer::Diagram, false) => match sort {
                 Sort::Connector => !is_protected,
-                Sort::Model => !(prefixes.outer && !prefixes.inner),
+                Sort::Model => !prefixes.outer || prefixes.inner,
                 Sort::Other | Sort::Value => false,
             },
         };
@@ -217,7 +217,7 @@ impl Painter {
             kind: if is_connector { Kind::Connector } else { Kind::Component },
             extent: coordinates.extent,
             graphics: content.items,
-            sizes: sizes.iter().map(|size| size.as_ref().map_or(0, |size| *size)).collect(),
+            sizes: sizes.iter().map(|size| size.unwrap_or(0)).collect(),
             present: self.exists(id),
             role: Role::Other,
             ..Component::default()

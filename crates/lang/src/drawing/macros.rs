@@ -32,7 +32,7 @@ impl Painter {
                 rest = after;
                 continue;
             }
-            let (name, after) = match behind.strip_prefix('{').and_then(|inside| closing(inside)) {
+            let (name, after) = match behind.strip_prefix('{').and_then(closing) {
                 Some((name, after)) => (name, after),
                 None => {
                     let end = behind.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
