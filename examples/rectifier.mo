@@ -40,10 +40,11 @@ package RectifierExample "A diode that charges a capacitor with a load"
     extends TwoPin;
     Boolean off(start = true);
     Real s;
+    constant Real V(unit = "V") = 1, A(unit = "A") = 1;
   equation
     off = s < 0;
-    u = if off then s else 0;
-    i = if off then 0 else s;
+    u = if off then s*V else 0;
+    i = if off then 0 else s*A;
   end Diode;
 
   model Ground

@@ -45,6 +45,8 @@ pub enum Command {
     Plot(Plot),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
+    /// Explain the code of a message, or list all codes
+    Explain(Explain),
     /// Print completions of the command line for a shell, or write the manual pages
     Completions(Completions),
 }
@@ -247,6 +249,12 @@ pub struct Plot {
 pub struct Examples {
     /// The example to write
     pub name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// The code, such as `unknown-name`
+    pub code: Option<String>,
 }
 
 #[derive(Args, Debug)]

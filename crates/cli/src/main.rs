@@ -42,6 +42,7 @@ fn run() -> ExitCode {
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
         Command::Examples(examples) => commands::examples::run(examples),
+        Command::Explain(explain) => commands::explain::run(explain),
         Command::Completions(completions) => commands::completions::run(completions),
     };
     match done {

@@ -92,4 +92,13 @@ fn examples_are_listed_and_written_once() {
     assert_eq!(gyrator(&folder, &["examples", "circuit"]).stdout, "circuit.mo\n");
     assert!(folder.read("circuit.mo").contains("model Circuit"));
     assert_eq!(gyrator(&folder, &["examples", "circuit"]).status, 2);
+    // Of the language of 1993, bond graphs, and of the library.
+    let vehicle = "Gyrator.Examples.DriveTrains.FourSpeedVehicle";
+    for name in ["rectifier.dym", "rlc", vehicle] {
+        let line = list.lines().find(|line| line.starts_with(&format!("{name} ")));
+        assert!(line.is_some_and(|line| line.len() > 60), "{name}: {line:?}");
+    }
+    assert_eq!(gyrator(&folder, &["examples", "rectifier.dym"]).stdout, "rectifier.dym\n");
+    let refused = gyrator(&folder, &["examples", vehicle]);
+    assert!(refused.stderr.contains(&format!("`gyrator simulate {vehicle}` runs it")), "{}", refused.stderr);
 }

@@ -10,21 +10,34 @@ use session::nearest;
 /// File name and text.
 const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
+/// Name and description of the models of the library that can be run.
+const OF_LIBRARY: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library_examples.rs"));
+
 pub fn run(arguments: &Examples) -> Result<(), Failure> {
     match &arguments.name {
-        None => {
-            let longest = EXAMPLES.iter().map(|(file, _)| stem(file).len()).max().unwrap_or(0);
-            for (file, text) in EXAMPLES {
-                let line = format!("{:longest$}  {}", stem(file), description(text));
-                print(&format!("{}\n", line.trim_end()))?;
-            }
-            Ok(())
-        }
+        None => list(),
         Some(name) => write(name),
     }
 }
 
+fn list() -> Result<(), Failure> {
+    let files = EXAMPLES.iter().map(|(file, text)| (stem(file), description(text)));
+    let all: Vec<(&str, &str)> = files.chain(OF_LIBRARY.iter().copied()).collect();
+    let longest = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut lines = String::new();
+    for (name, description) in all {
+        lines.push_str(format!("{name:longest$}  {description}").trim_end());
+        lines.push('\n');
+    }
+    print(&lines)
+}
+
 fn write(name: &str) -> Result<(), Failure> {
+    if OF_LIBRARY.iter().any(|(known, _)| *known == name) {
+        return Err(Failure::call(format!(
+            "`{name}` is a model of the library that comes with the program: `gyrator simulate {name}` runs it"
+        )));
+    }
     let Some((file, text)) = EXAMPLES.iter().find(|(file, _)| stem(file) == name || *file == name) else {
         let hint = match nearest(name, EXAMPLES.iter().map(|(file, _)| stem(file))) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -40,11 +53,19 @@ fn write(name: &str) -> Result<(), Failure> {
     print(&format!("{file}\n"))
 }
 
+/// The name without its ending. Files of the language of 1993 keep theirs: their models have the names of others.
 fn stem(file: &str) -> &str {
-    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+    match file.rsplit_once('.') {
+        Some((_, "dym")) | None => file,
+        Some((stem, _)) => stem,
+    }
 }
 
-/// The first description string of the text.
+/// The first description string of the text, or the comment that it begins with.
 fn description(text: &str) -> &str {
-    text.split('"').nth(1).unwrap_or("")
+    let first = match text.strip_prefix('{') {
+        Some(comment) => comment.split('}').next(),
+        None => text.split('"').nth(1),
+    };
+    first.unwrap_or("").trim().trim_end_matches('.')
 }

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod diagram;
 pub mod equations;
 pub mod examples;
+pub mod explain;
 pub mod flatten;
 pub mod linearize;
 pub mod plot;
