@@ -306,7 +306,8 @@ impl Sizes {
             machine.rhs(time, x, &mut slopes).ok()?;
             is_alone = true;
             for k in 0..x.len() {
-                if group[k] && !(rest[k].abs() <= DRIVEN * slopes[k].abs()) {
+                let is_driven = rest[k].is_nan() || rest[k].abs() > DRIVEN * slopes[k].abs();
+                if group[k] && is_driven {
                     (group[k], is_alone) = (false, false);
                 }
             }
