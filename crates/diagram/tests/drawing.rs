@@ -1,4 +1,5 @@
 //! Drawings: what SVG says about shapes, and what lies under a point.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Pictures from annotations: small classes and what is drawn of them.
+#![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 
