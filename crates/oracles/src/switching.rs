@@ -30,6 +30,8 @@ const PARTS: &str = "  connector Pin Real v; flow Real i; end Pin;
   model Switch extends TwoPin; Boolean on; equation if on then v = 0; else i = 0; end if; end Switch;
   model Diode extends TwoPin; Real s; Boolean off;
   equation off = s < 0; v = if off then s else 0; i = if off then 0 else s; end Diode;
+  model Valve extends TwoPin; Boolean off(start = true, fixed = true);
+  equation off = v <= 0 and not i > 0; 0 = if pre(off) then i else v; end Valve;
 ";
 
 #[derive(Clone, Copy)]
@@ -62,6 +64,8 @@ struct Network {
     nodes: usize,
     /// The conductance of a closed diode.
     diode: f64,
+    /// How diodes are written: by a parameter of their curve (`Diode`) or by their last position (`Valve`).
+    diode_class: &'static str,
 }
 
 impl Network {
@@ -88,7 +92,9 @@ impl Network {
             })
             .collect();
         let (amplitude, w) = (short(random, 100, 500), short(random, 200, 400));
-        Self { amplitude, w, resistance: short(random, 40, 200), elements, nodes, diode: CLOSED }
+        let resistance = short(random, 40, 200);
+        let diode_class = if random.bool() { "Diode" } else { "Valve" };
+        Self { amplitude, w, resistance, elements, nodes, diode: CLOSED, diode_class }
     }
 
     fn text(&self) -> String {
@@ -105,7 +111,7 @@ impl Network {
                 Kind::Capacitor(value) => format!("Capacitor e{k}(C = {value})"),
                 Kind::Inductor(value) => format!("Inductor e{k}(L = {value})"),
                 Kind::Switch { w, phase } => format!("Switch e{k}(on = sin({w}*time + {phase}) > 0)"),
-                Kind::Diode => format!("Diode e{k}"),
+                Kind::Diode => format!("{} e{k}", self.diode_class),
             };
             let _ = writeln!(declarations, "  {declaration};");
             pins[element.from].push(format!("e{k}.p"));

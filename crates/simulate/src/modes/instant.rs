@@ -161,7 +161,10 @@ impl Instant<'_> {
                 *self.clockwork =
                     self.clockwork.in_program(&self.runtime.machine.program, &self.runtime.machine.memory);
             }
-            self.tell_jump(left);
+            let taken_back = self.forbids_its_jump(left)?;
+            if !taken_back {
+                self.tell_jump(left);
+            }
             let reinitialised = self.act(&mut aftermath)?;
             let wanted = if reinitialised { self.follow_reinit(left)? } else { None };
             let changed = self.tell_changes(aftermath.iterations);
@@ -172,6 +175,12 @@ impl Instant<'_> {
             }
             if aftermath.iterations >= MOST_ITERATIONS {
                 return Err(self.endless());
+            }
+            if taken_back && !reinitialised {
+                left.take_discrete(self.runtime);
+                self.runtime.run_events(Phase::Decided)?;
+                first = self.runtime.found_key();
+                continue;
             }
             self.take_left(left);
             if let Some(wanted) = &wanted {

@@ -26,6 +26,8 @@ pub struct Carried {
     moving_puts: usize,
     /// Those of them that are no discrete variables.
     smooth_puts: Vec<(u32, u32)>,
+    /// The variables that only events change.
+    discrete: Vec<u32>,
     /// The others have been put there.
     complete: bool,
     previous: Vec<(VarId, u32)>,
@@ -96,15 +98,16 @@ impl Carried {
             .map(|(variable, _)| (root_of(model, variable), SignedAddress::of(program, variable)))
             .collect();
         derivatives.sort_by_key(|&(derivative, _)| derivative);
-        let moves = |variable: &VarId| {
+        let role = |variable: &VarId| {
             let mut variable = *variable;
-            for _ in 0..model.variables.len() {
-                match program.schedule.roles[variable] {
-                    Role::Alias { of, .. } => variable = of,
-                    role => return !matches!(role, Role::Constant | Role::Parameter),
-                }
+            while let Role::Alias { of, .. } = program.schedule.roles[variable] {
+                variable = of;
             }
-            true
+            program.schedule.roles[variable]
+        };
+        let moves = |variable: &VarId| !matches!(role(variable), Role::Constant | Role::Parameter);
+        let is_discrete = |variable: &VarId| {
+            model.variables[*variable].ty != VariableType::Real || matches!(role(variable), Role::Discrete)
         };
         let is_plain = |variable: &VarId| SignedAddress::of(program, *variable).reading == Reading::Plain;
         let (plain, turned): (Vec<VarId>, Vec<VarId>) = ids().filter(moves).partition(is_plain);
@@ -112,11 +115,7 @@ impl Carried {
         let is_own = |variable: &VarId| !matches!(program.schedule.roles[*variable], Role::Alias { .. });
         let (mut puts, resting): (Vec<VarId>, Vec<VarId>) = ids().filter(is_number).filter(is_own).partition(moves);
         let moving_puts = puts.iter().filter_map(|&variable| put(variable)).count();
-        let is_smooth = |variable: &VarId| {
-            let is_discrete = matches!(program.schedule.roles[*variable], Role::Discrete);
-            model.variables[*variable].ty == VariableType::Real && !is_discrete
-        };
-        let smooth_puts = puts.iter().copied().filter(is_smooth).filter_map(put).collect();
+        let smooth_puts = puts.iter().copied().filter(|variable| !is_discrete(variable)).filter_map(put).collect();
         puts.extend(resting);
         Self {
             values: ids().map(|variable| SignedAddress::of(program, variable)).collect(),
@@ -125,6 +124,7 @@ impl Carried {
             puts: puts.into_iter().filter_map(put).collect(),
             moving_puts,
             smooth_puts,
+            discrete: ids().filter(|v| moves(v) && is_discrete(v)).map(|v| v.index() as u32).collect(),
             complete: false,
             previous: ids().filter_map(previous).collect(),
             derivatives,
@@ -259,6 +259,18 @@ impl Left {
         }
         self.remember_relations(runtime);
         self.before.clone_from(&self.relations);
+    }
+
+    /// Takes the discrete values of a runtime; what is continuous and the relations stay as they were at the left.
+    pub fn take_discrete(&mut self, runtime: &mut ModeRuntime) {
+        runtime.carried(self.values.len());
+        let Some(carried) = &runtime.carried else { return };
+        let memory = &runtime.machine.memory;
+        for &variable in &carried.discrete {
+            self.values[variable as usize] = carried.values[variable as usize].get(memory);
+        }
+        self.previous.clear();
+        self.previous.extend(carried.previous.iter().map(|&(variable, at)| (variable, memory.values[at as usize])));
     }
 
     /// Takes over the states of relations only.

@@ -12,6 +12,7 @@ mod quiet;
 mod restart;
 mod runtime;
 mod search;
+mod taken_back;
 
 use std::sync::Arc;
 
