@@ -161,7 +161,7 @@ impl Instant<'_> {
                 *self.clockwork =
                     self.clockwork.in_program(&self.runtime.machine.program, &self.runtime.machine.memory);
             }
-            let taken_back = self.forbids_its_jump(left)?;
+            let taken_back = self.forbids_its_jump()?;
             if !taken_back {
                 self.tell_jump(left);
             }

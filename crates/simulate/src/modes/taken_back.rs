@@ -6,43 +6,39 @@
 //! closes another contact by the velocity it leaves behind is different: there the mode holds its own impulse.
 
 use super::instant::Instant;
-use super::left::Left;
 use super::limits::Reason;
 use crate::machine::{Phase, Trouble};
 
 impl Instant<'_> {
-    /// Whether the mode in use is left because of the impulse of its own jump: were one of the relations that the impulse decides
-    /// what it was before the event, fewer conditions of the mode would change. Nothing is changed here.
-    pub(super) fn forbids_its_jump(&mut self, left: &Left) -> Result<bool, Trouble> {
+    /// Whether the mode in use is left because of the impulse of its own jump: with the opposite sign of the impulse in one
+    /// relation, fewer conditions of the mode would change. Nothing is changed here.
+    pub(super) fn forbids_its_jump(&mut self) -> Result<bool, Trouble> {
         if self.switching.jump().depth == 0 || !self.has_changes() {
             return Ok(false);
         }
-        let by_impulse = self.decided_by_impulse(left);
+        let by_impulse = self.decided_by_impulse();
         if by_impulse.is_empty() {
             return Ok(false);
         }
         let found = self.runtime.machine.memory.values.clone();
         let outcome = self.changes_next().map(|changes| {
             changes > 0
-                && by_impulse.into_iter().any(|(state, before)| {
+                && by_impulse.into_iter().any(|state| {
                     self.runtime.machine.memory.values.clone_from(&found);
-                    self.runtime.machine.memory.values[state as usize] = before;
-                    let without = self.runtime.run_events(Phase::Decided).and_then(|()| self.changes_next());
-                    without.is_ok_and(|without| without < changes)
+                    self.runtime.machine.memory.values[state as usize] *= -1.0;
+                    let opposite = self.runtime.run_events(Phase::Decided).and_then(|()| self.changes_next());
+                    opposite.is_ok_and(|opposite| opposite < changes)
                 })
         });
         self.runtime.machine.memory.values = found;
         outcome
     }
 
-    /// The addresses of the relations that the impulse of the last jump decides, and what they were before the event.
-    fn decided_by_impulse(&self, left: &Left) -> Vec<(u32, f64)> {
+    /// The addresses of the relations that the impulse of the last jump decides.
+    fn decided_by_impulse(&self) -> Vec<u32> {
         let Some(switch) = &self.runtime.switch else { return Vec::new() };
-        (switch.states.iter().zip(&switch.shared))
-            .zip(&switch.scratch.reasons)
-            .filter(|(_, reason)| **reason == Reason::Impulse)
-            .filter_map(|((&state, &number), _)| Some((state, left.relation_before(number)?)))
-            .collect()
+        let states = switch.states.iter().zip(&switch.scratch.reasons);
+        states.filter(|(_, reason)| **reason == Reason::Impulse).map(|(&state, _)| state).collect()
     }
 
     /// How many conditions of the mode the next iteration finds changed, with the discrete variables as they are now.
