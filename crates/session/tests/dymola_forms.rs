@@ -150,6 +150,10 @@ fn a_switch_and_a_diode_that_extends_it() {
     ends(&[("m.dym", &format!("{CIRCUIT}{CONVERTER}"))], 0.4, &expected);
     // Main cuts, paths, and what is discrete are known from the other file.
     ends(&[("m.dym", CONVERTER), ("elements.dym", CIRCUIT)], 0.4, &expected);
+    // The switch opens at 0.5, and the diode takes over the current of the coil.
+    let decayed = 5.0 * (1.0 - (-1.0f64).exp()) * (-1.0f64).exp();
+    let expected = [("L.i", decayed), ("S.i", 0.0), ("D.i", decayed), ("D.u", 0.0)];
+    ends(&[("m.dym", &format!("{CIRCUIT}{CONVERTER}"))], 1.0, &expected);
 }
 
 #[test]
