@@ -530,6 +530,11 @@ impl Switching {
         matches!(self.known.get(key), Some(Ok(index)) if self.last[*index].chosen)
     }
 
+    /// Whether what is differentiated more than once jumps where a mode is entered that was tried.
+    fn moves_positions(&self, key: &Key) -> bool {
+        matches!(self.known.get(key), Some(Ok(index)) if self.last[*index].jump.higher)
+    }
+
     fn settle_in(&mut self, runtime: &mut Box<ModeRuntime>, key: &Key, time: f64) {
         let visited = self.history.visited.len();
         self.activate(runtime, key);
@@ -547,12 +552,17 @@ impl Switching {
         horizon: Horizon,
     ) -> Result<Result<Key, NoMode>, Trouble> {
         let this = std::cell::RefCell::new((self, runtime));
+        let asked = first.clone();
         search(
             first,
             Preference::First,
             |key| {
                 let (this, runtime) = &mut *this.borrow_mut();
-                Ok::<_, Trouble>(this.attempt(runtime, key, left, horizon))
+                let trial = this.attempt(runtime, key, left, horizon);
+                // Where positions jump, the model has to ask for it: no search for a consistent mode moves them.
+                let moves = *key != asked && matches!(trial, Trial::Confirmed { .. }) && this.moves_positions(key);
+                let trial = if moves { Trial::Fails("positions would have to jump".into()) } else { trial };
+                Ok::<_, Trouble>(trial)
             },
             |a, b| {
                 let (this, runtime) = &mut *this.borrow_mut();
@@ -793,7 +803,7 @@ impl Switching {
             let entering =
                 if key.is_empty() { String::new() } else { format!(" on entering {}", self.modes.describe(&key)) };
             let message = format!("values jump that are derived more than once{entering} at time {time}");
-            self.add_warning(Diagnostic::warning("higher-impulse", message).hint(
+            self.add_warning(Diagnostic::warning("higher-impulse", message).decides().hint(
                 "a position that has to jump means impulses of higher order; the constraint may be meant to hold before",
             ));
         }
