@@ -492,11 +492,14 @@ impl Switching {
         }
         let from = (self.active, first.clone());
         let mut outcome = Err(NoMode::None(Vec::new()));
-        for (horizon, may_choose) in [(horizon, false), (horizon, true), (wide, false), (wide, true)] {
-            self.scratch.may_choose = may_choose;
-            outcome = self.search_from(runtime, left, first.clone(), horizon)?;
-            if !matches!(outcome, Err(NoMode::None(_))) {
-                break;
+        // Positions jump only where the model asks for that and no other mode is consistent.
+        'search: for may_move in [false, true] {
+            for (horizon, may_choose) in [(horizon, false), (horizon, true), (wide, false), (wide, true)] {
+                self.scratch.may_choose = may_choose;
+                outcome = self.search_from(runtime, left, first.clone(), horizon, may_move)?;
+                if !matches!(outcome, Err(NoMode::None(_))) {
+                    break 'search;
+                }
             }
         }
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
@@ -516,6 +519,7 @@ impl Switching {
         let key = known.as_ref().unwrap_or(first);
         // A mode that is entered with a jump is compared with the others.
         let good = match self.attempt(runtime, key, left, horizon) {
+            Trial::Confirmed { .. } if self.moves_positions(key) => false,
             Trial::Confirmed { jumps } => known.is_none() || !jumps && !self.is_chosen(key),
             _ => false,
         };
@@ -550,6 +554,7 @@ impl Switching {
         left: &Left,
         first: Key,
         horizon: Horizon,
+        may_move: bool,
     ) -> Result<Result<Key, NoMode>, Trouble> {
         let this = std::cell::RefCell::new((self, runtime));
         let asked = first.clone();
@@ -559,9 +564,9 @@ impl Switching {
             |key| {
                 let (this, runtime) = &mut *this.borrow_mut();
                 let trial = this.attempt(runtime, key, left, horizon);
-                // Where positions jump, the model has to ask for it: no search for a consistent mode moves them.
-                let moves = *key != asked && matches!(trial, Trial::Confirmed { .. }) && this.moves_positions(key);
-                let trial = if moves { Trial::Fails("positions would have to jump".into()) } else { trial };
+                let moves = matches!(trial, Trial::Confirmed { .. }) && this.moves_positions(key);
+                let is_refused = moves && !(may_move && *key == asked);
+                let trial = if is_refused { Trial::Fails("positions would have to jump".into()) } else { trial };
                 Ok::<_, Trouble>(trial)
             },
             |a, b| {
