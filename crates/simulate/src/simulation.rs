@@ -700,11 +700,14 @@ impl Simulation {
         self.count_at_instant(time)?;
         self.crossings.clear();
         self.crossings.extend_from_slice(self.runtime.roots.crossings());
-        self.excursions.clear();
-        self.excursions.extend(self.crossings.iter().map(|crossing| {
-            let (largest, excursion) = self.runtime.roots.sizes(crossing.function);
+        let roots = &self.runtime.roots;
+        let excursion = |function: usize| {
+            let (largest, excursion) = roots.sizes(function);
             excursion / largest.max(f64::MIN_POSITIVE)
-        }));
+        };
+        self.recent.note_excursions(excursion);
+        self.excursions.clear();
+        self.excursions.extend(self.crossings.iter().map(|crossing| excursion(crossing.function)));
         self.take_left_limits(time, trigger)?;
         self.write_row(rows)?;
         self.log_triggers(time, trigger.crossed);
@@ -883,8 +886,9 @@ impl Simulation {
 
     fn watch_rhythm(&mut self, time: f64) -> Result<(), Stop> {
         let span = self.options.stop_time - self.options.start_time;
-        for (crossing, &excursion) in self.crossings.iter().zip(&self.excursions) {
-            if let Some(restless) = self.recent.note(crossing, excursion, time, span) {
+        // Where somebody else takes the steps, excursions are not followed.
+        for (crossing, _) in self.crossings.iter().zip(&self.excursions) {
+            if let Some(restless) = self.recent.note(crossing, time, span) {
                 let relation = &self.program.layout.relations[self.program.roots[crossing.function].relation];
                 return Err(restless.trouble(time, self.program.model(), relation.expression).into());
             }
