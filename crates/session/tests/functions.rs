@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::ending;
+use common::{assert_near, complete, ending};
 use simulate::Ending;
 
 #[test]
@@ -503,4 +503,35 @@ fn products_and_constructors_of_operator_records() {
     assert_eq!(value("b"), (-5.0, 10.0));
     assert_eq!(value("c"), (-2.0, 2.0));
     assert_eq!(value("d"), (1.0, 3.0));
+}
+
+/// Flow through three restrictions in series, as a library writes it: each direction has its own polynomial in the laminar region, so
+/// that the annotation is true in the turbulent one only.
+fn series(declaration: &str, equation: &str, drop: f64) -> String {
+    format!(
+        "function rate input Real dp; input Real k; output Real m;
+         protected Real r = abs(dp)*k^2;
+         algorithm m := if r > 1 then sign(dp)*sqrt(r) else (1.40625 + (0.15625*r^2 - 0.5625)*r^2)*dp*k^2;
+         annotation(Inline = false, inverse(dp = fall(m, k))); end rate;
+         function fall input Real m; input Real k; output Real dp;
+         algorithm dp := if abs(m) > 1 then m*abs(m)/k^2 else (0.375 + (0.75 - 0.125*m^2)*m^2)*m/k^2;
+         annotation(Inline = false, inverse(m = rate(dp, k))); end fall;
+         model M {declaration} Real m, dp[3]; equation {equation}
+           m = rate(dp[1], k[1]); m = rate(dp[2], k[2]); m = rate(dp[3], k[3]); sum(dp) = {drop}; end M;"
+    )
+}
+
+#[test]
+fn an_inverse_that_is_not_true_is_not_used() {
+    // All restrictions have the same rate, so that r = dp·k² is the same in all of them: r·(1 + 1/4 + 1/9) = drop.
+    let sum = 1.0 + 0.25 + 1.0 / 9.0;
+    let coefficients = [("parameter Real k[3] = {1, 2, 3};", ""), ("Real k[3];", "k = {1, 2, 3}*(1 + time);")];
+    for (declaration, equation) in coefficients {
+        let grows = if equation.is_empty() { 1.0 } else { 4.0 };
+        for (r, m) in [(0.5, (1.40625 + (0.15625 * 0.25 - 0.5625) * 0.25) * 0.5), (4.0, 2.0)] {
+            let run = complete(&series(declaration, equation, r * sum / grows), 1.0, 1e-8);
+            assert_near(run.end("m"), m, 1e-9);
+            assert_near(run.end("dp[3]"), r / 9.0 / grows, 1e-9);
+        }
+    }
 }
