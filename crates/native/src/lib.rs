@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use base::Name;
+use dae::evaluate::NoExternals;
 use dae::function::External;
 use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
 use rustc_hash::FxHashMap;
@@ -215,6 +216,17 @@ impl Externals for Native {
             }
         }
         self.dispatch(&mut Arguments { symbol, values })
+    }
+}
+
+/// Those of the functions whose results depend on their arguments alone: texts and linear algebra.
+pub struct Stateless;
+
+impl Externals for Stateless {
+    fn call(&mut self, external: &External, values: &mut [Value]) -> Result<Option<Value>, String> {
+        let arguments = &mut Arguments { symbol: external.symbol.as_str(), values };
+        let answer = strings::call(arguments).or_else(|| lapack::call(arguments));
+        answer.unwrap_or_else(|| NoExternals.call(external, values))
     }
 }
 
