@@ -535,3 +535,22 @@ fn an_inverse_that_is_not_true_is_not_used() {
         }
     }
 }
+
+/// A function that is called with more texts and numbers than there are versions of it.
+#[test]
+fn many_texts_as_arguments() {
+    let calls: Vec<String> = (1..=20).map(|k| format!("part(\"n{k}\", {k}, x)")).collect();
+    let names: Vec<String> = (1..=20).map(|k| format!("\"n{k}\"")).collect();
+    let text = format!(
+        "function place input String name; output Integer at = 0; protected String names[20] = {{{}}};
+         algorithm for k in 1:20 loop if names[k] == name then at := k; end if; end for; end place;
+         function part input String name; input Integer factor; input Real x; output Real y;
+         protected Real z = x; algorithm for k in 1:100 loop z := z + x*factor; end for; y := z + place(name); end part;
+         function all20 input Real x; output Real y; algorithm y := {}; end all20;
+         model M Real y; equation y = all20(1 + time); end M;",
+        names.join(", "),
+        calls.join(" + ")
+    );
+    // Σ (x + 100·k·x + k) over k = 1 … 20, at x = 2.
+    assert_near(complete(&text, 1.0, 1e-6).end("y"), 20.0 * 2.0 + 100.0 * 210.0 * 2.0 + 210.0, 1e-9);
+}
