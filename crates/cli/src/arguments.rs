@@ -43,6 +43,12 @@ pub enum Command {
     Translate(Translate),
     /// Draw variables of a result file
     Plot(Plot),
+    /// Install a library into the library folder of the user, or remove one
+    Install(Install),
+    /// List the libraries in the library folder of the user
+    Libraries(LibraryList),
+    /// Rewrite models for another version of a library that they use
+    Convert(Convert),
     /// List the embedded examples, or write one into the current folder
     Examples(Examples),
     /// Explain the code of a message, or list all codes
@@ -246,6 +252,75 @@ pub struct Plot {
 }
 
 #[derive(Args, Debug)]
+pub struct Install {
+    /// Libraries of the index as `Name` or `Name@1.2.3`, or folders, checkouts and .zip archives
+    #[arg(value_name = "LIBRARY", required = true)]
+    pub libraries: Vec<String>,
+
+    /// The folder, checkout or .zip archive that holds the library
+    #[arg(long, value_name = "PATH", conflicts_with = "remove")]
+    pub from: Option<PathBuf>,
+
+    /// The index of libraries, a file or an address; without it, the one that GYRATOR_INDEX names
+    #[arg(long, value_name = "FILE-OR-ADDRESS")]
+    pub index: Option<String>,
+
+    /// Remove the libraries instead
+    #[arg(long)]
+    pub remove: bool,
+
+    /// Replace a version that is there
+    #[arg(long)]
+    pub replace: bool,
+
+    /// Leave out the libraries that they use
+    #[arg(long)]
+    pub no_dependencies: bool,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct LibraryList {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Convert {
+    /// Files and folders of packages to rewrite
+    #[arg(value_name = "FILE-OR-DIR", required = true)]
+    pub targets: Vec<PathBuf>,
+
+    /// The library and the version to convert to, such as `Modelica@4.1.0`
+    #[arg(long, value_name = "LIBRARY@VERSION")]
+    pub to: String,
+
+    /// The version to convert from, where the annotation `uses` does not say it
+    #[arg(long, value_name = "VERSION")]
+    pub from: Option<String>,
+
+    /// A folder with libraries (repeatable); the folders of MODELICAPATH and installed libraries count too
+    #[arg(short = 'L', long = "library", value_name = "DIR")]
+    pub libraries: Vec<PathBuf>,
+
+    /// Print what would change as a unified diff and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct Examples {
     /// The example to write
     pub name: Option<String>,
@@ -303,8 +378,8 @@ pub struct Subject {
     #[arg(long)]
     pub no_unit_check: bool,
 
-    /// A shared library whose functions the model may call (repeatable)
-    #[arg(long, value_name = "LIBRARY")]
+    /// A shared library whose functions the model may call (repeatable), or `build`: the C code of its libraries is compiled
+    #[arg(long, value_name = "LIBRARY|build")]
     pub allow_external: Vec<PathBuf>,
 
     /// A folder in which the model may read files without a warning (repeatable)

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod diff;
 mod exit;
 mod interrupt;
 mod names;
@@ -41,6 +42,9 @@ fn run() -> ExitCode {
         Command::Diagram(diagram) => commands::diagram::run(diagram, style),
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
+        Command::Install(install) => commands::install::run(install),
+        Command::Libraries(list) => commands::libraries::run(list),
+        Command::Convert(convert) => commands::convert::run(convert, style),
         Command::Examples(examples) => commands::examples::run(examples),
         Command::Explain(explain) => commands::explain::run(explain),
         Command::Completions(completions) => commands::completions::run(completions),

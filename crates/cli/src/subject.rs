@@ -1,5 +1,7 @@
 //! What the commands that work on a model have in common: where to look, what to say, how to end.
 
+use std::path::PathBuf;
+
 use base::{Diagnostic, Severity};
 use serde_json::json;
 use session::{
@@ -176,10 +178,7 @@ pub fn print_json(summary: &Summary) -> Result<(), Failure> {
 }
 
 fn request(subject: &Subject, target: &str) -> Request {
-    let mut libraries = subject.libraries.clone();
-    // Folders of the environment that do not exist are not the fault of the call.
-    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
-    libraries.extend(std::env::split_paths(&path).filter(|folder| folder.is_dir()));
+    let libraries = library_folders(&subject.libraries);
     Request {
         target: target.to_owned(),
         model: subject.model.clone(),
@@ -197,7 +196,7 @@ fn request(subject: &Subject, target: &str) -> Request {
             ..transform::Options::default()
         },
         no_unit_check: subject.no_unit_check,
-        allow_external: subject.allow_external.clone(),
+        allow_external: external_code(&subject.allow_external),
         allow: dae::Allowed {
             read: subject.allow_read.clone(),
             write: subject.allow_write.clone(),
@@ -205,4 +204,21 @@ fn request(subject: &Subject, target: &str) -> Request {
             strict: subject.strict,
         },
     }
+}
+
+/// `build` among the libraries stands for the C code of the model's own libraries; `./build` is a file.
+fn external_code(allowed: &[PathBuf]) -> compile::ExternalCode {
+    let (build, libraries): (Vec<&PathBuf>, Vec<&PathBuf>) = allowed.iter().partition(|path| path.as_os_str() == "build");
+    compile::ExternalCode { libraries: libraries.into_iter().cloned().collect(), build: !build.is_empty() }
+}
+
+/// Where libraries are looked for: the folders that the call names, those of MODELICAPATH, and that of installed libraries.
+pub fn library_folders(named: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = named.to_vec();
+    // Folders of the environment that do not exist are not the fault of the call.
+    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
+    folders.extend(std::env::split_paths(&path).filter(|folder| folder.is_dir()));
+    let installed = packages::LibraryFolder::of_user().map(|folder| folder.path().to_owned());
+    folders.extend(installed.filter(|folder| folder.is_dir()));
+    folders
 }

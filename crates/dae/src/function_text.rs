@@ -3,10 +3,12 @@
 //! Recursion follows the nesting of the written text; `stacker` moves on to a fresh stack where that is deep.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::expr::CompareOp;
 use crate::function::{
-    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, Function, FunctionType, Inline, Local, LocalId, ReductionOp,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, External, Function, FunctionType, Inline, Local, LocalId, ReductionOp,
     Statement, StatementKind, Subscript, Target, Type, for_each_statement,
 };
 use crate::model::Model;
@@ -77,12 +79,8 @@ impl<'f> Text<'f> {
                 let result = external.result.as_ref().map(|target| format!("{} = ", self.target(target)));
                 let language = string(external.language.as_str());
                 let call = format!("{}{}({arguments})", result.unwrap_or_default(), external.symbol);
-                let libraries: Vec<String> = external.libraries.iter().map(|library| string(library)).collect();
-                let libraries = match libraries.is_empty() {
-                    true => String::new(),
-                    false => format!(" annotation(Library = {{{}}})", libraries.join(", ")),
-                };
-                self.line(outer, &format!("external {language} {call}{libraries};"));
+                let annotation = code_annotation(external);
+                self.line(outer, &format!("external {language} {call}{annotation};"));
             }
             Body::RecordConstructor => {}
         }
@@ -614,5 +612,28 @@ mod tests {
             end P;
         "#]]
         .assert_eq(&text);
+    }
+}
+
+/// Where the code of an outside function is, as an annotation. Folders are addresses of this computer.
+fn code_annotation(external: &External) -> String {
+    let source = &external.source;
+    let texts = |texts: &[Arc<str>]| -> Vec<String> { texts.iter().map(|text| string(text)).collect() };
+    let folders = |folders: &[PathBuf]| -> Vec<String> {
+        let there = folders.iter().filter(|folder| folder.is_dir());
+        there.map(|folder| string(&format!("file://{}", folder.display()))).collect()
+    };
+    let mut parts = vec![("Library", texts(&external.libraries)), ("Include", texts(&source.includes))];
+    // Without code there is nothing to be found in folders.
+    if parts.iter().any(|(_, texts)| !texts.is_empty()) {
+        parts.push(("IncludeDirectory", folders(&source.include_directories)));
+        parts.push(("LibraryDirectory", folders(&source.library_directories)));
+        parts.push(("SourceDirectory", folders(&source.source_directories)));
+    }
+    let parts = parts.into_iter().filter(|(_, texts)| !texts.is_empty());
+    let parts: Vec<String> = parts.map(|(name, texts)| format!("{name} = {{{}}}", texts.join(", "))).collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" annotation({})", parts.join(", ")),
     }
 }

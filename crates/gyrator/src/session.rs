@@ -16,7 +16,7 @@ pub struct Session {
     libraries: Vec<PathBuf>,
     files: Vec<PathBuf>,
     allowed: dae::Allowed,
-    external: Vec<PathBuf>,
+    external: compile::ExternalCode,
 }
 
 /// A session moves between threads.
@@ -63,7 +63,7 @@ impl Session {
             libraries: Vec::new(),
             files: Vec::new(),
             allowed: dae::Allowed::default(),
-            external: Vec::new(),
+            external: compile::ExternalCode::default(),
         }
     }
 
@@ -99,7 +99,12 @@ impl Session {
 
     /// Lets models call functions of a shared library.
     pub fn allow_external(&mut self, library: impl Into<PathBuf>) {
-        self.external.push(library.into());
+        self.external.libraries.push(library.into());
+    }
+
+    /// Lets models call the C code of their libraries, which is compiled by the C compiler of the system.
+    pub fn allow_build(&mut self) {
+        self.external.build = true;
     }
 
     /// From now on this text counts as that of a file, which need not exist.

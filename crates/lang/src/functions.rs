@@ -88,6 +88,7 @@ pub struct TypedExternal {
     pub arguments: Vec<Expr>,
     pub result: Option<Expr>,
     pub libraries: Vec<Arc<str>>,
+    pub source: Arc<dae::function::ExternalSource>,
 }
 
 /// The variables of a function or record with their types.
@@ -590,7 +591,7 @@ impl Elaborator {
                 statements.extend(typer.statements(&section.statements));
             }
             if let Some(text) = &composition.external {
-                external = Some(typer.external(text, definition.name.name, signature));
+                external = Some(typer.external(text, definition.name.name, part, signature));
             }
             locals = typer.locals;
         }
@@ -639,11 +640,12 @@ impl Typer<'_> {
         self.expect(value, &Type::INTEGER, "the size of a dimension")
     }
 
-    fn external(&mut self, text: &ast::External, own: Name, signature: &Signature) -> TypedExternal {
+    fn external(&mut self, text: &ast::External, own: Name, part: ClassId, signature: &Signature) -> TypedExternal {
         let language = Name::new(text.language.as_deref().unwrap_or("C"));
         let symbol = text.function.map_or(own, |ident| ident.name);
         let libraries = self.libraries(text);
         self.check_definition(text, symbol, &libraries);
+        let source = Arc::new(self.external_source(text, part));
         if text.function.is_none() {
             // Without a call the inputs are passed in order, and the one output is the result (12.9.2).
             let local = |typer: &Self, local: LocalId| {
@@ -656,7 +658,7 @@ impl Typer<'_> {
                 &[only] if self.locals[only].ty.rank == 0 => result = Some(local(self, only)),
                 outputs => arguments.extend(outputs.iter().map(|&output| local(self, output))),
             }
-            return TypedExternal { language, symbol, arguments, result, libraries };
+            return TypedExternal { language, symbol, arguments, result, libraries, source };
         }
         let arguments = text.arguments.iter().map(|argument| self.expr(argument)).collect();
         let result = text.output.as_ref().map(|output| self.target(output));
@@ -667,7 +669,7 @@ impl Typer<'_> {
                 .specification("12.9.1");
             self.report(diagnostic);
         }
-        TypedExternal { language, symbol, arguments, result, libraries }
+        TypedExternal { language, symbol, arguments, result, libraries, source }
     }
 
     /// A C function that the text of the model should define must be named there (12.9.4). What a header or a library
@@ -699,7 +701,7 @@ impl Typer<'_> {
     }
 
     /// The strings of one annotation of an external clause.
-    fn annotation_texts(&mut self, text: &ast::External, name: &str) -> Vec<Arc<str>> {
+    pub(crate) fn annotation_texts(&self, text: &ast::External, name: &str) -> Vec<Arc<str>> {
         let mut found = Vec::new();
         let Some(annotation) = &text.annotation else { return found };
         for argument in &annotation.arguments {

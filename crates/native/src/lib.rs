@@ -9,6 +9,7 @@ mod files;
 mod fourier;
 mod lapack;
 mod mat_file;
+mod outside;
 mod random;
 mod strings;
 mod table_calls;
@@ -25,6 +26,7 @@ use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
 use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
+use outside::OutsideObject;
 pub use files::{Effect, effect};
 pub use lapack::eigenvalues;
 pub use table_calls::Lookup;
@@ -38,6 +40,7 @@ enum Object {
     Table1(Table1),
     Table2(Table2),
     TimeTable(TimeTable),
+    Outside(OutsideObject),
 }
 
 /// The outside library. One for each simulation: it owns the external objects.
@@ -173,7 +176,8 @@ impl Native {
         }
         self.built_in(arguments).unwrap_or_else(|| {
             Err(format!(
-                "the external function `{}` is not built in; `--allow-external` lets models call outside libraries",
+                "the external function `{}` is not built in; `--allow-external LIBRARY` or `--allow-external build` lets \
+                 the model call it",
                 arguments.symbol
             ))
         })
@@ -209,9 +213,10 @@ impl Externals for Native {
         let symbol = external.symbol.as_str();
         if let Some(outside) = &self.outside {
             let is_outside =
-                *self.is_outside.entry(external.symbol).or_insert_with(|| !provides(symbol) && outside.has(symbol));
+                *self.is_outside.entry(external.symbol).or_insert_with(|| !provides(symbol) && outside.has(external));
             if is_outside {
-                return outside.call(external, values);
+                let outside = outside.clone();
+                return self.call_outside(&outside, external, values);
             }
         }
         self.dispatch(&mut Arguments { symbol, values })

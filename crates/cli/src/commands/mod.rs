@@ -3,11 +3,14 @@
 pub mod bond;
 pub mod check;
 pub mod completions;
+pub mod convert;
 pub mod diagram;
 pub mod equations;
 pub mod examples;
 pub mod explain;
 pub mod flatten;
+pub mod install;
+pub mod libraries;
 pub mod linearize;
 pub mod plot;
 pub mod simulate;
