@@ -34,7 +34,7 @@ fn library(folder: &Folder) {
   end Inner;
   record Data
     Real x;
-    Inner inner;
+    Inner part;
     Real z;
   end Data;
   function twice
@@ -210,8 +210,8 @@ fn c_code_of_a_library_is_compiled_and_called() {
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     let value = last(&folder.read("out.csv"));
     assert_eq!((value("a"), value("b")), (4.0, 4.0));
-    assert_eq!((value("d.x"), value("d.inner.n"), value("d.inner.b"), value("d.z")), (2.0, 4.0, 1.0, 2.0));
-    assert_eq!((value("e[1].inner.n"), value("e[2].inner.n"), value("e[1].z"), value("e[2].z")), (2.0, 3.0, 2.0, 4.0));
+    assert_eq!((value("d.x"), value("d.part.n"), value("d.part.b"), value("d.z")), (2.0, 4.0, 1.0, 2.0));
+    assert_eq!((value("e[1].part.n"), value("e[2].part.n"), value("e[1].z"), value("e[2].z")), (2.0, 3.0, 2.0, 4.0));
     assert_eq!((value("s[1]"), value("s[2]")), (6.0, 11.0));
     assert_eq!((value("v[11]"), value("p"), value("c")), (2.0, 5.0, 6.0));
     // Each object is made and freed once, and messages are shown.

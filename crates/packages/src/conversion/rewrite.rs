@@ -8,7 +8,7 @@ use syntax::ast::{self, Ident};
 
 use super::edits::Edits;
 use super::names::{Begin, Class, Found, World, full_name};
-use super::rules::{Rules, parts};
+use super::rules::{ModifierRule, Rules, parts};
 
 /// The changes of one text.
 pub struct Rewrite<'a> {
@@ -28,6 +28,15 @@ struct Use<'a> {
     /// Where modifiers would begin.
     behind: usize,
     component: Option<&'a str>,
+}
+
+/// What becomes of the modifiers of a use.
+#[derive(Default)]
+struct Change {
+    /// Positions with the texts that stand there afterwards.
+    replaced: Vec<(usize, Vec<String>)>,
+    /// What comes behind the others.
+    added: Vec<String>,
 }
 
 impl Rewrite<'_> {
@@ -150,19 +159,20 @@ impl Rewrite<'_> {
         }
         let bases = class.as_ref().map(|class| self.world.library_bases(class)).unwrap_or_default();
         let is_direct = matches!(class, Some(Class::Library(_)));
-        let mut renamed = None;
+        let (mut renamed, mut change) = (None, Change::default());
         for base in bases {
             let base = base.join(".");
             if is_direct {
-                renamed = self.conditional(used, &base);
+                renamed = self.conditional(used, &base, &mut change);
             }
-            for rule in self.rules.modifiers.get(&base).cloned().unwrap_or_default() {
+            for rule in self.rules.modifiers.get(&base).into_iter().flatten() {
                 // What is added to every use is added where the class of the library is used.
                 if is_direct || rule.old.iter().any(|(name, _)| !name.starts_with("cardinality(")) {
-                    self.modifiers(used, &rule);
+                    self.modifiers(used, rule, &mut change);
                 }
             }
         }
+        self.rebuild(used, &change);
         match renamed {
             Some(new) => self.replace_names(&used.name.parts, &new),
             None => self.type_name(used.scope, used.name),
@@ -170,31 +180,29 @@ impl Rewrite<'_> {
     }
 
     /// `convertClassIf`: the class that a modifier decides.
-    fn conditional(&mut self, used: &Use<'_>, base: &str) -> Option<String> {
-        for rule in self.rules.conditional.get(base).cloned().unwrap_or_default() {
+    fn conditional(&self, used: &Use<'_>, base: &str, change: &mut Change) -> Option<String> {
+        for rule in self.rules.conditional.get(base).into_iter().flatten() {
             let modification = used.modification?;
-            let value = |argument: &ast::Argument| match argument {
-                ast::Argument::Element(element) if path_of(element) == rule.element => value_of(element),
-                _ => None,
+            let decides = |argument: &ast::Argument| match argument {
+                ast::Argument::Element(element) if path_of(element) == rule.element => {
+                    value_of(element).is_some_and(|value| {
+                        let text = &self.text[range(value.span)];
+                        // Of an enumeration only the literal matters.
+                        let literal = matches!(value.kind, ast::ExprKind::Ref(_));
+                        text == rule.value || literal && text.rsplit('.').next() == rule.value.rsplit('.').next()
+                    })
+                }
+                _ => false,
             };
-            let Some(position) = modification.arguments.iter().position(|argument| {
-                value(argument).is_some_and(|value| {
-                    let text = &self.text[range(value.span)];
-                    text == rule.value
-                        || matches!(value.kind, ast::ExprKind::Ref(_))
-                            && text.rsplit('.').next() == rule.value.rsplit('.').next()
-                })
-            }) else {
-                continue;
-            };
-            self.rebuild(modification, &[(position, Vec::new())], &[]);
+            let Some(position) = modification.arguments.iter().position(decides) else { continue };
+            change.replaced.push((position, Vec::new()));
             return Some(rule.class.clone());
         }
         None
     }
 
     /// `convertModifiers`.
-    fn modifiers(&mut self, used: &Use<'_>, rule: &super::rules::ModifierRule) {
+    fn modifiers(&mut self, used: &Use<'_>, rule: &ModifierRule, change: &mut Change) {
         for (name, expected) in &rule.old {
             let Some(connector) = name.strip_prefix("cardinality(").and_then(|rest| rest.strip_suffix(')')) else { continue };
             let Some(component) = used.component else { return };
@@ -245,52 +253,50 @@ impl Rewrite<'_> {
             }
             new.push(format!("{name} = {value}"));
         }
-        match used.modification {
-            Some(modification) => {
-                let mut changed: Vec<(usize, Vec<String>)> =
-                    found.iter().map(|(position, ..)| (*position, Vec::new())).collect();
-                if let Some(first) = changed.first_mut() {
-                    first.1 = new;
-                    self.rebuild(modification, &changed, &[]);
-                } else {
-                    self.rebuild(modification, &changed, &new);
-                }
-            }
-            None if new.is_empty() => {}
-            None => self.edits.replace(used.behind..used.behind, format!("({})", new.join(", "))),
+        let mut new = Some(new);
+        for (position, ..) in found {
+            change.replaced.push((position, new.take().unwrap_or_default()));
         }
+        change.added.extend(new.into_iter().flatten());
     }
 
-    /// Writes a list of modifiers anew, with other texts for some of them, none for those that go, and more in the end.
-    fn rebuild(&mut self, modification: &ast::ClassModification, changed: &[(usize, Vec<String>)], more: &[String]) {
+    /// Writes the modifiers of a use anew.
+    fn rebuild(&mut self, used: &Use<'_>, change: &Change) {
+        if change.replaced.is_empty() && change.added.is_empty() {
+            return;
+        }
+        let added = change.added.join(", ");
+        let Some(modification) = used.modification else {
+            return self.edits.replace(used.behind..used.behind, format!("({added})"));
+        };
         let whole = range(modification.span);
         let places: Vec<Range<usize>> = modification.arguments.iter().map(place_of).collect();
         let (Some(first), Some(last)) = (places.first(), places.last()) else {
-            if !more.is_empty() {
-                self.edits.replace(whole, format!("({})", more.join(", ")));
-            }
-            return;
+            return self.edits.replace(whole, format!("({added})"));
         };
         let mut made = self.text[whole.start..first.start].to_owned();
         let mut count = 0;
         for (position, place) in places.iter().enumerate() {
-            let text = match changed.iter().find(|(at, _)| *at == position) {
-                Some((_, new)) if new.is_empty() => continue,
-                Some((_, new)) => new.join(", "),
+            let new: Option<Vec<&str>> = change.replaced.iter().any(|(at, _)| *at == position).then(|| {
+                let texts = change.replaced.iter().filter(|(at, _)| *at == position).flat_map(|(_, texts)| texts);
+                texts.map(String::as_str).collect()
+            });
+            let text = match new {
+                Some(new) if new.is_empty() => continue,
+                Some(new) => new.join(", "),
                 None => self.edits.applied(self.text, place.clone()),
             };
             if position > 0 {
-                let between = self.text[places[position - 1].end..place.start].to_owned();
-                made.push_str(if count > 0 { &between } else { between.trim_start_matches([',', ' ', '\n', '\r', '\t']) });
+                // What stands before a redeclaration belongs to it.
+                let between = &self.text[places[position - 1].end..place.start];
+                made.push_str(if count > 0 { between } else { between.trim_start_matches([',', ' ', '\n', '\r', '\t']) });
             }
             made.push_str(&text);
             count += 1;
         }
-        for text in more {
-            if count > 0 {
-                made.push_str(", ");
-            }
-            made.push_str(text);
+        if !added.is_empty() {
+            made.push_str(if count > 0 { ", " } else { "" });
+            made.push_str(&added);
             count += 1;
         }
         made.push_str(&self.text[last.end..whole.end]);
@@ -334,7 +340,7 @@ impl Rewrite<'_> {
                     self.element_name(class, std::slice::from_ref(&component.name));
                     self.component(scope, component);
                 }
-                ast::Argument::BreakElement(name) => self.element_name(class, std::slice::from_ref(name)),
+                ast::Argument::BreakElement(name) => drop(self.element_name(class, std::slice::from_ref(name))),
                 ast::Argument::BreakConnect(a, b, _) => {
                     self.reference(scope, a);
                     self.reference(scope, b);
@@ -528,7 +534,7 @@ impl Rewrite<'_> {
     }
 
     fn statement(&mut self, scope: &str, statement: &ast::Statement) {
-        let mut blocks = |rewrite: &mut Self, branches: &[(ast::Expr, Vec<ast::Statement>)], otherwise: &[ast::Statement]| {
+        let blocks = |rewrite: &mut Self, branches: &[(ast::Expr, Vec<ast::Statement>)], otherwise: &[ast::Statement]| {
             for (condition, inner) in branches {
                 rewrite.expr(scope, condition);
                 inner.iter().for_each(|statement| rewrite.statement(scope, statement));

@@ -39,9 +39,9 @@ pub struct Rules {
 impl Rules {
     /// Reads a script; `shown` is its name in messages.
     pub fn parse(shown: &str, script: &str) -> Result<Self, String> {
-        let text = format!("function script\nalgorithm\n{script}\n;end script;");
         // Calls need not end with a semicolon, and may end with several.
-        let calls = calls(&text).ok_or_else(|| format!("the conversion script `{shown}` cannot be read"))?;
+        let calls = calls(script).or_else(|| calls(&with_semicolons(script)));
+        let calls = calls.ok_or_else(|| format!("the conversion script `{shown}` cannot be read"))?;
         let mut rules = Self::default();
         for (function, arguments) in calls {
             rules.add(&function, &arguments).map_err(|reason| format!("`{shown}`: `{function}` {reason}"))?;
@@ -208,11 +208,9 @@ impl Texts {
 }
 
 /// The calls of a script with their arguments.
-fn calls(text: &str) -> Option<Vec<(String, Vec<Texts>)>> {
-    let mut parse = syntax::parse(FileId::from_index(0), text);
-    if parse.has_errors() {
-        parse = syntax::parse(FileId::from_index(0), &with_semicolons(text));
-    }
+fn calls(script: &str) -> Option<Vec<(String, Vec<Texts>)>> {
+    let text = format!("function script\nalgorithm\n{script}\nend script;");
+    let parse = syntax::parse(FileId::from_index(0), &text);
     if parse.has_errors() {
         return None;
     }
@@ -226,7 +224,7 @@ fn calls(text: &str) -> Option<Vec<(String, Vec<Texts>)>> {
     Some(calls.collect())
 }
 
-/// One semicolon behind each call: a closing parenthesis behind which a name or the end comes.
+/// One semicolon behind each call, whose end is a parenthesis that closes the outermost one.
 fn with_semicolons(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let (mut depth, mut in_text, mut escaped, mut comment) = (0i32, false, false, false);
@@ -262,6 +260,7 @@ fn with_semicolons(text: &str) -> String {
         }
         made.push(character);
     }
+    made.push_str(if waiting { ";" } else { "" });
     made
 }
 
