@@ -93,7 +93,8 @@ fn myers(old: &[&str], new: &[&str]) -> Vec<Line> {
         history.push(furthest.clone());
         for k in (-d..=d).step_by(2) {
             let down = step(&furthest, k, d);
-            let mut x = if down { furthest[(k + 1 + offset) as usize] } else { furthest[(k - 1 + offset) as usize] + 1 };
+            let mut x =
+                if down { furthest[(k + 1 + offset) as usize] } else { furthest[(k - 1 + offset) as usize] + 1 };
             while x < n && x - k < m && x - k >= 0 && old[x as usize] == new[(x - k) as usize] {
                 x += 1;
             }

@@ -208,7 +208,8 @@ fn request(subject: &Subject, target: &str) -> Request {
 
 /// `build` among the libraries stands for the C code of the model's own libraries; `./build` is a file.
 fn external_code(allowed: &[PathBuf]) -> compile::ExternalCode {
-    let (build, libraries): (Vec<&PathBuf>, Vec<&PathBuf>) = allowed.iter().partition(|path| path.as_os_str() == "build");
+    let (build, libraries): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        allowed.iter().partition(|path| path.as_os_str() == "build");
     compile::ExternalCode { libraries: libraries.into_iter().cloned().collect(), build: !build.is_empty() }
 }
 

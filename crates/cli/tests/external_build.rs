@@ -190,8 +190,10 @@ double lib_scaled(void *counter, double x) { return ((struct counter *)counter)-
 
 /// The last row of a result by the names of its columns.
 fn last(text: &str) -> impl Fn(&str) -> f64 {
-    let header: Vec<String> = text.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"').to_owned()).collect();
-    let row: Vec<f64> = text.lines().last().unwrap_or_default().split(',').filter_map(|cell| cell.parse().ok()).collect();
+    let header: Vec<String> =
+        text.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"').to_owned()).collect();
+    let row: Vec<f64> =
+        text.lines().last().unwrap_or_default().split(',').filter_map(|cell| cell.parse().ok()).collect();
     move |name| row[header.iter().position(|known| known == name).unwrap_or_else(|| panic!("no {name} in {header:?}"))]
 }
 
@@ -254,13 +256,35 @@ fn code_that_cannot_be_compiled_is_an_error_of_the_model() {
     let folder = Folder::new("external-broken");
     folder.write(
         "m.mo",
-        "model M\n  function f\n    input Real x;\n    output Real y;\n  external \"C\" y = f(x) annotation(Include = \"double f(double x) { return x + ; }\");\n  end f;\n  function g\n    input Real x[2];\n    output Real y;\n  external \"C\" y = g(x) annotation(Include = \"double g(int *x) { return x[0]; }\");\n  end g;\n  Real y = f(time);\nend M;\nmodel N\n  Real y = M.g({time, 1});\nend N;\n",
+        r#"package P
+  function f
+    input Real x;
+    output Real y;
+  external "C" y = f(x) annotation(Include = "double f(double x) { return x + ; }");
+  end f;
+  function g
+    input Real x[2];
+    output Real y;
+  external "C" y = g(x) annotation(Include = "double g(int *x) { return x[0]; }");
+  end g;
+  model M
+    Real y = f(time);
+  end M;
+  model N
+    Real y = g({time, 1});
+  end N;
+end P;
+"#,
     );
-    let outcome = run(&folder, &["check", "m.mo", "-m", "M", "--allow-external", "build"]);
+    let outcome = run(&folder, &["check", "m.mo", "-m", "P.M", "--allow-external", "build"]);
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("error[external-build]") && outcome.stderr.contains("m.mo:2"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("error[external-build]") && outcome.stderr.contains("m.mo:2"),
+        "{}",
+        outcome.stderr
+    );
     // A declaration that contradicts the one in Modelica would be garbage at run time.
-    let outcome = run(&folder, &["check", "m.mo", "-m", "N", "--allow-external", "build"]);
+    let outcome = run(&folder, &["check", "m.mo", "-m", "P.N", "--allow-external", "build"]);
     assert_eq!(outcome.status, 1, "{}", outcome.stderr);
     assert!(outcome.stderr.contains("incompatible"), "{}", outcome.stderr);
 }
@@ -281,7 +305,15 @@ fn libraries_that_are_there_are_linked_as_they_are() {
     folder.write("utilities/ModelicaUtilities.h", "#include <stddef.h>\nchar *ModelicaAllocateString(size_t);\nvoid ModelicaError(const char *);\nvoid ModelicaFormatError(const char *, ...);\nvoid ModelicaFormatMessage(const char *, ...);\n");
     let made = format!("Lib/Resources/Library/{platform}/libmine.so");
     let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o", &made, "Lib/Resources/C-Sources/mine.c", "-ILib/Resources/Include", "-Iutilities"])
+        .args([
+            "-shared",
+            "-fPIC",
+            "-o",
+            &made,
+            "Lib/Resources/C-Sources/mine.c",
+            "-ILib/Resources/Include",
+            "-Iutilities",
+        ])
         .current_dir(folder.path(""))
         .status();
     assert!(status.expect("cc runs").success());
@@ -291,7 +323,10 @@ fn libraries_that_are_there_are_linked_as_they_are() {
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert_eq!(last(&folder.read("out.csv"))("a"), 4.0);
     // Named by the user it is found too, except for what only `Include` defines.
-    folder.write("f.mo", "model F\n  Real x(start = 1, fixed = true);\n  Real y = Lib.positive(x);\nequation\n  der(x) = -1;\nend F;\n");
+    folder.write(
+        "f.mo",
+        "model F\n  Real x(start = 1, fixed = true);\n  Real y = Lib.positive(x);\nequation\n  der(x) = -1;\nend F;\n",
+    );
     let path = folder.path(&made).display().to_string();
     let outcome = run(&folder, &["simulate", "f.mo", "-L", ".", "--allow-external", &path, "-o", "f.csv"]);
     assert_eq!(outcome.status, 3, "{}", outcome.stderr);
@@ -306,7 +341,10 @@ fn fortran_takes_everything_by_reference_and_by_columns() {
     let folder = Folder::new("external-fortran");
     // A C function with the interface of `SUBROUTINE SECOND(A, N, M, R)`, which gives the second element in memory.
     folder.write("Lib/package.mo", "package Lib\n  function second\n    input Real a[:, :];\n    output Real r;\n  external \"FORTRAN 77\" SECOND(a, size(a, 1), size(a, 2), r) annotation(Library = \"second\");\n  end second;\n  model M\n    Real r = second([1, 2, 3; 4, 5, time]);\n  end M;\nend Lib;\n");
-    folder.write("Lib/Resources/C-Sources/second.c", "void second_(double *a, int *n, int *m, double *r) { *r = a[1] + 100**n + 1000**m; }\n");
+    folder.write(
+        "Lib/Resources/C-Sources/second.c",
+        "void second_(double *a, int *n, int *m, double *r) { *r = a[1] + 100**n + 1000**m; }\n",
+    );
     let outcome = run(&folder, &["simulate", "Lib.M", "-L", ".", "--allow-external", "build", "-o", "out.csv"]);
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     assert_eq!(last(&folder.read("out.csv"))("r"), 3204.0);

@@ -6,9 +6,7 @@ use common::{Folder, gyrator};
 use expect_test::expect;
 
 fn version(number: &str, value: &str, more: &str) -> String {
-    format!(
-        "package Lib\n  constant Real value = {value};\n  annotation(version = \"{number}\"{more});\nend Lib;\n"
-    )
+    format!("package Lib\n  constant Real value = {value};\n  annotation(version = \"{number}\"{more});\nend Lib;\n")
 }
 
 /// The value that a model with this annotation `uses` sees.
@@ -90,8 +88,12 @@ fn a_model_is_converted_by_the_script_of_the_library() {
     let conversion = ", conversion(from(version = {\"1.0.0\", \"1.1.0\"}, to = \"1.9\", script = \"modelica://Lib/Resources/c1.mos\"), \
         from(version = \"1.9\", change = {convertClass(\"Lib.Middle\", \"Lib.New\")}))";
     folder.write("lib/Lib/package.mo", &format!("package Lib\n  model New\n    parameter Real q = 1;\n    Real x = q;\n  end New;\n  annotation(version = \"2.0.0\"{conversion});\nend Lib;\n"));
-    folder.write("lib/Lib/Resources/c1.mos", "convertClass(\"Lib.Old\", \"Lib.Middle\");\nconvertElement(\"Lib.Old\", \"p\", \"q\");\n");
-    let before = "model M\n  Lib.Old a(p = 3);\n  Real y = a.p;\n  annotation(uses(Lib(version = \"1.1.0\")));\nend M;\n";
+    folder.write(
+        "lib/Lib/Resources/c1.mos",
+        "convertClass(\"Lib.Old\", \"Lib.Middle\");\nconvertElement(\"Lib.Old\", \"p\", \"q\");\n",
+    );
+    let before =
+        "model M\n  Lib.Old a(p = 3);\n  Real y = a.p;\n  annotation(uses(Lib(version = \"1.1.0\")));\nend M;\n";
     folder.write("m.mo", before);
     let run = gyrator(&folder, &["convert", "m.mo", "--to", "Lib@2.0.0", "-L", "lib", "--dry-run"]);
     assert_eq!(run.status, 0, "{}", run.stderr);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use crate::expr::CompareOp;
 use crate::function::{
-    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, External, Function, FunctionType, Inline, Local, LocalId, ReductionOp,
-    Statement, StatementKind, Subscript, Target, Type, for_each_statement,
+    Accessor, ArithmeticOp, ArrayFunction, Body, Expr, External, Function, FunctionType, Inline, Local, LocalId,
+    ReductionOp, Statement, StatementKind, Subscript, Target, Type, for_each_statement,
 };
 use crate::model::Model;
 use crate::print::{identifier, name_of, real, string, string_options};

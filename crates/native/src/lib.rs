@@ -26,9 +26,9 @@ use dae::{Access, Externals, Model, OutsideFunctions, Value, access};
 use rustc_hash::FxHashMap;
 
 use arguments::Arguments;
-use outside::OutsideObject;
 pub use files::{Effect, effect};
 pub use lapack::eigenvalues;
+use outside::OutsideObject;
 pub use table_calls::Lookup;
 use tables::{Table1, Table2, TimeTable};
 
@@ -284,6 +284,13 @@ mod tests {
             let error = native.locate(address).unwrap_err();
             assert!(error.contains(address) && error.contains("leaves its library"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_error_that_the_model_reports_is_one() {
+        let told = call(&mut Native::new(), "ModelicaError", vec![Value::string("no solution")]);
+        assert_eq!(told, Err("no solution".to_owned()));
+        assert!(provides("ModelicaError"));
     }
 
     #[test]

@@ -66,7 +66,8 @@ pub struct Release {
 impl Index {
     /// Of its text, which was read at `origin`.
     pub fn parse(origin: &str, text: &[u8]) -> Result<Self, String> {
-        let file = serde_json::from_slice(text).map_err(|error| format!("`{origin}` is no index of libraries: {error}"))?;
+        let file =
+            serde_json::from_slice(text).map_err(|error| format!("`{origin}` is no index of libraries: {error}"))?;
         Ok(Self { origin: origin.to_owned(), file })
     }
 
@@ -142,7 +143,8 @@ mod tests {
     #[test]
     fn the_version_that_is_asked_for() {
         let index = Index::parse("http://here/x/index.json", TEXT.as_bytes()).unwrap();
-        let version = |asked: &str| index.find("Lib", Some(&Version::new(asked))).map(|release| release.version.to_string());
+        let version =
+            |asked: &str| index.find("Lib", Some(&Version::new(asked))).map(|release| release.version.to_string());
         assert_eq!(index.find("Lib", None).unwrap().version.as_str(), "1.10.0");
         assert_eq!(version("1.9").as_deref(), Ok("1.9.0"));
         assert_eq!(version("1").as_deref(), Ok("1.10.0"));

@@ -73,10 +73,13 @@ impl LibraryFolder {
         let found = match (version, known.as_slice()) {
             (_, []) => return Err(format!("`{name}` is not installed")),
             (None, [only]) => only,
-            (None, _) => return Err(format!("`{name}` is installed in the versions {}: name one", versions.join(", "))),
-            (Some(version), _) => known.iter().find(|known| Version::new(&known.version).is(version)).ok_or_else(|| {
-                format!("`{name}` {version} is not installed; there is {}", versions.join(", "))
-            })?,
+            (None, _) => {
+                return Err(format!("`{name}` is installed in the versions {}: name one", versions.join(", ")));
+            }
+            (Some(version), _) => known
+                .iter()
+                .find(|known| Version::new(&known.version).is(version))
+                .ok_or_else(|| format!("`{name}` {version} is not installed; there is {}", versions.join(", ")))?,
         };
         // Out of sight first, so that nobody finds the half of it.
         let hidden = self.hidden("removed");

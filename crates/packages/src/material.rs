@@ -22,12 +22,15 @@ pub struct Described {
 /// The package below a folder: the one that is named or the only one, at the top or one folder below it. A file `Name.mo` is
 /// one too.
 pub fn find_package(folder: &Path, name: Option<&str>) -> Result<PathBuf, String> {
-    if folder.join("package.mo").is_file() && name.is_none_or(|name| describe(folder).is_ok_and(|known| known.name == name)) {
+    if folder.join("package.mo").is_file()
+        && name.is_none_or(|name| describe(folder).is_ok_and(|known| known.name == name))
+    {
         return Ok(folder.to_owned());
     }
     let mut found = packages_in(folder);
     if found.is_empty() {
-        found = entries(folder).into_iter().filter(|path| path.is_dir()).flat_map(|inner| packages_in(&inner)).collect();
+        found =
+            entries(folder).into_iter().filter(|path| path.is_dir()).flat_map(|inner| packages_in(&inner)).collect();
     }
     if let Some(name) = name {
         found.retain(|path| lang_name(path).as_deref() == Some(name));

@@ -111,8 +111,10 @@ fn connections_decide_about_modifiers() {
 fn what_cannot_be_converted_is_told_with_its_line() {
     let script = "convertMessage(\"Lib.Bad\", \"there is no such model any more\"); convertMessage(\"Lib.Half\", \"`p` is gone\", \"p\");\n\
         convertModifiers(\"Lib.Two\", {\"a\", \"b\"}, {\"c=%a%+%b%\"});";
-    let (texts, remarks) =
-        converted(script, &["model M\n  Lib.Bad a;\n  Lib.Half b(q = 1);\n  Lib.Half c(p = 1);\n  Lib.Two d(a = 1);\nend M;\n"]);
+    let (texts, remarks) = converted(
+        script,
+        &["model M\n  Lib.Bad a;\n  Lib.Half b(q = 1);\n  Lib.Half c(p = 1);\n  Lib.Two d(a = 1);\nend M;\n"],
+    );
     assert!(texts[0].contains("Lib.Bad a;") && texts[0].contains("d(a = 1)"), "{}", texts[0]);
     let told: Vec<(usize, &str)> = remarks.iter().map(|remark| (remark.line, remark.message.as_str())).collect();
     assert_eq!(
@@ -146,6 +148,7 @@ fn texts_with_errors_stay_as_they_are() {
     let step = Step { rules: Rules::parse("s", "convertClass(\"Lib.Old\", \"Lib.New\")").unwrap(), to: "2".to_owned() };
     let reason = convert(&mut texts, "Lib", &step, &|_| false, &mut Vec::new()).unwrap_err();
     assert!(reason.contains("a.mo") && texts[0].content == "model M Lib.Old end M;", "{reason}");
-    let text = Text { path: "b.mo".into(), content: "model M annotation(uses(Lib(version=\"1.5\"))); end M;".to_owned() };
+    let text =
+        Text { path: "b.mo".into(), content: "model M annotation(uses(Lib(version=\"1.5\"))); end M;".to_owned() };
     assert_eq!(used_version(&[text], "Lib").unwrap().as_deref(), Some("1.5"));
 }

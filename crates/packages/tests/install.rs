@@ -46,7 +46,9 @@ impl Drop for Folder {
 }
 
 fn package(name: &str, version: &str, uses: &str) -> String {
-    format!("package {name}\n  model M\n    Real x = 1;\n  end M;\n  annotation(version = \"{version}\"{uses});\nend {name};\n")
+    format!(
+        "package {name}\n  model M\n    Real x = 1;\n  end M;\n  annotation(version = \"{version}\"{uses});\nend {name};\n"
+    )
 }
 
 fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -176,7 +178,10 @@ fn from_an_index_on_a_server_with_what_is_used() {
     let libraries = folder.libraries();
     let base = archive(&[("base-1/Base/package.mo", &package("Base", "2.0.1", ""))]);
     let lib = archive(&[
-        ("lib-1/Lib/package.mo", &package("Lib", "3.1.0", ", uses(Base(version = \"2.0.0\"), Absent(version = \"1\"))")),
+        (
+            "lib-1/Lib/package.mo",
+            &package("Lib", "3.1.0", ", uses(Base(version = \"2.0.0\"), Absent(version = \"1\"))"),
+        ),
         ("lib-1/Other/package.mo", &package("Other", "1", "")),
     ]);
     let index = r#"{"libs": {

@@ -57,7 +57,8 @@ pub fn run(convert: &Convert, style: Style) -> Result<(), Failure> {
 
 /// Shows or writes what changed.
 fn finish(convert: &Convert, before: &[Text], after: &[Text]) -> Result<(), Failure> {
-    let changed: Vec<(&Text, &Text)> = before.iter().zip(after).filter(|(old, new)| old.content != new.content).collect();
+    let changed: Vec<(&Text, &Text)> =
+        before.iter().zip(after).filter(|(old, new)| old.content != new.content).collect();
     if convert.dry_run {
         let diffs = changed.iter().map(|(old, new)| unified(&old.path, &old.content, &new.content));
         return print(&diffs.collect::<String>());
@@ -99,9 +100,7 @@ fn library(convert: &Convert, name: &str, to: &Version) -> Result<(Libraries, la
     let known = lang::annotation::text(&libraries.get(found).class, "version").unwrap_or_default();
     match Version::new(&*known).is(to) {
         true => Ok((libraries, found)),
-        false => {
-            Err(failed(format!("`{name}` {to} is not there, but {known}; give its folder by -L, or install it")))
-        }
+        false => Err(failed(format!("`{name}` {to} is not there, but {known}; give its folder by -L, or install it"))),
     }
 }
 

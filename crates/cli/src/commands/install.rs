@@ -59,7 +59,8 @@ fn one(installer: &mut Installer<'_>, install: &Install, text: &str) -> Result<(
         return installer.from_path(from, Some(&wanted)).map_err(failed);
     }
     // A folder of the name of a library is meant only where it is written as a path.
-    let is_path = text.contains(['/', '\\']) || path.extension().is_some_and(|ending| ending == "zip" || ending == "mo");
+    let is_path =
+        text.contains(['/', '\\']) || path.extension().is_some_and(|ending| ending == "zip" || ending == "mo");
     if is_path {
         if !path.exists() {
             return Err(Failure::call(format!("there is no file or folder `{text}`")));

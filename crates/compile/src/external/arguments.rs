@@ -54,7 +54,7 @@ pub enum CArgument {
 impl CArgument {
     pub fn new(value: &Value, ty: Option<&ArgumentType>, is_output: bool, language: Language) -> Result<Self, String> {
         if language == Language::Fortran {
-            return Self::for_fortran(value);
+            return Self::for_fortran(value, ty);
         }
         if let Some(Type::Record(record)) = ty.map(|ty| &ty.ty) {
             let values = match value {
@@ -71,6 +71,7 @@ impl CArgument {
         }
         Ok(match value {
             Value::Real(value) => CArgument::Real(*value),
+            Value::Integer(value) if ty.is_some_and(|ty| ty.ty == Type::Real) => CArgument::Real(*value as f64),
             Value::Integer(value) if ty.is_some_and(|ty| ty.is_size) => CArgument::Word(*value as u64),
             Value::Integer(_) | Value::Enumeration(_) | Value::Boolean(_) => {
                 CArgument::Word(i64::from(c_int_of(value).ok_or(TOO_LARGE)?) as u64)
@@ -81,7 +82,7 @@ impl CArgument {
         })
     }
 
-    fn for_fortran(value: &Value) -> Result<Self, String> {
+    fn for_fortran(value: &Value, ty: Option<&ArgumentType>) -> Result<Self, String> {
         let by_columns;
         let elements = match value {
             Value::Array(array) => {
@@ -94,7 +95,7 @@ impl CArgument {
             Some(Value::String(_) | Value::Object(_) | Value::Record(_) | Value::Function { .. }) => {
                 Err("only numbers and Booleans can be given to FORTRAN 77".to_owned())
             }
-            _ => Self::array(elements, None),
+            _ => Self::array(elements, ty),
         }
     }
 

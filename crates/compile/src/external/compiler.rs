@@ -54,7 +54,8 @@ impl Compiler {
         let version = version.map_err(|error| {
             format!("the C compiler `{shown}` cannot be started: {error}; the variable CC names another one")
         })?;
-        let cache = base::folders::cache().ok_or("there is no folder for compiled code: neither HOME nor XDG_CACHE_HOME is set")?;
+        let cache = base::folders::cache()
+            .ok_or("there is no folder for compiled code: neither HOME nor XDG_CACHE_HOME is set")?;
         let version = String::from_utf8_lossy(&version.stdout).into_owned();
         Ok(Self { command, version, cache: cache.join("external") })
     }
@@ -136,7 +137,8 @@ fn output_of(mut command: Command) -> Result<Vec<u8>, String> {
 
 /// The lines that tell what is wrong; all of them where none is marked as an error.
 fn complaint(said: &str) -> String {
-    let is_error = |line: &&str| line.contains("error:") || line.contains("undefined reference") || line.contains("cannot find");
+    let is_error =
+        |line: &&str| line.contains("error:") || line.contains("undefined reference") || line.contains("cannot find");
     let mut lines: Vec<&str> = said.lines().filter(is_error).collect();
     if lines.is_empty() {
         lines = said.lines().collect();

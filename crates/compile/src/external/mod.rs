@@ -148,7 +148,9 @@ impl Outside {
             return Ok(known.clone());
         }
         if made_in.is_some() {
-            return Err("an external object can be used only when the model runs, not while it is translated".to_owned());
+            return Err(
+                "an external object can be used only when the model runs, not while it is translated".to_owned()
+            );
         }
         built.units += 1;
         let number = built.units;
@@ -227,7 +229,8 @@ impl OutsideFunctions for Outside {
         let mut packages: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut known = Vec::new();
         for (position, external) in externals.iter().enumerate() {
-            let symbol = Language::of(external.language.as_str()).map(|language| language.symbol(external.symbol.as_str()));
+            let symbol =
+                Language::of(external.language.as_str()).map(|language| language.symbol(external.symbol.as_str()));
             if symbol.is_ok_and(|symbol| self.find(&symbol).is_some()) || known.contains(&clause(external)) {
                 continue;
             }

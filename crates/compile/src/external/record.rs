@@ -74,7 +74,9 @@ impl Structs {
 
     fn put(&mut self, at: usize, bytes: &[u8]) {
         // SAFETY: room was made for all members.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.words.as_mut_ptr().cast::<u8>().add(at), bytes.len()) }
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.words.as_mut_ptr().cast::<u8>().add(at), bytes.len())
+        }
     }
 
     fn get<const N: usize>(&self, at: usize) -> [u8; N] {

@@ -251,7 +251,13 @@ fn platform_folders(folder: &Path) -> Vec<PathBuf> {
 
 /// The file of a library that is there as it is.
 fn object_library(source: &ExternalSource, library: &str) -> Option<PathBuf> {
-    let endings = if cfg!(windows) { ["dll", "lib"] } else if cfg!(target_os = "macos") { ["dylib", "a"] } else { ["so", "a"] };
+    let endings = if cfg!(windows) {
+        ["dll", "lib"]
+    } else if cfg!(target_os = "macos") {
+        ["dylib", "a"]
+    } else {
+        ["so", "a"]
+    };
     let folders = source.library_directories.iter().flat_map(|folder| platform_folders(folder));
     folders.into_iter().find_map(|folder| {
         let names = endings.iter().flat_map(|ending| [format!("lib{library}.{ending}"), format!("{library}.{ending}")]);

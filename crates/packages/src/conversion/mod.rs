@@ -91,17 +91,19 @@ struct Source<'a> {
 fn sources(library: &ast::ClassDef) -> Vec<Source<'_>> {
     let Some(annotation) = &library.annotation else { return Vec::new() };
     let conversions = inner(annotation, "conversion").filter_map(|given| given.arguments.as_deref());
-    let given = conversions.flat_map(|conversion| inner(conversion, "from")).filter_map(|given| given.arguments.as_deref());
+    let given =
+        conversions.flat_map(|conversion| inner(conversion, "from")).filter_map(|given| given.arguments.as_deref());
     given
         .map(|given| {
             let texts = |name: &str| -> Vec<String> { inner(given, name).flat_map(texts_of).collect() };
-            let changes = inner(given, "change").filter_map(|given| given.value.as_ref()).flat_map(|value| match value {
-                ast::ModificationValue::Expr(value) => match &value.kind {
-                    ast::ExprKind::Array(items) => items.iter().collect(),
-                    _ => vec![&**value],
-                },
-                ast::ModificationValue::Break(_) => Vec::new(),
-            });
+            let changes =
+                inner(given, "change").filter_map(|given| given.value.as_ref()).flat_map(|value| match value {
+                    ast::ModificationValue::Expr(value) => match &value.kind {
+                        ast::ExprKind::Array(items) => items.iter().collect(),
+                        _ => vec![&**value],
+                    },
+                    ast::ModificationValue::Break(_) => Vec::new(),
+                });
             Source {
                 from: texts("version"),
                 to: texts("to").into_iter().next(),
@@ -142,7 +144,11 @@ fn parsed(texts: &[Text]) -> Result<Vec<ast::StoredDefinition>, String> {
     for text in texts {
         let parse = syntax::parse(FileId::from_index(0), &text.content);
         if let Some(error) = parse.diagnostics.iter().find(|said| said.is_error()) {
-            return Err(format!("`{}` is not converted, since it cannot be read: {}", text.path.display(), error.message));
+            return Err(format!(
+                "`{}` is not converted, since it cannot be read: {}",
+                text.path.display(),
+                error.message
+            ));
         }
         all.push(parse.ast());
     }
@@ -166,8 +172,7 @@ pub fn convert(
 ) -> Result<(), String> {
     let stored = parsed(texts)?;
     let known = |class: &str| step.rules.mentions(class) || has(class);
-    let mut world =
-        World { classes: BTreeMap::new(), library, has: &known, known_bases: RefCell::default() };
+    let mut world = World { classes: BTreeMap::new(), library, has: &known, known_bases: RefCell::default() };
     stored.iter().for_each(|stored| world.add(stored));
     for (text, stored) in texts.iter_mut().zip(&stored) {
         let mut rewrite = Rewrite {
@@ -200,7 +205,8 @@ pub fn convert(
 fn new_version(class: &Arc<ast::ClassDef>, library: &str, to: &str, edits: &mut edits::Edits) {
     let Some(annotation) = &class.annotation else { return };
     let libraries = inner(annotation, "uses").filter_map(|given| given.arguments.as_deref());
-    let given = libraries.flat_map(|libraries| inner(libraries, library)).filter_map(|given| given.arguments.as_deref());
+    let given =
+        libraries.flat_map(|libraries| inner(libraries, library)).filter_map(|given| given.arguments.as_deref());
     for version in given.flat_map(|given| inner(given, "version")) {
         if let Some(ast::ModificationValue::Expr(value)) = &version.value {
             edits.replace(value.span.start as usize..value.span.end as usize, format!("\"{to}\""));

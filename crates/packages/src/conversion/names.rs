@@ -51,7 +51,10 @@ pub enum Found {
     /// A path into the library and how it is written.
     Library(Vec<String>, Begin),
     /// A component of a class of the user.
-    Component { class: String, component: Arc<ast::Component> },
+    Component {
+        class: String,
+        component: Arc<ast::Component>,
+    },
 }
 
 impl World<'_> {
@@ -164,7 +167,9 @@ impl World<'_> {
                 ast::ImportKind::Qualified if path.last().is_some_and(|last| last == name) => {
                     Begin::Import { path: path.clone(), renamed: false }
                 }
-                ast::ImportKind::Renamed(own) if own.name == name => Begin::Import { path: path.clone(), renamed: true },
+                ast::ImportKind::Renamed(own) if own.name == name => {
+                    Begin::Import { path: path.clone(), renamed: true }
+                }
                 ast::ImportKind::Several(names) if names.iter().any(|one| one.name == name) => {
                     path.push(name.to_owned());
                     Begin::Import { path: path.clone(), renamed: false }

@@ -133,8 +133,10 @@ impl Rewrite<'_> {
             self.replace_names(&import.path.parts, &new.join("."));
             return;
         };
-        let new: Vec<Vec<String>> =
-            names.iter().map(|name| self.rules.path(&[old.clone(), vec![name.name.as_str().to_owned()]].concat())).collect();
+        let new: Vec<Vec<String>> = names
+            .iter()
+            .map(|name| self.rules.path(&[old.clone(), vec![name.name.as_str().to_owned()]].concat()))
+            .collect();
         let packages: Vec<&[String]> = new.iter().map(|path| &path[..path.len().saturating_sub(1)]).collect();
         if packages.windows(2).all(|pair| pair[0] == pair[1]) {
             if let Some(package) = packages.first() {
@@ -204,7 +206,9 @@ impl Rewrite<'_> {
     /// `convertModifiers`.
     fn modifiers(&mut self, used: &Use<'_>, rule: &ModifierRule, change: &mut Change) {
         for (name, expected) in &rule.old {
-            let Some(connector) = name.strip_prefix("cardinality(").and_then(|rest| rest.strip_suffix(')')) else { continue };
+            let Some(connector) = name.strip_prefix("cardinality(").and_then(|rest| rest.strip_suffix(')')) else {
+                continue;
+            };
             let Some(component) = used.component else { return };
             let is_connected = self.is_connected(used.scope, component, connector.trim());
             if is_connected != (expected.as_deref() == Some("1")) {
@@ -229,7 +233,9 @@ impl Rewrite<'_> {
         }
         let is_given = |name: &str| {
             given.iter().any(|argument| match argument {
-                ast::Argument::Element(element) => path_of(element) == name && !old.iter().any(|(known, _)| known == name),
+                ast::Argument::Element(element) => {
+                    path_of(element) == name && !old.iter().any(|(known, _)| known == name)
+                }
                 _ => false,
             })
         };
@@ -238,7 +244,8 @@ impl Rewrite<'_> {
             let mut value = template.clone();
             for (old, default) in &old {
                 let hole = format!("%{old}%");
-                let known = found.iter().find(|(_, name, ..)| name == old).map(|(.., text, simple)| (text.clone(), *simple));
+                let known =
+                    found.iter().find(|(_, name, ..)| name == old).map(|(.., text, simple)| (text.clone(), *simple));
                 let known = known.or_else(|| default.clone().map(|text| (text, false)));
                 if !value.contains(&hole) {
                     continue;
@@ -289,7 +296,11 @@ impl Rewrite<'_> {
             if position > 0 {
                 // What stands before a redeclaration belongs to it.
                 let between = &self.text[places[position - 1].end..place.start];
-                made.push_str(if count > 0 { between } else { between.trim_start_matches([',', ' ', '\n', '\r', '\t']) });
+                made.push_str(if count > 0 {
+                    between
+                } else {
+                    between.trim_start_matches([',', ' ', '\n', '\r', '\t'])
+                });
             }
             made.push_str(&text);
             count += 1;
@@ -308,7 +319,8 @@ impl Rewrite<'_> {
         let wanted = format!("{component}.{connector}");
         let Some(known) = self.world.classes.get(class) else { return false };
         let ast::ClassBody::Long(composition) = &known.definition.body else { return false };
-        let mut open: Vec<&ast::Equation> = composition.equations.iter().flat_map(|section| &section.equations).collect();
+        let mut open: Vec<&ast::Equation> =
+            composition.equations.iter().flat_map(|section| &section.equations).collect();
         while let Some(equation) = open.pop() {
             match &equation.kind {
                 ast::EquationKind::Connect(a, b) => {
@@ -316,7 +328,11 @@ impl Rewrite<'_> {
                         let names: Vec<&str> = name.parts.iter().map(|part| part.ident.name.as_str()).collect();
                         names.join(".")
                     };
-                    if [a, b].into_iter().map(text).any(|name| name == wanted || name.starts_with(&format!("{wanted}."))) {
+                    if [a, b]
+                        .into_iter()
+                        .map(text)
+                        .any(|name| name == wanted || name.starts_with(&format!("{wanted}.")))
+                    {
                         return true;
                     }
                 }
@@ -461,7 +477,10 @@ impl Rewrite<'_> {
     fn complain(&mut self, path: &[String], span: Span) {
         for length in 1..=path.len() {
             let (class, rest) = (path[..length].join("."), &path[length..]);
-            let message = self.rules.message(&class, None).or_else(|| self.rules.message(&class, rest.first().map(String::as_str)));
+            let message = self
+                .rules
+                .message(&class, None)
+                .or_else(|| self.rules.message(&class, rest.first().map(String::as_str)));
             if let Some(message) = message {
                 self.messages.push((range(span).start, message.to_owned()));
             }
@@ -473,7 +492,8 @@ impl Rewrite<'_> {
             self.subscripts(scope, &part.subscripts);
         }
         // What stands behind a subscript is an element of a component.
-        let plain = name.parts.iter().position(|part| !part.subscripts.is_empty()).map_or(name.parts.len(), |at| at + 1);
+        let plain =
+            name.parts.iter().position(|part| !part.subscripts.is_empty()).map_or(name.parts.len(), |at| at + 1);
         let idents: Vec<Ident> = name.parts.iter().map(|part| part.ident).collect();
         if self.path(scope, name.global, &idents[..plain], name.span) || name.global {
             return;
@@ -534,13 +554,14 @@ impl Rewrite<'_> {
     }
 
     fn statement(&mut self, scope: &str, statement: &ast::Statement) {
-        let blocks = |rewrite: &mut Self, branches: &[(ast::Expr, Vec<ast::Statement>)], otherwise: &[ast::Statement]| {
-            for (condition, inner) in branches {
-                rewrite.expr(scope, condition);
-                inner.iter().for_each(|statement| rewrite.statement(scope, statement));
-            }
-            otherwise.iter().for_each(|statement| rewrite.statement(scope, statement));
-        };
+        let blocks =
+            |rewrite: &mut Self, branches: &[(ast::Expr, Vec<ast::Statement>)], otherwise: &[ast::Statement]| {
+                for (condition, inner) in branches {
+                    rewrite.expr(scope, condition);
+                    inner.iter().for_each(|statement| rewrite.statement(scope, statement));
+                }
+                otherwise.iter().for_each(|statement| rewrite.statement(scope, statement));
+            };
         syntax::deep(|| match &statement.kind {
             ast::StatementKind::Assign(target, value) => {
                 self.reference(scope, target);

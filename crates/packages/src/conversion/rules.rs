@@ -166,7 +166,8 @@ impl Rules {
 
     /// Whether a rule is about a class or something in it.
     pub fn mentions(&self, path: &str) -> bool {
-        let about = |class: &String| class == path || class.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        let about =
+            |class: &String| class == path || class.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
         let names = self.classes.keys().chain(self.elements.keys()).chain(self.modifiers.keys());
         names.chain(self.messages.keys()).chain(self.conditional.keys()).any(about)
     }
