@@ -3,7 +3,6 @@
 //! Recursion follows the nesting of the written text; `stacker` moves on to a fresh stack where that is deep.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::expr::CompareOp;
@@ -615,21 +614,10 @@ mod tests {
     }
 }
 
-/// Where the code of an outside function is, as an annotation. Folders are addresses of this computer.
+/// Which code an outside function needs, as an annotation. Where its folders are on this computer is no matter of the model.
 fn code_annotation(external: &External) -> String {
-    let source = &external.source;
     let texts = |texts: &[Arc<str>]| -> Vec<String> { texts.iter().map(|text| string(text)).collect() };
-    let folders = |folders: &[PathBuf]| -> Vec<String> {
-        let there = folders.iter().filter(|folder| folder.is_dir());
-        there.map(|folder| string(&format!("file://{}", folder.display()))).collect()
-    };
-    let mut parts = vec![("Library", texts(&external.libraries)), ("Include", texts(&source.includes))];
-    // Without code there is nothing to be found in folders.
-    if parts.iter().any(|(_, texts)| !texts.is_empty()) {
-        parts.push(("IncludeDirectory", folders(&source.include_directories)));
-        parts.push(("LibraryDirectory", folders(&source.library_directories)));
-        parts.push(("SourceDirectory", folders(&source.source_directories)));
-    }
+    let parts = [("Library", texts(&external.libraries)), ("Include", texts(&external.source.includes))];
     let parts = parts.into_iter().filter(|(_, texts)| !texts.is_empty());
     let parts: Vec<String> = parts.map(|(name, texts)| format!("{name} = {{{}}}", texts.join(", "))).collect();
     match parts.is_empty() {

@@ -128,6 +128,15 @@ fn what_cannot_be_converted_is_told_with_its_line() {
 }
 
 #[test]
+fn another_library_is_told() {
+    let (texts, remarks) =
+        converted("convertClass(\"Lib.A\", \"ObsoleteLib.A\");", &["model M\n  Lib.A a;\n  Lib.A b;\nend M;\n"]);
+    assert_eq!(texts[0], "model M\n  ObsoleteLib.A a;\n  ObsoleteLib.A b;\nend M;\n");
+    assert_eq!(remarks.len(), 1);
+    assert!(remarks[0].line == 2 && remarks[0].message.contains("`ObsoleteLib` is used"), "{remarks:?}");
+}
+
+#[test]
 fn classes_of_several_files_belong_together() {
     let script = "convertElement(\"Lib.World\", \"mue\", \"mu\");";
     let (texts, _) = converted(

@@ -439,11 +439,21 @@ impl Rewrite<'_> {
         let Some(Found::Library(old, begin)) = self.world.find(scope, global, &texts) else { return false };
         self.complain(&old, span);
         let new = self.rules.path(&old);
+        if let Some(other) = new.first().filter(|first| *first != self.world.library && !self.is_user(first)) {
+            let message = format!("the library `{other}` is used from here on; add it to the annotation `uses`");
+            if self.messages.iter().all(|(_, known)| *known != message) {
+                self.messages.push((range(span).start, message));
+            }
+        }
         let text = self.written(&texts, &begin, &new);
         if text != texts.join(".") {
             self.replace_names(names, &text);
         }
         true
+    }
+
+    fn is_user(&self, name: &str) -> bool {
+        self.world.classes.contains_key(name)
     }
 
     /// A new path in the style of the old text.
