@@ -189,7 +189,7 @@ double lib_scaled(void *counter, double x) { return ((struct counter *)counter)-
 }
 
 /// The last row of a result by the names of its columns.
-fn last(text: &str) -> impl Fn(&str) -> f64 {
+fn last(text: &str) -> impl Fn(&str) -> f64 + use<> {
     let header: Vec<String> =
         text.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"').to_owned()).collect();
     let row: Vec<f64> =
