@@ -5,6 +5,7 @@ mod edits;
 mod names;
 mod rewrite;
 mod rules;
+mod uses;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
