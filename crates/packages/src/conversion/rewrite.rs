@@ -171,11 +171,41 @@ impl Rewrite<'_> {
         let inner = self.element_name(class, &element.path);
         let Some(modification) = &element.modification else { return };
         if let Some(arguments) = &modification.arguments {
+            self.nested_names(class, element, arguments);
             self.arguments(scope, inner.as_ref(), arguments);
         }
         if let Some(ast::ModificationValue::Expr(value)) = &modification.value {
             self.expr(scope, value);
         }
+    }
+
+    /// Names with several parts that are written one in the other: `a(b = 1)` is `a.b`.
+    fn nested_names(&mut self, class: Option<&Class>, outer: &ast::ElementModification, inner: &ast::ClassModification) {
+        let begin = names_of(&outer.path);
+        for base in class.map(|class| self.world.library_bases(class)).unwrap_or_default() {
+            let base = base.join(".");
+            for argument in &inner.arguments {
+                let ast::Argument::Element(element) = argument else { continue };
+                let path = [begin.clone(), names_of(&element.path)].concat();
+                let found = self.rules.element(&base, &path).filter(|(taken, _)| *taken > begin.len());
+                if let Some((taken, new)) = found {
+                    match parts(&new).strip_prefix(begin.as_slice()).filter(|rest| !rest.is_empty()) {
+                        Some(rest) => self.replace_names(&element.path[..taken - begin.len()], &rest.join(".")),
+                        None => self.write_flat(element, &path),
+                    }
+                }
+                let rules = self.rules.modifiers.get(&base).into_iter().flatten();
+                if rules.flat_map(|rule| &rule.old).any(|(old, _)| *old == path.join(".")) {
+                    self.write_flat(element, &path);
+                }
+            }
+        }
+    }
+
+    /// A nested name that has no nested form afterwards.
+    fn write_flat(&mut self, element: &ast::ElementModification, path: &[String]) {
+        let message = format!("`{}` is not converted where it is written in parentheses; write it with points", path.join("."));
+        self.messages.push((range(element.span).start, message));
     }
 
     /// Renames an element of a class that a path names; the class of what the path leads to, as far as it is known.
