@@ -57,7 +57,7 @@ impl LibraryFolder {
         let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
         let mut found: Vec<Installed> = entries.filter_map(|entry| installed(&entry.path())).collect();
         let key = |one: &Installed| (one.name.clone(), Version::new(&one.version));
-        found.sort_by(|a, b| key(a).cmp(&key(b)));
+        found.sort_by_key(key);
         found
     }
 

@@ -140,7 +140,8 @@ fn names_with_several_parts_in_parentheses() {
         "model M\n  Lib.Machine a(stator(stray(x = 1), y = 2));\n  Lib.Machine b(stator.stray.x = 1);\nend M;\n",
     );
     let script = "convertElement(\"Lib.A\", \"a.b\", \"c\"); convertModifiers(\"Lib.A\", {\"d.e\"}, {\"f=%d.e%\"});";
-    let (texts, remarks) = converted(script, &["model M\n  Lib.A x(a(b = 1), d(e = 2));\n  Lib.A y(a.b = 1, d.e = 2);\nend M;\n"]);
+    let (texts, remarks) =
+        converted(script, &["model M\n  Lib.A x(a(b = 1), d(e = 2));\n  Lib.A y(a.b = 1, d.e = 2);\nend M;\n"]);
     assert_eq!(texts[0], "model M\n  Lib.A x(a(b = 1), d(e = 2));\n  Lib.A y(c = 1, f = 2);\nend M;\n");
     let told: Vec<&str> = remarks.iter().map(|remark| remark.message.split('`').nth(1).unwrap_or_default()).collect();
     assert_eq!(told, ["a.b", "d.e"]);

@@ -180,7 +180,12 @@ impl Rewrite<'_> {
     }
 
     /// Names with several parts that are written one in the other: `a(b = 1)` is `a.b`.
-    fn nested_names(&mut self, class: Option<&Class>, outer: &ast::ElementModification, inner: &ast::ClassModification) {
+    fn nested_names(
+        &mut self,
+        class: Option<&Class>,
+        outer: &ast::ElementModification,
+        inner: &ast::ClassModification,
+    ) {
         let begin = names_of(&outer.path);
         for base in class.map(|class| self.world.library_bases(class)).unwrap_or_default() {
             let base = base.join(".");
@@ -204,7 +209,8 @@ impl Rewrite<'_> {
 
     /// A nested name that has no nested form afterwards.
     fn write_flat(&mut self, element: &ast::ElementModification, path: &[String]) {
-        let message = format!("`{}` is not converted where it is written in parentheses; write it with points", path.join("."));
+        let message =
+            format!("`{}` is not converted where it is written in parentheses; write it with points", path.join("."));
         self.messages.push((range(element.span).start, message));
     }
 
