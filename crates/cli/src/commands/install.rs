@@ -76,15 +76,23 @@ fn report(install: &Install, installer: &Installer<'_>) -> Result<(), Failure> {
         tell(&format!("warning: a library that is used was not installed: {missing}\n"));
     }
     if install.json {
-        let of = |wanted: bool| -> Vec<&Installed> {
-            let pick = |done| match done {
-                &Done::Installed(ref known) if wanted => Some(known),
-                &Done::Present(ref known) if !wanted => Some(known),
-                _ => None,
-            };
-            installer.done().iter().filter_map(pick).collect()
-        };
-        let summary = json!({ "installed": of(true), "present": of(false), "missing": installer.missing });
+        let installed: Vec<&Installed> = installer
+            .done()
+            .iter()
+            .filter_map(|done| match done {
+                Done::Installed(known) => Some(known),
+                Done::Present(_) => None,
+            })
+            .collect();
+        let present: Vec<&Installed> = installer
+            .done()
+            .iter()
+            .filter_map(|done| match done {
+                Done::Present(known) => Some(known),
+                Done::Installed(_) => None,
+            })
+            .collect();
+        let summary = json!({ "installed": installed, "present": present, "missing": installer.missing });
         return print(&format!("{summary:#}\n"));
     }
     if install.quiet {
