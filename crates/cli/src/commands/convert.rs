@@ -50,7 +50,7 @@ pub fn run(convert: &Convert, style: Style) -> Result<(), Failure> {
     }
     for remark in &remarks {
         let message = format!("{}:{}: {}", remark.path.display(), remark.line, remark.message);
-        tell(&style.message(&format!("warning[conversion]: {message}\n")));
+        tell(&style.message(&format!("warning: {message}\n")));
     }
     finish(convert, &before, &after)
 }
