@@ -226,26 +226,21 @@ fn prototype(
 /// The folders of the platform below one for libraries, the most special first.
 fn platform_folders(folder: &Path) -> Vec<PathBuf> {
     let platform = match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("linux", "x86_64") => "linux64",
-        ("linux", "x86") => "linux32",
-        ("linux", "aarch64") => "aarch64-linux",
-        ("macos", "x86_64") => "darwin64",
-        ("macos", "aarch64") => "aarch64-darwin",
-        ("windows", "x86_64") => "win64",
-        ("windows", _) => "win32",
-        _ => "",
+        ("linux", "x86_64") => "linux64".to_owned(),
+        ("linux", "x86") => "linux32".to_owned(),
+        ("windows", "x86_64") => "win64".to_owned(),
+        ("windows", "x86") => "win32".to_owned(),
+        ("macos", "x86_64") => "darwin64".to_owned(),
+        // The specification names no others.
+        (system, machine) => format!("{machine}-{system}"),
     };
-    let mut folders = Vec::new();
-    if !platform.is_empty() {
-        let platform = folder.join(platform);
-        // Those of compilers, such as `gcc47`.
-        let inner = std::fs::read_dir(&platform).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
-        inner.sort();
-        folders.extend(inner.into_iter().rev());
-        folders.push(platform);
-    }
-    folders.push(folder.to_owned());
+    let platform = folder.join(platform);
+    // Those of compilers, such as `gcc47`.
+    let inner = std::fs::read_dir(&platform).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = inner.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders.reverse();
+    folders.extend([platform, folder.to_owned()]);
     folders
 }
 
