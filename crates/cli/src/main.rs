@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod interrupt;
 mod names;
+mod parameters;
 mod progress;
 mod style;
 mod subject;
@@ -41,6 +42,8 @@ fn run() -> ExitCode {
         Command::Diagram(diagram) => commands::diagram::run(diagram, style),
         Command::Translate(translate) => commands::translate::run(translate, style),
         Command::Plot(plot) => commands::plot::run(plot, style),
+        Command::Compare(compare) => commands::compare::run(compare, style),
+        Command::Sweep(sweep) => commands::sweep::run(sweep, style),
         Command::Examples(examples) => commands::examples::run(examples),
         Command::Explain(explain) => commands::explain::run(explain),
         Command::Completions(completions) => commands::completions::run(completions),

@@ -4,7 +4,6 @@
 //! Nothing here knows a language. Who has classes makes a `Picture` of them; who shows pictures reads one. Coordinates are
 //! those of the Modelica specification, chapter 18: millimetres, the y axis points upwards, angles are counted counter-clockwise.
 
-mod font;
 mod geometry;
 mod hit;
 mod layout;
@@ -19,9 +18,10 @@ mod text;
 pub use geometry::{Extent, Point, Transform};
 pub use hit::Hit;
 pub use picture::{Component, Connection, CoordinateSystem, Kind, Layer, Picture, Pin, Role, Side};
-pub use png::{PngError, png};
+pub use png::png;
 pub use shape::{
     Alignment, Arrow, Bitmap, Border, Closure, Colour, Ellipse, Fill, FillPattern, Image, Item, Line, LinePattern,
     Polygon, Rectangle, Shape, Smooth, Stroke, Text,
 };
 pub use svg::svg;
+pub use vector::DrawingError;

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::font;
 use crate::geometry::{Extent, Point, Transform};
 use crate::outline::{self, Segment};
 use crate::picture::{Component, Connection, Kind, Picture};
@@ -57,7 +56,7 @@ pub fn svg(picture: &Picture) -> String {
 {definitions}<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fff"/>
 {body}</svg>
 "##,
-        font::FAMILY,
+        vector::FAMILY,
         Escaped(&picture.class),
     )
 }
@@ -459,9 +458,9 @@ impl Drawing {
 
     fn label(&mut self, lines: &[String], area: &Extent, centre: Point, middle: Option<Point>) {
         const SIZE: f64 = 2.2;
-        let width = lines.iter().map(|line| font::length(line, false)).fold(0.0, f64::max) * SIZE;
+        let width = lines.iter().map(|line| vector::length(line, false)).fold(0.0, f64::max) * SIZE;
         let away = middle.map_or(Point::new(0.0, 1.0), |middle| centre.minus(middle));
-        let height = SIZE * font::LINE * lines.len() as f64;
+        let height = SIZE * vector::LINE * lines.len() as f64;
         let bottom = if away.y < -away.x.abs() { area.bottom() - height } else { area.top() };
         let (left, alignment) = match away.x {
             x if x < -1e-9 => (area.right() - width, Alignment::Right),

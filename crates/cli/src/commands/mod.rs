@@ -1,7 +1,9 @@
 //! One file a command.
 
+mod beginning;
 pub mod bond;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod diagram;
 pub mod equations;
@@ -11,5 +13,6 @@ pub mod flatten;
 pub mod linearize;
 pub mod plot;
 pub mod simulate;
+pub mod sweep;
 pub mod symbolic;
 pub mod translate;

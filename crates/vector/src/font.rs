@@ -11,7 +11,7 @@ use skrifa::{FontRef, MetadataProvider as _};
 pub const FAMILY: &str = "'Noto Sans','Open Sans','Segoe UI',Arial,Helvetica,sans-serif";
 
 /// The files of the font.
-pub const FILES: [&[u8]; 4] =
+pub(crate) const FILES: [&[u8]; 4] =
     [ttf_noto_sans::REGULAR, ttf_noto_sans::BOLD, ttf_noto_sans::ITALIC, ttf_noto_sans::BOLD_ITALIC];
 
 /// The height of capital letters, by the size of the font.
