@@ -668,7 +668,8 @@ fn seconds(text: &str) -> Result<f64, String> {
         return Ok(number);
     }
     let wrong = || "write seconds, or a time with its unit, as in `1 h`, `20 ms` or `3 d`".to_owned();
-    let at = text.find(|c: char| c.is_whitespace()).or_else(|| text.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1));
+    let at =
+        text.find(|c: char| c.is_whitespace()).or_else(|| text.rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1));
     let (number, unit) = text.split_at(at.ok_or_else(wrong)?);
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
     let conversion = units::Conversion::between(unit.trim(), "s").ok_or_else(wrong)?;
@@ -677,7 +678,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// `0..10`.
 fn range(text: &str) -> Result<(f64, f64), String> {
-    let ends = text.split_once("..").and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    let ends =
+        text.split_once("..").and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
     let ends = ends.filter(|(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high);
     ends.ok_or_else(|| "write it as A..B with A less than B, for example `0..10`".to_owned())
 }

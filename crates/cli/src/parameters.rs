@@ -11,7 +11,9 @@ pub fn of_file(path: &Path, set: &[(String, String)]) -> Result<Vec<(String, Str
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
     let value = match ending.as_str() {
         "json" => serde_json::from_str(&text).map_err(|error| format!("`{shown}`: {error}"))?,
-        "toml" => toml::from_str::<Value>(&text).map_err(|error| format!("`{shown}`: {}", error.to_string().trim_end()))?,
+        "toml" => {
+            toml::from_str::<Value>(&text).map_err(|error| format!("`{shown}`: {}", error.to_string().trim_end()))?
+        }
         _ => return Err(format!("`{shown}`: a file of parameters ends in `.json` or `.toml`")),
     };
     let mut found = Vec::new();

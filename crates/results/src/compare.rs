@@ -94,7 +94,8 @@ pub fn compare_signal(reference: (&[f64], &[f64]), result: (&[f64], &[f64]), tol
 /// The lower and the upper edge of the tube around a signal (times, values), at its points.
 pub fn tube(reference: (&[f64], &[f64]), tolerance: Tolerance) -> (Vec<f64>, Vec<f64>) {
     let (&[start, ..], &[.., end]) = (reference.0, reference.0) else { return Default::default() };
-    let (half_width, half_height) = (half_width(start, end, tolerance), tolerance.value * range(reference.1, tolerance));
+    let (half_width, half_height) =
+        (half_width(start, end, tolerance), tolerance.value * range(reference.1, tolerance));
     let mut window = Tube::new(reference, half_width);
     let edges = reference.0.iter().map(|&t| window.at(t));
     edges.map(|(lower, upper)| (lower - half_height, upper + half_height)).unzip()

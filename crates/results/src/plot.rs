@@ -229,13 +229,34 @@ impl Shape {
     }
 }
 
-/// A text at a point, to its upper right.
+/// A text at a point.
 #[derive(Clone, Debug)]
 pub struct Note {
     /// The point.
     pub at: (f64, f64),
     /// What stands there.
     pub text: String,
+    /// Where it stands.
+    pub side: Side,
+}
+
+impl Note {
+    /// A text above a point.
+    pub fn new(at: (f64, f64), text: impl Into<String>) -> Self {
+        Self { at, text: text.into(), side: Side::Above }
+    }
+}
+
+/// Where a note stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Side {
+    /// Above the point, on the side that has more room.
+    #[default]
+    Above,
+    /// To its left, at the same height.
+    Left,
+    /// To its right, at the same height.
+    Right,
 }
 
 impl Figure {

@@ -187,7 +187,8 @@ impl Table {
     /// Reads what [`write`](Self::write) wrote.
     pub fn read(path: &Path) -> Result<Self, ResultError> {
         let bytes = std::fs::read(path).map_err(|error| ResultError::io(path, "read", error))?;
-        Self::of_bytes(&bytes).ok_or_else(|| ResultError::format(path, "this is no table of a study, or one that was cut off"))
+        Self::of_bytes(&bytes)
+            .ok_or_else(|| ResultError::format(path, "this is no table of a study, or one that was cut off"))
     }
 
     fn of_bytes(bytes: &[u8]) -> Option<Self> {
@@ -198,7 +199,8 @@ impl Table {
         if group.list(1).len() != names.len() {
             return None;
         }
-        let columns = names.into_iter().zip(group.list(1)).map(|(name, chunk)| Some((name, chunk_values(bytes, chunk)?)));
+        let columns =
+            names.into_iter().zip(group.list(1)).map(|(name, chunk)| Some((name, chunk_values(bytes, chunk)?)));
         Some(Self { columns: columns.collect::<Option<_>>()?, facts })
     }
 }

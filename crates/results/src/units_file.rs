@@ -62,7 +62,8 @@ mod tests {
     fn units_come_back_and_the_table_is_the_same() {
         let path = TemporaryPath::new("units.csv");
         let sidecar = TemporaryPath(super::beside(&path.0));
-        let columns = [Column::new("x[1,2]").unit("rad").display_unit("deg"), Column::new("\"q\"").unit("V"), Column::new("n")];
+        let columns =
+            [Column::new("x[1,2]").unit("rad").display_unit("deg"), Column::new("\"q\"").unit("V"), Column::new("n")];
         run(&path, &columns);
         assert_eq!(std::fs::read_to_string(&path.0).unwrap(), "time,\"x[1,2]\",\"\"\"q\"\"\",n\n0,1,1,1\n");
         let read = crate::read(&path.0).unwrap();

@@ -32,7 +32,9 @@ impl Factor {
     /// What is wrong with it.
     pub fn problem(&self) -> Option<&'static str> {
         match self {
-            Self::Linear { low, high } if !(low.is_finite() && high.is_finite()) => Some("its ends have to be finite numbers"),
+            Self::Linear { low, high } if !(low.is_finite() && high.is_finite()) => {
+                Some("its ends have to be finite numbers")
+            }
             Self::Logarithmic { low, high } if !(low.is_finite() && high.is_finite() && *low > 0.0 && *high > 0.0) => {
                 Some("the ends of a logarithmic range have to be greater than zero")
             }
@@ -174,7 +176,12 @@ mod tests {
     #[test]
     fn quantiles_of_the_normal_distribution() {
         // Published tables.
-        let known = [(0.5, 0.0), (0.975, 1.959_963_984_540_054), (0.999, 3.090_232_306_167_813_5), (1e-6, -4.753_424_308_822_899)];
+        let known = [
+            (0.5, 0.0),
+            (0.975, 1.959_963_984_540_054),
+            (0.999, 3.090_232_306_167_813_5),
+            (1e-6, -4.753_424_308_822_899),
+        ];
         let normal = Factor::Normal { mean: 10.0, deviation: 2.0 };
         for (share, value) in known {
             let found = (normal.quantile(share) - 10.0) / 2.0;

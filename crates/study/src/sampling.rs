@@ -39,7 +39,8 @@ mod tests {
     fn distance(mut values: Vec<f64>) -> f64 {
         values.sort_by(f64::total_cmp);
         let count = values.len() as f64;
-        let step = |(k, value): (usize, &f64)| (value - k as f64 / count).abs().max(((k + 1) as f64 / count - value).abs());
+        let step =
+            |(k, value): (usize, &f64)| (value - k as f64 / count).abs().max(((k + 1) as f64 / count - value).abs());
         values.iter().enumerate().map(step).fold(0.0, f64::max)
     }
 

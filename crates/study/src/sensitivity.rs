@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_sum_has_no_interactions() {
-        let results: Vec<f64> = saltelli(1024, 2, 3).iter().map(|point| 1e6 + 3.0 * point[0] + 4.0 * point[1]).collect();
+        let results: Vec<f64> =
+            saltelli(1024, 2, 3).iter().map(|point| 1e6 + 3.0 * point[0] + 4.0 * point[1]).collect();
         let found = sensitivities(&results, 2).unwrap();
         for (found, expected) in found.iter().zip([0.36, 0.64]) {
             assert!((found.first - expected).abs() < 0.01 && (found.total - expected).abs() < 0.01, "{found:?}");

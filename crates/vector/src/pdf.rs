@@ -62,8 +62,10 @@ impl Page {
         opacity: f32,
     ) -> Result<(), DrawingError> {
         let share = |own: f32| (own * opacity * 1000.0).round() as u16;
-        let opacities =
-            (fill.map_or(1000, |fill| share(fill.opacity().get())), stroke.map_or(1000, |it| share(it.opacity().get())));
+        let opacities = (
+            fill.map_or(1000, |fill| share(fill.opacity().get())),
+            stroke.map_or(1000, |it| share(it.opacity().get())),
+        );
         let known = self.opacities.iter().position(|&known| known == opacities);
         let name = known.unwrap_or_else(|| {
             self.opacities.push(opacities);

@@ -125,7 +125,8 @@ pub fn pattern(text: &str) -> Result<Regex, Failure> {
 /// Writes a picture in the format of the file's ending.
 pub fn write(figure: &Figure, path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
-    let undrawn = |error: results::plot::DrawingError| Failure::call(format!("cannot draw `{}`: {error}", path.display()));
+    let undrawn =
+        |error: results::plot::DrawingError| Failure::call(format!("cannot draw `{}`: {error}", path.display()));
     let bytes = match ending.as_str() {
         "svg" => svg(figure).into_bytes(),
         "html" | "htm" => html(figure).into_bytes(),

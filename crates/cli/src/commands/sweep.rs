@@ -64,7 +64,6 @@ struct Study {
     places: Places,
     /// Tells it apart from all others.
     identity: String,
-    model: String,
 }
 
 fn prepare(arguments: &Sweep, call: &mut Call) -> Result<Study, Failed> {
@@ -75,7 +74,10 @@ fn prepare(arguments: &Sweep, call: &mut Call) -> Result<Study, Failed> {
             return Err(Failed::Call(format!("`{}` varies twice", vary.name)));
         }
         if COLUMNS.contains(&vary.name.as_str()) {
-            return Err(Failed::Call(format!("`{}` is the name of a column of the data set, so it cannot vary", vary.name)));
+            return Err(Failed::Call(format!(
+                "`{}` is the name of a column of the data set, so it cannot vary",
+                vary.name
+            )));
         }
     }
     if arguments.run.switching == Switching::Difference {
@@ -90,7 +92,8 @@ fn prepare(arguments: &Sweep, call: &mut Call) -> Result<Study, Failed> {
     let program = call.session.compile(schedule)?;
     let (request, sessions) = (call.request()?, call.sessions());
     let is_difference = |name: &str, unit: &str| is_difference(&request, &sessions, name, unit);
-    let varied = asked.iter().map(|vary| design::resolve(vary, &program, &is_difference)).collect::<Result<Vec<_>, _>>();
+    let varied =
+        asked.iter().map(|vary| design::resolve(vary, &program, &is_difference)).collect::<Result<Vec<_>, _>>();
     let varied = varied.map_err(Failed::Call)?;
     let variants = design::variants(arguments, &varied).map_err(Failed::Call)?;
     let kept = match &arguments.keep {
@@ -106,8 +109,8 @@ fn prepare(arguments: &Sweep, call: &mut Call) -> Result<Study, Failed> {
     let (programs, warnings) =
         Programs::new((Arc::new(flat), program), request, sessions, options, beginning).map_err(Failed::Call)?;
     call.session.diagnostics.extend(warnings);
-    let plan = Plan { programs, varied, variants, kept, trajectories: places.trajectories.clone() };
-    Ok(Study { plan, places, identity, model: call.session.class.clone() })
+    let (model, trajectories) = (call.session.class.clone(), places.trajectories.clone());
+    Ok(Study { plan: Plan { model, programs, varied, variants, kept, trajectories }, places, identity })
 }
 
 /// Whether values of a parameter in a unit with an offset are differences: found out by setting it to nothing.
@@ -228,9 +231,7 @@ impl Study {
                         let sent = match self.plan.run(&mut session, variant, stop) {
                             Ok(Some(outcome)) => sender.send(Ok(outcome)),
                             Ok(None) => break,
-                            Err(error) => {
-                                sender.send(Err(Failure { exit: Exit::Stopped, message: error.to_string() }))
-                            }
+                            Err(error) => sender.send(Err(Failure { exit: Exit::Stopped, message: error.to_string() })),
                         };
                         if sent.is_err() {
                             break;
@@ -276,7 +277,7 @@ impl Study {
         let result: &PathBuf = &self.places.table;
         if arguments.subject.json {
             let mut summary = json!({
-                "model": self.model, "status": if failed == count { "failed" } else { "ok" }, "stage": "done",
+                "model": self.plan.model, "status": if failed == count { "failed" } else { "ok" }, "stage": "done",
                 "variants": count, "failed": failed, "result": result.display().to_string(),
             });
             if let (Some(report), Some(summary)) = (&sensitivities, summary.as_object_mut()) {

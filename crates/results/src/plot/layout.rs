@@ -4,7 +4,7 @@ use super::axis::{Range, Tick, ticks};
 use super::clip::clipped;
 use super::colours::{colour, dashes, faded, shade};
 use super::elide::elided;
-use super::{Band, Block, Curve, Figure, Key, Panel, Shape, Style, thinned};
+use super::{Band, Block, Curve, Figure, Key, Panel, Shape, Side, Style, thinned};
 
 pub const TEXT_SIZE: f64 = 13.0;
 pub const TITLE_SIZE: f64 = 15.0;
@@ -70,6 +70,7 @@ pub struct PlacedMarks {
 pub struct PlacedNote {
     pub at: (f64, f64),
     pub text: String,
+    pub side: Side,
 }
 
 pub struct PlacedCurve {
@@ -175,7 +176,11 @@ pub fn layout(figure: &Figure) -> Layout {
             shape: marks.shape,
             points: marks.points.iter().map(fractions).collect(),
         });
-        let notes = panel.notes.iter().map(|note| PlacedNote { at: fractions(&note.at), text: note.text.clone() });
+        let notes = panel.notes.iter().map(|note| PlacedNote {
+            at: fractions(&note.at),
+            text: note.text.clone(),
+            side: note.side,
+        });
         panels.push(PlacedPanel {
             curves: place_curves(panel, x, y, frame),
             marks: marks.collect(),

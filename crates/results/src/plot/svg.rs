@@ -9,7 +9,7 @@ use super::layout::{
     Frame, Layout, LegendEntry, PlacedBand, PlacedCurve, PlacedKey, PlacedPanel, SHADES, Sign, Subject, TEXT_SIZE,
     TITLE_SIZE, layout,
 };
-use super::{Figure, Shape};
+use super::{Figure, Shape, Side};
 
 /// A picture of its own.
 pub fn svg(figure: &Figure) -> String {
@@ -207,10 +207,15 @@ fn draw_marks(out: &mut String, panel: &PlacedPanel) {
     }
     for note in panel.notes.iter().filter(|note| inside(note.at)) {
         let (x, y) = place(note.at);
-        let (offset, anchor) = if note.at.0 > 0.7 { (-7, "end") } else { (7, "start") };
+        let (offset, above, anchor) = match note.side {
+            Side::Above if note.at.0 > 0.7 => (-7, -6.0, "end"),
+            Side::Above => (7, -6.0, "start"),
+            Side::Left => (-7, 4.5, "end"),
+            Side::Right => (7, 4.5, "start"),
+        };
         let _ = writeln!(
             out,
-            r##"<text class="mark note" data-at="{} {}" transform="translate({x:.1} {y:.1})" x="{offset}" y="-6" text-anchor="{anchor}" font-size="12" fill="#555">{}</text>"##,
+            r##"<text class="mark note" data-at="{} {}" transform="translate({x:.1} {y:.1})" x="{offset}" y="{above}" text-anchor="{anchor}" font-size="12" fill="#555">{}</text>"##,
             note.at.0,
             note.at.1,
             escape(&note.text)
@@ -311,7 +316,7 @@ mod tests {
         let panel = Panel {
             curves: vec![curve],
             marks: vec![Marks { name: "-1".to_owned(), shape: Shape::Plus, points: vec![(-1.0, 0.0), (9.0, 0.0)] }],
-            notes: vec![Note { at: (-1.0, 0.0), text: "a < b".to_owned() }],
+            notes: vec![Note { at: (-1.0, 0.0), text: "a < b".to_owned(), side: Side::Above }],
             ..Panel::default()
         };
         let mut figure = Figure { panels: vec![panel], equal: true, ..Figure::default() };

@@ -262,7 +262,7 @@ for (const panel of panels) {
 }
 
 // The values under the pointer, with a line through all panels.
-const digits = value => String(Number(value.toPrecision(7))).replace("-", "\u2212");
+const digits = value => String(Number(value.toPrecision(10))).replace("-", "\u2212");
 const pointers = panels.map(panel => {
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
   line.setAttribute("class", "pointer");

@@ -17,6 +17,8 @@ pub struct Varied {
     pub name: String,
     /// That of the parameter.
     pub unit: String,
+    /// The unit to show its values in; may be empty.
+    pub display_unit: String,
     pub factor: Factor,
     /// How many levels a grid has of it.
     pub count: Option<usize>,
@@ -36,6 +38,15 @@ pub enum How {
 }
 
 impl Varied {
+    /// A value for people: in its displayUnit, or its text.
+    pub fn shown(&self, value: f64) -> String {
+        if self.texts.is_some() {
+            return self.text(value);
+        }
+        let (unit, convert) = units::display(&self.unit, &self.display_unit);
+        units::number(convert.apply(value), 5) + &units::behind_number(unit)
+    }
+
     /// The text of a value, as `--set` has it.
     pub fn text(&self, value: f64) -> String {
         match &self.texts {
@@ -80,7 +91,8 @@ pub fn resolve(
     if own.is_some() && declared.is_final {
         return Err(format!("`{}` is final, so it cannot vary", vary.name));
     }
-    let unit = declared.attributes.unit.map_or(String::new(), |unit| unit.as_str().to_owned());
+    let text = |unit: Option<base::Name>| unit.map_or(String::new(), |unit| unit.as_str().to_owned());
+    let (unit, display_unit) = (text(declared.attributes.unit), text(declared.attributes.display_unit));
     let number = |quantity: &Quantity| in_unit(&vary.name, quantity, &unit, is_difference);
     let is_boolean = declared.ty == VariableType::Boolean;
     let mut texts = None;
@@ -111,7 +123,7 @@ pub fn resolve(
     }
     let tuned = own.filter(|&id| texts.is_none() && program.is_tunable(id));
     let how = tuned.map_or(How::Translated, How::Tuned);
-    Ok(Varied { name: vary.name.clone(), unit, factor, count: vary.count, how, texts, is_boolean })
+    Ok(Varied { name: vary.name.clone(), unit, display_unit, factor, count: vary.count, how, texts, is_boolean })
 }
 
 /// An element of a list as a number; `None` for an expression.
@@ -183,10 +195,10 @@ pub fn variants(arguments: &Sweep, varied: &[Varied]) -> Result<Vec<Vec<f64>>, S
             counted(Some(levels.iter().map(Vec::len).sum()))?;
             Ok(study::one_at_a_time(&vec![f64::NAN; dimensions], &levels))
         }
-        (Some(Sampling::OneAtATime), Some(_)) => {
-            Err("`--sampling one-at-a-time` moves each parameter over its own values, `NAME=A..B:N`; leave out `--samples`"
-                .to_owned())
-        }
+        (Some(Sampling::OneAtATime), Some(_)) => Err(
+            "`--sampling one-at-a-time` moves each parameter over its own values, `NAME=A..B:N`; leave out `--samples`"
+                .to_owned(),
+        ),
         (Some(Sampling::Saltelli), _) => {
             let samples = needs_samples()?;
             counted(study::saltelli_size(samples, dimensions))?;
@@ -210,7 +222,11 @@ pub fn variants(arguments: &Sweep, varied: &[Varied]) -> Result<Vec<Vec<f64>>, S
 
 fn check_dimensions(count: usize) -> Result<(), String> {
     let most = study::DIMENSIONS;
-    if count > most { Err(format!("a Sobol' sequence has at most {most} coordinates here; vary fewer parameters")) } else { Ok(()) }
+    if count > most {
+        Err(format!("a Sobol' sequence has at most {most} coordinates here; vary fewer parameters"))
+    } else {
+        Ok(())
+    }
 }
 
 /// The names of what is kept, with ranges of subscripts.

@@ -50,7 +50,9 @@ impl Journal {
         let mut lines = lines.lines();
         let found = match lines.next() {
             None => Found::Nothing,
-            Some(first) if first == study_line(study) => Found::Same(lines.filter_map(|line| journal.read(line)).collect()),
+            Some(first) if first == study_line(study) => {
+                Found::Same(lines.filter_map(|line| journal.read(line)).collect())
+            }
             Some(_) => Found::Other,
         };
         match found {

@@ -48,6 +48,8 @@ impl Status {
 
 /// What all variants have in common.
 pub struct Plan {
+    /// The name of the class.
+    pub model: String,
     pub programs: Programs,
     pub varied: Vec<Varied>,
     pub variants: Vec<Vec<f64>>,
@@ -59,7 +61,12 @@ pub struct Plan {
 
 impl Plan {
     /// Runs a variant; `None` where it was interrupted. An error is one of files, which ends the study.
-    pub fn run(&self, session: &mut Session, variant: usize, stop: &AtomicBool) -> Result<Option<Outcome>, ResultError> {
+    pub fn run(
+        &self,
+        session: &mut Session,
+        variant: usize,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, ResultError> {
         let begin = Instant::now();
         let values = &self.variants[variant - 1];
         let given = self.varied.iter().zip(values).filter(|(it, _)| it.texts.is_none());
@@ -195,12 +202,9 @@ impl SummarySink {
         }
         for name in &self.kept {
             if let Some(summary) = of(name).map(|k| &self.summaries[k]) {
-                for (quantity, value) in [
-                    ("final", summary.last),
-                    ("min", summary.min),
-                    ("max", summary.max),
-                    ("mean", summary.mean()),
-                ] {
+                for (quantity, value) in
+                    [("final", summary.last), ("min", summary.min), ("max", summary.max), ("mean", summary.mean())]
+                {
                     values.push((format!("{quantity}({name})"), value));
                 }
             }

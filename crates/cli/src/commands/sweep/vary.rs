@@ -30,8 +30,7 @@ pub struct Quantity {
 
 impl Vary {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let usage =
-            "write it as NAME=A..B:N, NAME=log(A..B):N or NAME=V1,V2,…, for example `R=10..100:20`; units stand behind numbers";
+        let usage = "write it as NAME=A..B:N, NAME=log(A..B):N or NAME=V1,V2,…, for example `R=10..100:20`; units stand behind numbers";
         let wrong = || format!("`--vary {text}`: {usage}");
         let (name, values) = text.split_once('=').ok_or_else(wrong)?;
         let (name, values) = (name.trim(), values.trim());
