@@ -98,7 +98,7 @@ pub struct Linearize {
     #[arg(long, value_enum)]
     pub plot: Option<Diagram>,
 
-    /// The file to write: of a diagram .svg, .png or .html; without it, the terminal
+    /// The file to write: of a diagram .svg, .png, .pdf or .html; without it, the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -17,9 +17,9 @@ const LISTED: usize = 10;
 
 pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
     arguments.output.as_deref().map(check_ending).transpose()?;
-    for (name, value) in [("tolerance", arguments.tolerance), ("time-tolerance", arguments.time_tolerance)] {
+    for (name, value) in [("--tolerance", arguments.tolerance), ("--time-tolerance", arguments.time_tolerance)] {
         if !(value >= 0.0 && value.is_finite()) {
-            return Err(Failure::call(format!("`--{name}` has to be a number from 0 on")));
+            return Err(Failure::call(format!("`{name}` has to be a number from 0 on")));
         }
     }
     let wanted = arguments.variables.as_deref().map(pattern).transpose()?;

@@ -45,6 +45,7 @@ pub fn run(arguments: &Sweep, style: Style) -> Result<(), Failure> {
     arguments.run.add_parameters(&mut arguments.subject)?;
     let arguments = &arguments;
     arguments.plot.iter().try_for_each(|(_, path)| check_ending(path))?;
+    arguments.output.as_deref().map(check_output).transpose()?;
     let mut call = Call::new(&arguments.subject, style);
     let study = match prepare(arguments, &mut call) {
         Ok(study) => study,
@@ -56,6 +57,16 @@ pub fn run(arguments: &Sweep, style: Style) -> Result<(), Failure> {
     let said = sensitivity::report(arguments, &study.plan, &table).map_err(Failure::call)?;
     pictures::draw(arguments, &study.plan, &table)?;
     study.end(arguments, &table, said)
+}
+
+/// What ends like a file of another kind is no folder.
+fn check_output(output: &Path) -> Result<(), Failure> {
+    let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
+    if ["csv", "mat", "json", "xlsx"].contains(&ending.as_str()) {
+        let shown = output.display();
+        return Err(Failure::call(format!("`{shown}`: a study writes into a folder or into a file that ends in `.parquet`")));
+    }
+    Ok(())
 }
 
 /// A study that can run.
@@ -177,11 +188,15 @@ impl Study {
         self.places.create(!self.plan.kept.is_empty())?;
         let (mut journal, found) = Journal::open(&self.places.journal, &self.identity)?;
         let mut outcomes = match found {
-            Found::Nothing => Vec::new(),
+            Found::Nothing => {
+                self.places.clear_trajectories();
+                Vec::new()
+            }
             Found::Same(outcomes) => outcomes,
             Found::Other => {
                 self.refuse_unless_overwriting(arguments)?;
                 journal.begin(&self.identity)?;
+                self.places.clear_trajectories();
                 Vec::new()
             }
         };

@@ -153,7 +153,10 @@ pub fn layout(figure: &Figure) -> Layout {
         let labels = figure.panels.iter().zip(ranges).flat_map(|(panel, &range)| y_ticks(panel, range, most_y));
         34.0 + labels.map(|tick| vector::length(&tick.label, false) * TEXT_SIZE).fold(8.0, f64::max)
     };
-    let right = figure.panels.iter().filter_map(|panel| panel.key.as_ref()).map(key_width).fold(24.0, f64::max);
+    let keys = figure.panels.iter().filter_map(|panel| panel.key.as_ref()).map(key_width).fold(24.0, f64::max);
+    // The last label of the horizontal axis may stand below the corner.
+    let half_label = |tick: &Tick| 0.5 * vector::length(&tick.label, false) * TEXT_SIZE + 4.0;
+    let right = figure.x.ticks(x, 6).iter().map(half_label).fold(keys, f64::max);
     if figure.equal {
         // Labels of the stretched range may need another width, which changes the range by next to nothing.
         let shape = |y: &[Range]| (WIDTH - left_of(y) - right) / figure.panels.first().map_or(1.0, height);

@@ -45,6 +45,18 @@ impl Places {
         Ok(())
     }
 
+    /// Removes the trajectories of another study.
+    pub fn clear_trajectories(&self) {
+        let files = std::fs::read_dir(&self.trajectories).into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_numbered = |path: &PathBuf| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+            stem.len() >= 6 && stem.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        for file in files.filter(|path| path.extension().is_some_and(|it| it == "parquet")).filter(is_numbered) {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
     /// What a study left that is complete: `None` where there is none, and its identity otherwise.
     pub fn complete(&self) -> Option<(Table, String)> {
         let table = Table::read(&self.table).ok()?;
