@@ -307,7 +307,7 @@ fn pictures_are_drawn_from_a_study_that_is_there() {
         assert!(drawn.contains(said), "{picture}");
     }
     assert_eq!(folder.read("map.svg").matches("class=\"block\"").count(), 40);
-    assert!(folder.read("map.svg").contains("R = 10 Ω, C = 0.01 F"), "hints");
+    assert!(folder.read("map.svg").contains("R = 10\u{a0}Ω, C = 0.01\u{a0}F"), "hints");
     let tornado = [
         "sweep",
         "decay.mo",

@@ -50,11 +50,6 @@ impl Column {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// The same under another name.
-    pub(crate) fn named(self, name: String) -> Self {
-        Self { name, ..self }
-    }
-
     /// Sets the unit.
     pub fn unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = unit.into();

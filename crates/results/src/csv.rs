@@ -197,9 +197,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8], wanted: &dyn Fn(&str) -> bool) -> 
     let (time_name, time_values) = (names[time].clone(), std::mem::take(&mut columns[time]));
     let others = names.into_iter().zip(columns).zip(keep).enumerate();
     let kept = others.filter(|(index, (_, keep))| *index != time && *keep).map(|(_, (pair, _))| pair);
-    let units = units_file::read(path);
-    let column = |name: String| units.get(&name).cloned().unwrap_or_default().named(name);
-    let variables = kept.map(|(name, values)| Trajectory { column: column(name), values }).collect();
+    let variables = kept.map(|(name, values)| Trajectory { column: Column::new(name), values }).collect();
     Ok(Trajectories { time: time_values, time_name, variables })
 }
 

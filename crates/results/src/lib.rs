@@ -30,3 +30,4 @@ pub use select::SelectSink;
 pub use sink::{Fanout, NullSink, ResultSink, read, read_selected, sink_for};
 pub use table::{Table, Values};
 pub use trajectories::{Trajectories, Trajectory};
+pub use units_file::read_described;

@@ -77,7 +77,7 @@ impl Axis {
     }
 
     pub(crate) fn label(&self) -> String {
-        match (self.quantity.as_str(), units::typeset(&self.unit).as_str()) {
+        match (self.quantity.as_str(), shown_unit(&self.unit).as_str()) {
             ("", unit) => unit.to_owned(),
             (quantity, "") => quantity.to_owned(),
             (quantity, unit) => format!("{quantity} ({unit})"),
@@ -92,6 +92,11 @@ impl Axis {
         let named = |(place, name): (usize, &String)| Tick { value: place as f64, label: name.clone() };
         self.names.iter().enumerate().map(named).collect()
     }
+}
+
+/// A unit as pictures have it: typeset, but for the sign of degrees, which is easily missed where it stands alone.
+pub(crate) fn shown_unit(unit: &str) -> String {
+    if unit == "deg" { unit.to_owned() } else { units::typeset(unit) }
 }
 
 /// Curves with one vertical axis.

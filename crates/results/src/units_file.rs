@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::Column;
+use crate::{Column, ResultError, Trajectories};
 
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -35,8 +35,23 @@ pub(crate) fn write(path: &Path, columns: &[Column]) {
     };
 }
 
+/// Reads those variables of a result file whose name is wanted, for showing them: with units from beside a CSV file. Who computes with
+/// values reads them as the table has them ([`crate::read_selected`]).
+pub fn read_described(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, ResultError> {
+    let mut result = crate::read_selected(path, wanted)?;
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+        let mut units = read(path);
+        for variable in &mut result.variables {
+            if let Some(Column { unit, display_unit, .. }) = units.remove(&variable.column.name) {
+                (variable.column.unit, variable.column.display_unit) = (unit, display_unit);
+            }
+        }
+    }
+    Ok(result)
+}
+
 /// Columns with the units that stand beside a file, by their names; none where there is no such file, or where it is something else.
-pub(crate) fn read(path: &Path) -> HashMap<String, Column> {
+fn read(path: &Path) -> HashMap<String, Column> {
     let text = std::fs::read_to_string(beside(path)).unwrap_or_default();
     let Ok(Value::Object(known)) = serde_json::from_str(&text) else { return HashMap::new() };
     let column = |facts: &Value| {
@@ -66,13 +81,14 @@ mod tests {
             [Column::new("x[1,2]").unit("rad").display_unit("deg"), Column::new("\"q\"").unit("V"), Column::new("n")];
         run(&path, &columns);
         assert_eq!(std::fs::read_to_string(&path.0).unwrap(), "time,\"x[1,2]\",\"\"\"q\"\"\",n\n0,1,1,1\n");
-        let read = crate::read(&path.0).unwrap();
+        let read = super::read_described(&path.0, &|_| true).unwrap();
         let found: Vec<_> = read.variables.iter().map(|variable| variable.column.clone()).collect();
         assert_eq!(found, columns);
         // Those of an older run do not stay.
         run(&path, &columns[2..]);
         assert!(!sidecar.0.exists());
         std::fs::write(&sidecar.0, "[1, {").unwrap();
-        assert_eq!(crate::read(&path.0).unwrap().variables[0].column, Column::new("n"));
+        let read = super::read_described(&path.0, &|_| true).unwrap();
+        assert_eq!(read.variables[0].column, Column::new("n"));
     }
 }

@@ -57,10 +57,8 @@ fn check(figure: &Figure) {
         let [left, top, right, bottom] = one.area;
         assert!(left >= 0.0 && right <= 800.0 && top >= 0.0 && bottom <= height, "cut off: {one:?}");
         for other in &texts[k + 1..] {
-            let apart = right <= other.area[0]
-                || other.area[2] <= left
-                || bottom <= other.area[1]
-                || other.area[3] <= top;
+            let apart =
+                right <= other.area[0] || other.area[2] <= left || bottom <= other.area[1] || other.area[3] <= top;
             assert!(apart, "{one:?} stands on {other:?}");
         }
     }
@@ -82,7 +80,8 @@ fn figure(unit: &str, curves: Vec<Curve>) -> Figure {
 
 #[test]
 fn twenty_curves_with_long_names_and_umlauts() {
-    let name = |k: usize| format!("fahrzeug.getriebe.planetensatz[{k}].träger.flansch_b.winkel_relativ_zum_hohlrad_°C_{k}");
+    let name =
+        |k: usize| format!("fahrzeug.getriebe.planetensatz[{k}].träger.flansch_b.winkel_relativ_zum_hohlrad_°C_{k}");
     check(&figure("degC", curves(20, name, |k, t| (t + k as f64).sin() * k as f64)));
     let endless = |k: usize| format!("{}{k}", "component.".repeat(40));
     check(&figure("N.m", curves(3, endless, |_, t| t)));
@@ -110,7 +109,10 @@ fn negative_tiny_huge_and_constant_values() {
 #[test]
 fn logarithmic_axes() {
     for (low, high) in [(-12, 6), (-3, 3), (0, 1), (5, 40)] {
-        let mut drawn = figure("Hz", curves(1, |_| "f".to_owned(), |_, t| 10f64.powf(f64::from(low) + t / 10.0 * f64::from(high - low))));
+        let mut drawn = figure(
+            "Hz",
+            curves(1, |_| "f".to_owned(), |_, t| 10f64.powf(f64::from(low) + t / 10.0 * f64::from(high - low))),
+        );
         drawn.panels[0].y.scale = Scale::Logarithmic;
         drawn.x.scale = Scale::Logarithmic;
         check(&drawn);
@@ -140,7 +142,8 @@ fn a_heat_map_with_its_key_and_bars_with_names() {
         ..Panel::default()
     };
     check(&Figure { title: "map".to_owned(), x: Axis::new("first", "kg.m2"), panels: vec![panel], equal: false });
-    let names: Vec<String> = (0..6).map(|k| format!("wärmetauscher.rohr[{k}].wand.wärmeleitfähigkeit_längs_{k}")).collect();
+    let names: Vec<String> =
+        (0..6).map(|k| format!("wärmetauscher.rohr[{k}].wand.wärmeleitfähigkeit_längs_{k}")).collect();
     let notes = (0..6).flat_map(|k| {
         let at = |x: f64| (x, f64::from(k));
         [

@@ -24,7 +24,7 @@ pub fn run(arguments: &Compare, _: Style) -> Result<(), Failure> {
     }
     let wanted = arguments.variables.as_deref().map(pattern).transpose()?;
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|pattern| pattern.is_match(name));
-    let read = |path| results::read_selected(path, &is_wanted).map_err(|error| Failure::call(error.to_string()));
+    let read = |path| results::read_described(path, &is_wanted).map_err(|error| Failure::call(error.to_string()));
     let (mut reference, result) = (read(&arguments.reference)?, read(&arguments.result)?);
     if arguments.common {
         let known: std::collections::HashSet<String> = result.names().map(str::to_owned).collect();

@@ -64,7 +64,9 @@ fn check_output(output: &Path) -> Result<(), Failure> {
     let ending = output.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
     if ["csv", "mat", "json", "xlsx"].contains(&ending.as_str()) {
         let shown = output.display();
-        return Err(Failure::call(format!("`{shown}`: a study writes into a folder or into a file that ends in `.parquet`")));
+        return Err(Failure::call(format!(
+            "`{shown}`: a study writes into a folder or into a file that ends in `.parquet`"
+        )));
     }
     Ok(())
 }

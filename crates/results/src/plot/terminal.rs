@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::axis::{Range, Tick, ticks};
 use super::clip::clipped;
 use super::layout::equalled;
-use super::{Figure, Panel, Style, thinned};
+use super::{Figure, Panel, Style, shown_unit, thinned};
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ fn push_legend(out: &mut String, panel: &Panel, margin: usize, width: usize, col
         used += length;
     }
     if panel.y.quantity.is_empty() && !panel.y.unit.is_empty() {
-        let _ = write!(out, " ({})", units::typeset(&panel.y.unit));
+        let _ = write!(out, " ({})", shown_unit(&panel.y.unit));
     }
     let kept = out.trim_end_matches([' ', ':']).len();
     out.truncate(kept);

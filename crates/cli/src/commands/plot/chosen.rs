@@ -44,7 +44,7 @@ impl File {
     }
 
     fn read(&self, wanted: &dyn Fn(&str) -> bool) -> Result<Trajectories, Failure> {
-        results::read_selected(&self.path, wanted).map_err(|error| Failure::call(error.to_string()))
+        results::read_described(&self.path, wanted).map_err(|error| Failure::call(error.to_string()))
     }
 }
 
