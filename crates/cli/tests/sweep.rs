@@ -77,10 +77,10 @@ fn a_grid_has_all_combinations() {
     assert_eq!(table.numbers("variant").unwrap(), (1..=12).map(f64::from).collect::<Vec<_>>());
     let (r, c, last) = (table.numbers("R").unwrap(), table.numbers("C").unwrap(), table.numbers("final(v)").unwrap());
     let mut k = 0;
-    for expected_r in [10.0, 20.0, 30.0, 40.0] {
+    for expected_r in [10.0f64, 20.0, 30.0, 40.0] {
         for expected_c in [0.01, 0.1, 1.0] {
             assert!((r[k] - expected_r).abs() < 1e-12 && (c[k] / expected_c - 1.0).abs() < 1e-12);
-            assert!((last[k] - (-1.0 / (expected_r * expected_c) as f64).exp()).abs() < 1e-7);
+            assert!((last[k] - (-1.0 / (expected_r * expected_c)).exp()).abs() < 1e-7);
             k += 1;
         }
     }
