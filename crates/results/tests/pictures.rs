@@ -55,7 +55,7 @@ fn check(figure: &Figure) {
     assert!(texts.len() > 4);
     for (k, one) in texts.iter().enumerate() {
         let [left, top, right, bottom] = one.area;
-        assert!(left >= 0.0 && right <= 800.0 && top >= 0.0 && bottom <= height, "cut off: {one:?}");
+        assert!(left >= 0.0 && right <= 800.0 && top >= 0.0 && bottom <= height, "`{}` is cut off: {one:?}", one.text);
         for other in &texts[k + 1..] {
             let apart =
                 right <= other.area[0] || other.area[2] <= left || bottom <= other.area[1] || other.area[3] <= top;
