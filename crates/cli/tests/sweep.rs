@@ -375,6 +375,15 @@ fn wrong_calls() {
         error: these are more than 10000000 variants
     "#]]
     .assert_eq(&said(&["--vary", "R=1..2:30000", "--vary", "C=1..2:30000"]));
+    expect![[r#"
+        error: `max(v)` will not be in the data set: name the variable with `--keep v`
+    "#]]
+    .assert_eq(&said(&["--vary", "R=1..2:3", "--of", "max(v)"]));
+    expect![[r#"
+        error: name the quantities whose sensitivities you want, with --of or --keep
+    "#]]
+    .assert_eq(&said(&["--vary", "R=1..2", "--sampling", "saltelli", "--samples", "4"]));
+    assert!(said(&["--vary", "R=1..2:3", "--of", "vv"]).contains("did you mean `v`?"));
     assert!(said(&["--vary", "R=1..2:3", "--vary", "R=1,2"]).contains("`R` varies twice"));
     assert!(said(&["--vary", "R=1..2:3", "--plot", "fan=t.gif"]).contains("`t.gif`: a picture ends in"));
 }

@@ -52,6 +52,7 @@ pub fn run(arguments: &Sweep, style: Style) -> Result<(), Failure> {
         Err(failed) => return Err(call.failed(failed)),
     };
     call.tell();
+    check_quantities(arguments, &study.plan).map_err(Failure::call)?;
     pictures::check(arguments, &study.plan).map_err(Failure::call)?;
     let table = study.table(arguments)?;
     let said = sensitivity::report(arguments, &study.plan, &table).map_err(Failure::call)?;
@@ -324,6 +325,30 @@ impl Study {
 
 /// Only what is used of it takes memory.
 const STACK: usize = 256 << 20;
+
+/// Refuses quantities that the data set will not have, before anything runs.
+fn check_quantities(arguments: &Sweep, plan: &Plan) -> Result<(), String> {
+    let Some(list) = &arguments.of else {
+        return match is_saltelli(arguments) && plan.kept.is_empty() {
+            true => Err("name the quantities whose sensitivities you want, with --of or --keep".to_owned()),
+            false => Ok(()),
+        };
+    };
+    let model = plan.programs.model();
+    let known: Vec<String> = model.variables.ids().map(|id| model.variable_name(id)).collect();
+    for quantity in crate::names::split(list) {
+        let name = pictures::variable_of(plan, &quantity);
+        if !known.iter().any(|it| it == name) {
+            return Err(crate::names::unknown(name, "the model", known.iter().map(String::as_str)).message);
+        }
+        let is_last = name == quantity || quantity.starts_with("final(");
+        let is_there = if plan.kept.is_empty() { is_last } else { plan.kept.iter().any(|it| it == name) };
+        if !is_there {
+            return Err(format!("`{quantity}` will not be in the data set: name the variable with `--keep {name}`"));
+        }
+    }
+    Ok(())
+}
 
 /// Whether a study samples for sensitivities.
 fn is_saltelli(arguments: &Sweep) -> bool {

@@ -182,7 +182,7 @@ fn heat_map(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Figure, Str
 }
 
 /// The variable that a quantity such as `max(x)` is one of.
-fn variable_of<'a>(plan: &Plan, quantity: &'a str) -> &'a str {
+pub fn variable_of<'a>(plan: &Plan, quantity: &'a str) -> &'a str {
     let inner = quantity.split_once('(').and_then(|(function, rest)| {
         let is_statistic = ["final", "min", "max", "mean"].contains(&function);
         rest.strip_suffix(')').filter(|_| is_statistic)

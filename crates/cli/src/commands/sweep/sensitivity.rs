@@ -21,9 +21,6 @@ pub fn report(arguments: &Sweep, plan: &Plan, table: &Table) -> Result<Option<Re
         return Ok(None);
     }
     let columns = super::quantities(arguments, plan, table)?;
-    if columns.is_empty() {
-        return Err("name the quantities whose sensitivities you want, with --of or --keep".to_owned());
-    }
     let succeeded = super::succeeded(table);
     let indices = |column: &String| {
         let mut values = table.numbers(column).unwrap_or_default();
