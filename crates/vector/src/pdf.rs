@@ -213,7 +213,7 @@ mod tests {
     fn a_page_with_a_line_an_area_and_a_letter() {
         let (file, text) = content(
             r##"<svg xmlns="http://www.w3.org/2000/svg" width="100" height="40"><g transform="translate(10 0)">
-<path d="M0 0L20 10" stroke="#ff0000" stroke-width="2" stroke-dasharray="4 2"/>
+<path d="M0 0L20 10" fill="none" stroke="#ff0000" stroke-width="2" stroke-dasharray="4 2"/>
 <rect x="5" y="5" width="10" height="10" fill="#00ff00" fill-opacity="0.5"/></g><text x="1" y="30">i</text></svg>"##,
         );
         assert!(text.contains("1 0 0 RG 2 w 0 J 0 j\n[4 2] 0 d\n10 0 m\n30 10 l\nS\n"), "{text}");
