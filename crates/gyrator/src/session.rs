@@ -12,7 +12,7 @@ use crate::{Error, Experiment, Model};
 /// Reads classes from libraries, files and texts, and translates them. It may live for hours: each call sees the texts of its
 /// time, and syntax trees of texts that have not changed are kept.
 pub struct Session {
-    inner: session::Session,
+    pub(crate) inner: session::Session,
     libraries: Vec<PathBuf>,
     files: Vec<PathBuf>,
     allowed: dae::Allowed,
@@ -178,7 +178,7 @@ impl Session {
         Ok(Model::new(program, Arc::new(flat), Experiment::new(options), diagnostics, sources))
     }
 
-    fn request(&self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Request {
+    pub(crate) fn request(&self, target: &str, set: &[(&str, &str)], inputs: &[&str]) -> Request {
         Request {
             target: target.to_owned(),
             libraries: self.libraries.clone(),
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    fn failed(&mut self, failed: Failed) -> Error {
+    pub(crate) fn failed(&mut self, failed: Failed) -> Error {
         match failed {
             Failed::Call(message) => Error::of_call(message),
             Failed::Model => Error::of_model(std::mem::take(&mut self.inner.diagnostics), self.inner.sources()),

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::{LinearForm, Memory, Program, SectionStep, SystemId};
+use compile::{Address, LinearForm, Memory, Program, RelationId, SectionStep, SystemId};
 use dae::{VarId, VariableType};
 use solve::equilibrate::equilibrate;
 use solve::{LinearSolver, Pattern};
@@ -62,14 +62,29 @@ struct Factors {
 #[derive(Clone)]
 pub(crate) struct Linearizer {
     program: Arc<Program>,
+    form: Arc<LinearForm>,
     memory: Memory,
     /// By the number of the system in the program of the tangents.
     factors: Vec<Factors>,
 }
 
 impl Linearizer {
+    /// For points between events.
     pub fn new(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
-        let form = program.linear_form()?;
+        Ok(Self::of(program, program.linear_form()?))
+    }
+
+    /// With tangents of left limits, for events.
+    pub fn within_events(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
+        Ok(Self::of(program, program.event_form()?))
+    }
+
+    /// Of the initial problem.
+    pub fn of_start(program: &Arc<Program>) -> Result<Self, Box<Diagnostic>> {
+        Ok(Self::of(program, program.initial_form()?))
+    }
+
+    fn of(program: &Arc<Program>, form: &Arc<LinearForm>) -> Self {
         let factors = form.program.systems.values().map(|system| {
             let pattern = systems::pattern(&system.pattern);
             let solver = LinearSolver::new(system.slots.len(), Some(&pattern)).ok();
@@ -78,7 +93,8 @@ impl Linearizer {
             let [matrix, scaled] = [vec![0.0; entries], vec![0.0; entries]];
             Factors { matrix, pattern, solver, is_regular: false, rows, columns, scaled }
         });
-        Ok(Self { program: program.clone(), memory: form.memory(), factors: factors.collect() })
+        let factors = factors.collect();
+        Self { program: program.clone(), memory: form.memory(), form: form.clone(), factors }
     }
 
     /// Whether it is made for a program.
@@ -86,8 +102,9 @@ impl Linearizer {
         Arc::ptr_eq(&self.program, program)
     }
 
-    fn form(&self) -> Result<&LinearForm, Trouble> {
-        self.program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))
+    /// What it is made from.
+    pub fn form(&self) -> &LinearForm {
+        &self.form
     }
 
     /// Does some work at the point that a machine has evaluated, outputs included.
@@ -96,8 +113,7 @@ impl Linearizer {
         machine: &mut Machine,
         work: impl FnOnce(&mut Self) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
-        let program = self.program.clone();
-        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        let form = &self.form.clone();
         form.borrow(&mut machine.memory, &mut self.memory);
         let outcome = self.factor(form).and_then(|()| work(self));
         form.give_back(&mut machine.memory, &mut self.memory);
@@ -117,13 +133,30 @@ impl Linearizer {
 
     /// Tangents of all variables along a direction.
     pub fn follow(&mut self, direction: &[(VarId, f64)]) -> Result<(), Trouble> {
-        let program = self.program.clone();
-        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
-        let factors = &mut self.factors;
+        let Self { form, factors, memory, .. } = self;
         let mut solve = |system: SystemId, memory: &mut Memory, right: &mut [f64]| {
             factors[base::Id::index(system)].solve(form, system, memory, right)
         };
-        form.tangents(&mut self.memory, direction, &mut solve)
+        form.tangents(memory, direction, &mut solve)
+    }
+
+    /// The same along a direction that is given by addresses, with or without what parameters are computed from others.
+    pub fn follow_from(&mut self, seeds: &[(Address, f64)], has_parameters: bool) -> Result<(), Trouble> {
+        let Self { form, factors, memory, .. } = self;
+        let mut solve = |system: SystemId, memory: &mut Memory, right: &mut [f64]| {
+            factors[base::Id::index(system)].solve(form, system, memory, right)
+        };
+        form.tangents_from(memory, seeds, has_parameters, &mut solve)
+    }
+
+    /// The tangent of what lies at an address, along the direction followed last.
+    pub fn tangent_at(&self, address: Address) -> f64 {
+        self.form.tangent_at(&self.memory, address)
+    }
+
+    /// The tangent of the residue of a relation, within events.
+    pub fn residue(&self, relation: RelationId) -> f64 {
+        self.form.residue_tangent(&self.memory, relation)
     }
 
     /// Tangents of all variables along one of several variables, the others of which stay as they are.
@@ -135,7 +168,7 @@ impl Linearizer {
 
     /// The tangent of a variable along the direction followed last.
     pub fn tangent(&self, variable: VarId) -> Result<f64, Trouble> {
-        let tangent = self.form()?.tangent(&self.memory, variable);
+        let tangent = self.form.tangent(&self.memory, variable);
         if tangent.is_finite() { Ok(tangent) } else { Err(self.undefined(variable)) }
     }
 
@@ -147,7 +180,7 @@ impl Linearizer {
         if tangent.abs() < VERTICAL { Ok(tangent) } else { Err(self.undefined(variable)) }
     }
 
-    fn undefined(&self, variable: VarId) -> Trouble {
+    pub fn undefined(&self, variable: VarId) -> Trouble {
         let model = self.program.model();
         let time = Decimal(self.memory.time());
         let name = model.variable_name(variable);
