@@ -137,7 +137,13 @@ impl Model {
     #[getter]
     fn experiment(&self) -> (f64, f64, f64, f64, &'static str) {
         let asked = self.0.experiment();
-        (asked.start_time(), asked.stop_time(), asked.output_interval(), asked.relative_tolerance(), asked.method_name())
+        (
+            asked.start_time(),
+            asked.stop_time(),
+            asked.output_interval(),
+            asked.relative_tolerance(),
+            asked.method_name(),
+        )
     }
 
     /// What the translation had to say.

@@ -15,6 +15,13 @@ pub fn experiment(model: &Model, settings: &Bound<'_, PyDict>) -> PyResult<Exper
             _ => Ok(None),
         }
     };
+    // It moves the whole run, so times that are given come behind it.
+    if let Some(from) = settings.get_item("start_from")?.filter(|value| !value.is_none()) {
+        let (run, time): (Bound<'_, crate::run::Run>, Option<f64>) = from.extract()?;
+        let run = run.borrow();
+        let known: &Run = run.inner();
+        made = made.start_from(known, time);
+    }
     if let Some(start) = number("start")? {
         made = made.start(start);
     }
@@ -56,12 +63,6 @@ pub fn experiment(model: &Model, settings: &Bound<'_, PyDict>) -> PyResult<Exper
             let (time, values): (PyReadonlyArray1<'_, f64>, PyReadonlyArray1<'_, f64>) = rows.extract()?;
             made = made.input(name.extract::<String>()?, time.as_slice()?, values.as_slice()?);
         }
-    }
-    if let Some(from) = settings.get_item("start_from")?.filter(|value| !value.is_none()) {
-        let (run, time): (Bound<'_, crate::run::Run>, Option<f64>) = from.extract()?;
-        let run = run.borrow();
-        let known: &Run = run.inner();
-        made = made.start_from(known, time);
     }
     if let Some(steady) = settings.get_item("steady_state")?
         && steady.is_truthy()?

@@ -193,9 +193,11 @@ def test_simulations_step(decay):
     assert loop.get(["y", "u"]).tolist() == first.tolist()
     assert first[0] == pytest.approx(3 * np.exp(-1), rel=1e-6)
     assert loop.jacobian(["der(x[1])"], ["x[1]", "u"]).tolist() == [[-2, 1]]
-    loop.set(k=0)
+    loop.set(k=1)
     loop.step(1)
-    assert loop["y"] == pytest.approx(first[0], rel=1e-6)
+    assert loop["y"] == pytest.approx(first[0] / np.e, rel=1e-6)
+    with pytest.raises(gyrator.SimulationError, match="structural-parameter"):
+        loop.set(k=0)
     with pytest.raises(KeyError, match="did you mean `y`"):
         loop["Y"]
 

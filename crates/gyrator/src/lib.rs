@@ -28,8 +28,8 @@
 
 mod error;
 mod experiment;
-mod model;
 mod linearization;
+mod model;
 mod place;
 mod sensitivities;
 mod session;

@@ -31,7 +31,10 @@ fn compare(text: &str, stop: f64, of: &[&str], by: &[&str], relative: f64) {
             let difference = (high.last(variable).unwrap() - low.last(variable).unwrap()) / (2.0 * distance);
             let exact = *found.get(variable, parameter).unwrap().last().unwrap();
             let allowed = relative * difference.abs().max(1e-3);
-            assert!((exact - difference).abs() <= allowed, "d{variable}/d{parameter}: {exact}, difference {difference}");
+            assert!(
+                (exact - difference).abs() <= allowed,
+                "d{variable}/d{parameter}: {exact}, difference {difference}"
+            );
         }
     }
 }
@@ -198,7 +201,9 @@ fn inputs_that_jump_and_move_states_through_events() {
       der(y) = if u + x > limit then u else 0;
     end Driven;";
     let model = model(text);
-    let run = |model: &Model| model.experiment().input("u", &[0.0, 1.0, 1.0, 2.0], &[0.0, 1.0, 0.2, 0.5]).stop(2.0).tolerance(1e-10);
+    let run = |model: &Model| {
+        model.experiment().input("u", &[0.0, 1.0, 1.0, 2.0], &[0.0, 1.0, 0.2, 0.5]).stop(2.0).tolerance(1e-10)
+    };
     let find = |name| model.variable(name).unwrap();
     let found = model.sensitivities(&run(&model), &[find("x"), find("y")], &[find("limit"), find("k")]).unwrap();
     for (parameter, value) in [("limit", 0.4), ("k", 1.5)] {
@@ -210,7 +215,10 @@ fn inputs_that_jump_and_move_states_through_events() {
         for variable in ["x", "y"] {
             let difference = (high.last(variable).unwrap() - low.last(variable).unwrap()) / 2e-5;
             let exact = *found.get(variable, parameter).unwrap().last().unwrap();
-            assert!((exact - difference).abs() < 1e-4 * difference.abs().max(0.1), "{variable} by {parameter}: {exact} {difference}");
+            assert!(
+                (exact - difference).abs() < 1e-4 * difference.abs().max(0.1),
+                "{variable} by {parameter}: {exact} {difference}"
+            );
         }
     }
 }
@@ -223,9 +231,8 @@ fn refusal(text: &str, stop: f64, of: &str, by: &str) -> String {
 fn what_has_no_derivative_is_refused() {
     let grazing = "model Grazing parameter Real a = 1; Real x = (time - a)^2; Real y(start = 0, fixed = true);
       equation der(y) = if x > 0 then 1 else 5; end Grazing;";
-    // It touches zero without going through it: nothing switches, so that there is a derivative.
-    let found = sensitivities(&model(grazing), 2.0, &["y"], &["a"]);
-    assert!(found.is_ok_and(|found| found.get("y", "a").unwrap().last() == Some(&0.0)));
+    let said = refusal(grazing, 2.0, "y", "a");
+    assert!(said.contains("no-sensitivity") && said.contains("touches"), "{said}");
     let parting = "model Parting parameter Real a = 0.5, b = 0.5; Real x(start = 0, fixed = true);
       equation der(x) = (if time > a then 1 else 2)*(if time > b then 3 else 5); end Parting;";
     let said = refusal(parting, 1.0, "x", "a");

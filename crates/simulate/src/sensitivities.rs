@@ -375,7 +375,8 @@ impl Sensitivities {
         let time = machine.memory.time();
         let now = signs(machine);
         let mut causes: Vec<(String, Vec<f64>)> = Vec::new();
-        let text = |relation: RelationId| program.model().expression_text(program.layout.relations[relation].expression);
+        let text =
+            |relation: RelationId| program.model().expression_text(program.layout.relations[relation].expression);
         for (place, relation) in program.layout.relations.ids().enumerate() {
             let on_time = program.layout.relations[relation].class == compile::Class::Time;
             let is_due = crossed.contains(&relation) || on_time && now[place] != self.left.signs[place];

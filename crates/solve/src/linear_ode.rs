@@ -40,12 +40,7 @@ fn weights() -> [[f64; 3]; 3] {
 }
 
 /// A step of length `h` from the solutions `s`, with the equation at its beginning and at its nodes.
-pub fn step(
-    h: f64,
-    begin: &Coefficients,
-    stages: &[Coefficients; 3],
-    s: &[Vec<f64>],
-) -> Result<LinearStep, Singular> {
+pub fn step(h: f64, begin: &Coefficients, stages: &[Coefficients; 3], s: &[Vec<f64>]) -> Result<LinearStep, Singular> {
     let size = s.first().map_or(0, Vec::len);
     if size == 0 {
         return Ok(LinearStep { s: s.to_vec(), errors: s.to_vec() });

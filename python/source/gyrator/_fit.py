@@ -70,7 +70,8 @@ class Fit:
     def correlation(self) -> Array:
         """The correlation of the parameters."""
         deviations = np.sqrt(np.diag(self.covariance))
-        return self.covariance / np.outer(deviations, deviations)
+        correlation: Array = self.covariance / np.outer(deviations, deviations)
+        return correlation
 
     def plot(self) -> Any:
         """The data with the model, and the residuals below; a Matplotlib figure."""

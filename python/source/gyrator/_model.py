@@ -104,8 +104,10 @@ class _Origin:
     inputs: tuple[str, ...] = ()
 
     def sources(self) -> _gyrator.Sources:
-        lists = (self.libraries, self.files, self.texts, self.read, self.write, self.external)
-        return _gyrator.Sources(self.target, *(list(part) for part in lists))
+        libraries, files, texts = list(self.libraries), list(self.files), list(self.texts)
+        return _gyrator.Sources(
+            self.target, libraries, files, texts, list(self.read), list(self.write), list(self.external)
+        )
 
     def translate(self) -> _gyrator.Model:
         return self.sources().translate(list(self.set), list(self.inputs))
@@ -274,7 +276,7 @@ class Model:
             if name in known and known[name].role != "parameter":
                 raise CallError(f"`{name}` is no parameter but {_article(known[name].role)}")
             if isinstance(value, str) or name not in known or not known[name].tunable:
-                anew[name] = value
+                anew[name] = _of_type(known.get(name), value)
             else:
                 numbers[name] = float(value)
         for name in anew:
@@ -285,7 +287,7 @@ class Model:
                 return Model(self._origin, self._native.with_parameters(list(numbers.items())), {**self._values, **numbers})
             except ModelError:
                 # A value may decide more than the translation at hand allows.
-                anew, numbers = dict(together), {}
+                anew, numbers = {name: _of_type(known[name], value) for name, value in together.items()}, {}
         origin = self._origin.with_set(anew)
         values_left = {name: value for name, value in {**self._values, **numbers}.items() if name not in anew}
         return _rebuilt(origin, tuple(values_left.items()))
@@ -372,7 +374,7 @@ class Model:
         >>> round(model.steady_state()["x"], 9)
         2.0
         """
-        simulation = self.simulation(steady_state=True, parameters=parameters, **named)
+        simulation = self.simulation(steady_state=True, parameters={**(parameters or {}), **named})
         names = list(simulation.model._by_name())
         return dict(zip(names, simulation.get(names).tolist()))
 
@@ -392,8 +394,9 @@ class Model:
         variables that equations determine; the model is opened there."""
         model = self.with_parameters({**(parameters or {}), **named})
         origin = model._origin.with_set(model._values)
-        lists = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (inputs, outputs)]
-        found = origin.sources().linearize(list(origin.set), *lists, at, steady_state, tolerance, solver)
+        found = origin.sources().linearize(
+            list(origin.set), _names(inputs), _names(outputs), at, steady_state, tolerance, solver
+        )
         return LinearModel._of(found)
 
     def sensitivities(
@@ -465,6 +468,12 @@ class Model:
         return f"<Model {self.name}: {len(self._by_name())} variables>"
 
 
+def _names(names: Iterable[str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    return [names] if isinstance(names, str) else list(names)
+
+
 def _article(role: str) -> str:
     return {"input": "an input", "output": "an output", "constant": "a constant"}.get(role, "a variable that is computed")
 
@@ -473,6 +482,15 @@ def _typed(known: Variable, value: float | None) -> float | int | bool | None:
     if value is None or known.type == "Real":
         return value
     return bool(value) if known.type == "Boolean" else int(value)
+
+
+def _of_type(known: Variable | None, value: Value) -> Value:
+    """A number as a value of the type of a variable."""
+    if known is None or isinstance(value, str) or not float(value).is_integer():
+        return value
+    if known.type == "Boolean":
+        return bool(value)
+    return int(value) if known.type == "Integer" else float(value)
 
 
 _SETTINGS = (

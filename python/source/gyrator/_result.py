@@ -131,7 +131,7 @@ class Result(Mapping[str, Array]):
         """The column in the type of the variable."""
         values, kind = self._run.column(place), self._run.columns[place][3]
         if kind == "Boolean":
-            return values != 0
+            return values.astype(np.bool_)
         if kind in ("Integer", "Enumeration"):
             return values.astype(np.int64)
         return values

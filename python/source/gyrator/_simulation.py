@@ -67,8 +67,8 @@ class Simulation:
     @overload
     def get(self, name: str) -> float: ...
     @overload
-    def get(self, name: Iterable[str]) -> npt.NDArray[np.float64]: ...
-    def get(self, name: str | Iterable[str]) -> float | npt.NDArray[np.float64]:
+    def get(self, name: list[str] | tuple[str, ...]) -> npt.NDArray[np.float64]: ...
+    def get(self, name: str | list[str] | tuple[str, ...]) -> float | npt.NDArray[np.float64]:
         """The value of a variable, or of several, at the time that was reached."""
         names = [name] if isinstance(name, str) else list(name)
         known = self.model._by_name()

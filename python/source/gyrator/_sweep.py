@@ -172,8 +172,7 @@ def _run_group(
         unknown = sorted(set(together) - set(prepared))
         if any(together[name] is not None for name in unknown):
             raise CallError(f"`{unknown[0]}` is no setting of a run; parameters stand in `parameters`")
-        whole = {name: int(value) if float(value).is_integer() else value for name, value in chosen.items()}
-        base = model._prepared(prepared, parameters, whole)
+        base = model._prepared(prepared, parameters, chosen)
     except GyratorError as error:
         if isinstance(error, CallError):
             raise

@@ -178,11 +178,7 @@ impl Simulation {
         Ok(worst)
     }
 
-    fn variational_equation(
-        &mut self,
-        known: &mut Sensitivities,
-        time: f64,
-    ) -> Result<linear_ode::Coefficients, Stop> {
+    fn variational_equation(&mut self, known: &mut Sensitivities, time: f64) -> Result<linear_ode::Coefficients, Stop> {
         self.evaluate_at(time)?;
         Ok(known.coefficients(&mut self.runtime.machine)?)
     }
