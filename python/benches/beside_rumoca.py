@@ -1,6 +1,6 @@
 """Time from the call in Python to the array: Gyrator beside rumoca, one run and many variants of examples/buck.mo.
 
-    python benches/rumoca.py [variants]
+    python benches/beside_rumoca.py [variants]
 
 rumoca is left out where it is not installed, or where it cannot run the model.
 """
