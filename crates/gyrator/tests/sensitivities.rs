@@ -1,5 +1,7 @@
 //! Derivatives of trajectories: against closed forms, and against differences of runs, through events.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use gyrator::{Error, Model, Sensitivities, Session};
 
 fn model(text: &str) -> Model {
@@ -154,6 +156,44 @@ fn what_a_sampled_controller_holds_has_derivatives() {
 }
 
 #[test]
+fn instants_that_a_when_clause_plans_move_with_their_parameters() {
+    let text = "model Planned
+      parameter Real T = 0.3, a = 2;
+      discrete Real next(start = T, fixed = true), u(start = 0, fixed = true);
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = u - x;
+      when time >= pre(next) then
+        next = pre(next) + T;
+        u = pre(u) + a*x + 1;
+      end when;
+    end Planned;";
+    compare(text, 1.0, &["x", "u", "next"], &["T", "a"], 1e-5);
+    let pulses = "model Pulses
+      parameter Real T = 0.3, d = 0.4;
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = (if mod(time, T) < d*T then 1 else 0) - x;
+    end Pulses;";
+    compare(pulses, 1.0, &["x"], &["T", "d"], 1e-5);
+    let stairs = "model Stairs
+      parameter Real a = 1;
+      Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+    equation
+      der(x) = 1;
+      der(y) = floor(3*a*x);
+    end Stairs;";
+    compare(stairs, 1.1, &["y"], &["a"], 1e-6);
+}
+
+#[test]
+fn a_stationary_start_has_derivatives() {
+    let text = "model Rest parameter Real a = 3; Real x(start = 1); initial equation der(x) = 0;
+      equation der(x) = a - x^2 + time; end Rest;";
+    compare(text, 1.0, &["x"], &["a"], 1e-6);
+}
+
+#[test]
 fn the_first_point_has_derivatives_too() {
     // x³ = a at the start, then x' = -x: x = a^(1/3) exp(-t), and p = 2 a from the initial equations.
     let text = "model Start
@@ -240,6 +280,10 @@ fn what_has_no_derivative_is_refused() {
     let delayed = "model Delayed parameter Real k = 1; Real x(start = 1, fixed = true);
       equation der(x) = -k*delay(x, 0.1); end Delayed;";
     assert!(refusal(delayed, 1.0, "x", "k").contains("delays"));
+    // A term with a parameter that is zero is not part of the code.
+    let zero = "model Zero parameter Real k = 0; Real x(start = 1, fixed = true), y(start = 2, fixed = true);
+      equation der(x) = -x + k*y; der(y) = -y; end Zero;";
+    assert!(refusal(zero, 1.0, "x", "k").contains("structure beside it"));
     let count = "model Count parameter Integer n = 2; Real x(start = 0, fixed = true); equation der(x) = n; end Count;";
     assert!(refusal(count, 1.0, "x", "n").contains("`n`"));
     let whole = "model Whole parameter Real k = 1; Integer n = integer(k*time); end Whole;";

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use base::{Decimal, Diagnostic};
-use compile::{Address, LinearForm, Memory, Program, RelationId, SectionStep, SystemId};
+use compile::{Address, LinearForm, Memory, Misfit, Program, RelationId, SectionStep, SystemId};
 use dae::{VarId, VariableType};
 use solve::equilibrate::equilibrate;
 use solve::{LinearSolver, Pattern};
@@ -291,8 +291,12 @@ pub(crate) fn direction(machine: &Machine, variable: VarId) -> Result<VarId, Box
     }
     match role(target) {
         Some(Role::State { .. } | Role::Input) => return Ok(variable),
-        Some(Role::Parameter) if program.has_parameter_tangent(variable) => return Ok(variable),
-        Some(Role::Parameter) if program.has_parameter_tangent(target) => return Ok(variable),
+        Some(Role::Parameter) if program.has_parameter_tangent(variable) => {
+            return check_neighbours(machine, variable).map(|()| variable);
+        }
+        Some(Role::Parameter) if program.has_parameter_tangent(target) => {
+            return check_neighbours(machine, target).map(|()| variable);
+        }
         _ => {}
     }
     for set in &program.schedule.state_sets {
@@ -316,6 +320,44 @@ pub(crate) fn direction(machine: &Machine, variable: VarId) -> Result<VarId, Box
         diagnostic = diagnostic.at(span, "declared here");
     }
     Err(Box::new(diagnostic))
+}
+
+/// The code has to hold beside the value of a parameter: where it is zero, terms with it may have been left out.
+fn check_neighbours(machine: &Machine, parameter: VarId) -> Result<(), Box<Diagnostic>> {
+    /// Relative to the value.
+    const BESIDE: f64 = 1e-7;
+    let (program, values) = (&machine.program, machine.parameters());
+    let mut memory = program.memory();
+    let told = |failure: compile::Failure| Box::new(failure.diagnostic(program.model()));
+    program.run_parameters(values, &mut memory).map_err(told)?;
+    let value = program.value(&memory, parameter);
+    let distance = if value == 0.0 { BESIDE } else { BESIDE * value.abs() };
+    let mut refused = 0;
+    for beside in [value - distance, value + distance] {
+        let mut moved: Vec<(VarId, f64)> = values.iter().copied().filter(|(known, _)| *known != parameter).collect();
+        moved.push((parameter, beside));
+        let said = match program.fit(&moved) {
+            Ok(()) => continue,
+            Err(Misfit::Structure(said)) => said,
+            // A limit of the values lies on one side.
+            Err(Misfit::Refused(said)) => {
+                refused += 1;
+                if refused < 2 {
+                    continue;
+                }
+                said
+            }
+        };
+        let name = program.model().variable_name(parameter);
+        let message = format!(
+            "there is no derivative with respect to `{name}`: the equations were made for its value {} alone and have another \
+             structure beside it",
+            Decimal(value)
+        );
+        let diagnostic = Diagnostic::error("no-direction", message).note(said.message);
+        return Err(Box::new(diagnostic.hint("choose a value a little beside it")));
+    }
+    Ok(())
 }
 
 /// Only Real variables have derivatives.

@@ -105,6 +105,11 @@ impl Machine {
         self.program.set_parameters(parameters, &mut self.memory);
     }
 
+    /// The values that parameters have in place of those of the program.
+    pub fn parameters(&self) -> &[(VarId, f64)] {
+        &self.parameters
+    }
+
     /// Gives parameters other values during the run. Nothing that was computed from the old ones is kept.
     pub fn change_parameters(&mut self, parameters: &Arc<[(VarId, f64)]>) -> Result<(), Trouble> {
         self.set_parameters(parameters);

@@ -69,6 +69,8 @@ struct Left {
     residues: Vec<Vec<f64>>,
     /// The states of relations.
     signs: Vec<f64>,
+    /// The residues of `Program::time_relations`.
+    on_time: Vec<f64>,
     /// By sample that is due: the tangents of its instant.
     ticks: Vec<Vec<f64>>,
 }
@@ -284,10 +286,12 @@ impl Sensitivities {
         self.before[last].fill(0.0);
         self.carried[last].fill(0.0);
         (self.moves, self.known) = (true, None);
-        let mut left = Left::default();
-        left.residues = vec![vec![0.0; program.layout.relations.len()]; last + 1];
-        left.signs = signs(machine);
-        left.ticks = Vec::new();
+        let mut left = Left {
+            residues: vec![vec![0.0; program.layout.relations.len()]; last + 1],
+            signs: signs(machine),
+            on_time: program.time_residues(&mut machine.memory),
+            ticks: Vec::new(),
+        };
         let mut before = self.before.clone();
         self.follow(machine, |column, linearizer| {
             for (relation, residue) in program.layout.relations.ids().zip(&mut left.residues[column]) {
@@ -378,9 +382,7 @@ impl Sensitivities {
         let text =
             |relation: RelationId| program.model().expression_text(program.layout.relations[relation].expression);
         for (place, relation) in program.layout.relations.ids().enumerate() {
-            let on_time = program.layout.relations[relation].class == compile::Class::Time;
-            let is_due = crossed.contains(&relation) || on_time && now[place] != self.left.signs[place];
-            if !is_due {
+            if !crossed.contains(&relation) && !self.is_due(program, relation, time, &now) {
                 continue;
             }
             let slope = self.left.residues[last][place];
@@ -400,7 +402,10 @@ impl Sensitivities {
         if machine.memory.driven.has_jumped(time) {
             causes.push(("an input".to_owned(), vec![0.0; last]));
         }
-        let Some((first, shifts)) = causes.first() else { return Ok(vec![0.0; last]) };
+        let Some((first, shifts)) = causes.first() else {
+            let message = format!("how the instant of the event at time {} moves is not known", base::Decimal(time));
+            return Err(refused(message));
+        };
         for (other, others) in &causes[1..] {
             let differs = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-6 * a.abs().max(b.abs());
             if let Some(column) = shifts.iter().zip(others).position(differs) {
@@ -413,6 +418,21 @@ impl Sensitivities {
             }
         }
         Ok(shifts.clone())
+    }
+
+    /// Whether a relation on time changes at the instant of the event. A when clause may have taken it back since then.
+    fn is_due(&self, program: &Program, relation: RelationId, time: f64, now: &[f64]) -> bool {
+        /// Relative to the time.
+        const SAME: f64 = 1e-9;
+        let Some(known) = program.time_relations.iter().position(|&known| known == relation) else { return false };
+        let place = base::Id::index(relation);
+        match program.layout.relations[relation].kind {
+            compile::RelationKind::Compare { .. } => {
+                let slope = self.left.residues[self.parameters()][place];
+                slope != 0.0 && (self.left.on_time[known] / slope).abs() <= SAME * time.abs()
+            }
+            compile::RelationKind::Round { .. } => now[place] != self.left.signs[place],
+        }
     }
 
     /// The tangents of variables at the point in memory, by column.

@@ -41,7 +41,7 @@ impl Simulation {
     pub(super) fn check_sensitivities(&self) -> Result<(), Stop> {
         let asked = self.options.sensitivities.is_some();
         let known = self.runtime.machine.sensitivities.as_ref().is_some_and(|known| known.is_of(&self.program));
-        if !asked || known {
+        if !asked || known && self.modes.is_none() {
             return Ok(());
         }
         let message = format!(
@@ -165,12 +165,13 @@ impl Simulation {
         for (column, errors) in made.errors.iter().enumerate() {
             for (k, error) in errors.iter().enumerate() {
                 let size = made.s[column][k].abs().max(known.states[column][k].abs()) + sizes[column][k];
-                worst = worst.max(error.abs() / (self.options.tolerance * size));
+                let relative = error.abs() / (self.options.tolerance * size);
+                worst = if relative.is_nan() { f64::INFINITY } else { worst.max(relative) };
             }
         }
-        if !(worst <= 1.0) {
+        if worst > 1.0 {
             known.known = Some(first);
-            return Ok(if worst.is_nan() { f64::INFINITY } else { worst });
+            return Ok(worst);
         }
         known.states[..parameters].clone_from_slice(&made.s);
         let [.., last] = stages;
