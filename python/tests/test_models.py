@@ -69,6 +69,9 @@ def test_settings(decay):
     assert len(decay.simulate(stop=1, intervals=10).time) == 11
     assert decay.simulate(start=1, stop=3).time[0] == 1
     assert decay.simulate(times=[0.1, 0.7], stop=1).time.tolist() == [0.0, 0.1, 0.7, 1.0]
+    assert decay.simulate(times=[0.5, 3]).time.tolist() == [0.0, 0.5, 3.0]
+    with pytest.raises(gyrator.CallError, match="behind the end"):
+        decay.simulate(times=[0.5, 3], stop=2)
     for solver in ("bdf", "tsit5", "esdirk"):
         assert decay.simulate(solver=solver, stop=1).last("y") == pytest.approx(3 * np.exp(-2), rel=1e-4)
     with pytest.raises(ValueError, match="solver|method|no such"):

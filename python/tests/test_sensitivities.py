@@ -93,5 +93,10 @@ def test_wrong_data(ball):
         ball.fit({"h": [1, 2]}, ["g"])
     with pytest.raises(gyrator.CallError, match="increase"):
         ball.fit({"time": [0, 0], "h": [1, 2]}, ["g"])
+    with pytest.raises(gyrator.CallError, match="before the run"):
+        ball.fit({"time": [-1, 1], "h": [1, 2]}, ["g"])
+    ends = gyrator.loads("model E parameter Real k = 1; Real x = k*time; equation when time > 1 then terminate(\"\"); end when; end E;")
+    with pytest.raises(gyrator.SimulationError, match="the run ends at 1"):
+        ends.fit({"time": [0.5, 2], "x": [1, 2]}, ["k"])
     with pytest.raises(KeyError, match="no variable `height`"):
         ball.fit({"time": [0, 1], "height": [1, 2]}, ["g"])

@@ -138,7 +138,9 @@ class _Problem:
         options = {key: value for key, value in self.settings.items() if key != "values"}
         found = self.model.sensitivities(self.names, list(self.measured), times=self.time, values=values, **options)
         # Behind an event that falls on a time of the data.
-        rows = np.searchsorted(found.time, self.time * (1 + 1e-14) + 1e-300, side="right") - 1
+        rows = np.searchsorted(found.time, self.time + 1e-14 * np.abs(self.time) + 1e-300, side="right") - 1
+        if not np.allclose(found.time[rows], self.time, rtol=1e-12, atol=1e-300):
+            raise SimulationError(f"the run ends at {found.time[-1]:g}, and the data go to {self.time[-1]:g}")
         residuals, jacobian, fitted = [], [], {}
         for place, (name, measured) in enumerate(self.measured.items()):
             fitted[name] = np.array(found.result[name][rows])
@@ -182,6 +184,9 @@ def fit(
     for name in measured:
         if name not in model._by_name():
             raise UnknownName(name, model._by_name())
+    begin = float(model.experiment["start"]) if start is None else start
+    if time[0] < begin:
+        raise CallError(f"the data begin at {time[0]:g}, before the run, which begins at {begin:g}; give a `start`")
     settings = {"start": start, "stop": float(time[-1]), "tolerance": tolerance, "solver": solver, "inputs": inputs}
     problem = _Problem(model, time, measured, names, {**settings, "values": dict(values or {})})
     problem.weights(sigma)

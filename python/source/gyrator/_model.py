@@ -300,7 +300,9 @@ class Model:
             settings["start_from"] = (result._run, time)
         times = settings.get("times")
         if times is not None:
-            settings["times"] = np.ascontiguousarray(times, dtype=float)
+            settings["times"] = np.atleast_1d(np.ascontiguousarray(times, dtype=float))
+            if len(settings["times"]) and settings["times"][-1] > settings.setdefault("stop", float(settings["times"][-1])):
+                raise CallError(f"the last of the times lies behind the end of the run, {settings['stop']:g}")
         return self.with_parameters({**(parameters or {}), **named})
 
     def simulate(
@@ -326,7 +328,7 @@ class Model:
         """A run from start to stop. What is not given is what the model asks for.
 
         ``parameters``, and further names, are parameters with other values. Rows are written in equal ``intervals``, or at
-        ``times``, and on both sides of events. ``inputs`` are numbers or rows of time and value, linear between them; two
+        ``times``, to the last of which the run then goes, and on both sides of events. ``inputs`` are numbers or rows of time and value, linear between them; two
         rows of equal time are a jump. ``start_from`` begins where another run was, at its end or at a time of it.
         ``keep`` names the variables that are wanted. ``callback`` is asked before each step with the time; where it
         returns ``False``, the run ends there.
