@@ -181,21 +181,27 @@ impl Sensitivities {
         let base: Vec<_> = (0..self.parameters()).map(|column| self.base_seeds(machine, column)).collect();
         let mut made = Coefficients::default();
         self.model.at_point(machine, |linearizer| {
-            let slopes = |linearizer: &Linearizer| -> Result<Vec<f64>, Trouble> {
-                let tangent = |state: &compile::StateSlots| linearizer.tangent_at(state.derivative);
-                let slopes: Vec<f64> = program.states.iter().map(tangent).collect();
-                match slopes.iter().position(|slope| !slope.is_finite()) {
-                    Some(place) => Err(linearizer.undefined(program.schedule.states[place].derivative)),
-                    None => Ok(slopes),
-                }
+            let slope = |linearizer: &Linearizer, place: usize| {
+                let slope = linearizer.tangent_at(program.states[place].derivative);
+                let derivative = program.schedule.states[place].derivative;
+                if slope.is_finite() { Ok(slope) } else { Err(linearizer.undefined(derivative)) }
             };
-            for state in &program.states {
-                linearizer.follow_from(&[(state.value, 1.0)], false)?;
-                made.a.extend(slopes(linearizer)?);
+            let size = program.states.len();
+            made.a = vec![0.0; size * size];
+            // Columns without a row in common are followed together.
+            for group in &program.ode_colours {
+                let seeds: Vec<(Address, f64)> =
+                    group.iter().map(|&column| (program.states[column as usize].value, 1.0)).collect();
+                linearizer.follow_from(&seeds, false)?;
+                for column in group.iter().map(|&column| column as usize) {
+                    for row in program.ode_pattern.column(column).iter().map(|&row| row as usize) {
+                        made.a[column * size + row] = slope(linearizer, row)?;
+                    }
+                }
             }
             for seeds in &base {
                 linearizer.follow_from(seeds, true)?;
-                made.b.push(slopes(linearizer)?);
+                made.b.push((0..size).map(|place| slope(linearizer, place)).collect::<Result<_, _>>()?);
             }
             Ok(())
         })?;
