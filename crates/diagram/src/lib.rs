@@ -15,6 +15,7 @@ mod route;
 mod shape;
 mod svg;
 mod text;
+mod transitions;
 
 pub use geometry::{Extent, Point, Transform};
 pub use hit::Hit;

@@ -1,5 +1,6 @@
 within Gyrator.Electrical;
 package Machines "From electrical to mechanical power and back"
+  extends Icons.Folder;
 
   model EMF "Electromotive force: voltage by speed, torque by current"
     extends Bases.TwoPin;

@@ -1,7 +1,9 @@
 within Gyrator.Examples;
 package Circuits "Circuits with ideal switches"
+  extends Icons.ExamplesFolder;
 
   model TwoBranches "A sine drives a capacitor and an inductor, each over a resistor"
+    extends Icons.Example;
     Electrical.Sources.SineVoltage source(V = 10, f = 1) annotation(Placement(transformation(origin = {-60, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Resistor R1(R = 10) annotation(Placement(transformation(origin = {-20, 20}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Capacitor C(C = 0.01, u(start = 0, fixed = true)) annotation(Placement(transformation(origin = {-20, -20}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -23,6 +25,7 @@ package Circuits "Circuits with ideal switches"
   end TwoBranches;
 
   model Rectifier "A diode charges a capacitor that a resistor discharges"
+    extends Icons.Example;
     Electrical.Sources.SineVoltage source(V = 1, f = 50) annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Basic.Resistor Ri(R = 10) annotation(Placement(transformation(extent = {{-50, 30}, {-30, 50}})));
     Electrical.Ideal.Diode diode annotation(Placement(transformation(extent = {{-10, 30}, {10, 50}})));
@@ -44,6 +47,7 @@ package Circuits "Circuits with ideal switches"
   end Rectifier;
 
   model SwitchCircuit "A contact beside a resistor and a capacitor that a current source feeds"
+    extends Icons.Example;
     Electrical.Sources.ConstantCurrent source(I = 1) annotation(Placement(transformation(origin = {-60, 0}, extent = {{-10, -10}, {10, 10}}, rotation = 90)));
     Electrical.Basic.Resistor R1(R = 100) annotation(Placement(transformation(origin = {-20, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Ideal.Switch contact annotation(Placement(transformation(extent = {{0, 30}, {20, 50}})));
@@ -67,6 +71,7 @@ package Circuits "Circuits with ideal switches"
   end SwitchCircuit;
 
   model ThyristorBridge "A bridge of four thyristors controls the current of a DC machine"
+    extends Icons.Example;
     parameter Units.Time period = 0.02 "Period of the mains";
     parameter Units.Time delay1 = 0.003 "Delay of the firing";
     Electrical.Sources.SineVoltage source(V = 100, f = 50) annotation(Placement(transformation(origin = {-80, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
@@ -103,6 +108,7 @@ package Circuits "Circuits with ideal switches"
   end ThyristorBridge;
 
   model Chopper "A GTO chops the supply of a series machine; a diode carries the current meanwhile"
+    extends Icons.Example;
     Electrical.Sources.ConstantVoltage battery(V = 600) annotation(Placement(transformation(origin = {-70, 0}, extent = {{-10, -10}, {10, 10}}, rotation = -90)));
     Electrical.Ideal.GTO gto annotation(Placement(transformation(extent = {{-40, 30}, {-20, 50}})));
     Blocks.Sources.BooleanPulse pulses(period = 0.0025, width = 0.4) annotation(Placement(transformation(extent = {{-70, 70}, {-50, 90}})));

@@ -1,5 +1,6 @@
 within Gyrator.Fluid;
 package Vessels "Volumes that store mass and energy"
+  extends Icons.Folder;
 
   model MixedVolume "Well mixed volume with a heat port"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";

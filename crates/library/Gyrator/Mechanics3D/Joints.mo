@@ -1,5 +1,6 @@
 within Gyrator.Mechanics3D;
 package Joints "Joints: what motions they allow"
+  extends Icons.Folder;
 
   partial model Joint "Two frames"
     Frame a "Left frame" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));

@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Basic "Masses, springs, dampers, walls, forces, racks"
+  extends Icons.Folder;
 
   model Mass "Mass that slides"
     extends Bases.TwoFlanges;

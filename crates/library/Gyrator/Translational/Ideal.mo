@@ -1,5 +1,6 @@
 within Gyrator.Translational;
 package Ideal "Friction, ropes, stops and impacts as equations alone: the structure changes with them"
+  extends Icons.Folder;
 
   model DryFriction "Dry and viscous friction, described by its characteristic"
     extends Bases.Sliding;

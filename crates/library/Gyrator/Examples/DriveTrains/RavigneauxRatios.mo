@@ -1,5 +1,6 @@
 within Gyrator.Examples.DriveTrains;
 model RavigneauxRatios "Ratios of a Ravigneaux set with its carrier held, then with its large sun held"
+  extends Icons.Example;
   Rotational.Basic.ConstantSpeed drive(w = 100) annotation(Placement(transformation(extent = {{-70, -10}, {-50, 10}})));
   Rotational.Meshings.RavigneauxSet first(zs1 = 30, zs2 = 38, zp1 = 20, zp2 = 19, zr = 76) "Carrier held" annotation(Placement(transformation(extent = {{-10, 30}, {10, 50}})));
   Rotational.Meshings.RavigneauxSet second(zs1 = 30, zs2 = 38, zp1 = 20, zp2 = 19, zr = 76) "Large sun held" annotation(Placement(transformation(extent = {{-10, -50}, {10, -30}})));
