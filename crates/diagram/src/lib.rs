@@ -7,6 +7,7 @@
 mod font;
 mod geometry;
 mod hit;
+mod junctions;
 mod layout;
 mod outline;
 mod picture;

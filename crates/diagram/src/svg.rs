@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::font;
 use crate::geometry::{Extent, Point, Transform};
+use crate::junctions::junctions;
 use crate::outline::{self, Segment};
 use crate::picture::{Component, Connection, Kind, Picture};
 use crate::shape::{
@@ -26,6 +27,8 @@ const MARGIN: f64 = 3.0;
 const THINNEST: f64 = 0.1;
 /// What does not exist is drawn this faintly.
 const PALE: f64 = 0.3;
+/// The radius of the dot at which lines of one net branch.
+const JUNCTION: f64 = 0.8;
 
 /// The drawing as a file.
 pub fn svg(picture: &Picture) -> String {
@@ -39,6 +42,10 @@ pub fn svg(picture: &Picture) -> String {
     }
     for connection in &picture.connections {
         drawing.connection(connection);
+    }
+    for (at, colour) in junctions(picture) {
+        let (x, y, radius, colour) = (Number(at.x), Number(-at.y), Number(JUNCTION), Hexadecimal(colour));
+        let _ = writeln!(drawing.body, r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}"/>"#);
     }
     for component in &picture.components {
         drawing.connectors(component);

@@ -216,3 +216,31 @@ fn components(text: &'static str) -> impl Iterator<Item = &'static str> {
         rest.strip_prefix("model ").or_else(|| rest.strip_prefix("block "))?.split_whitespace().next()
     })
 }
+
+/// A rope limits its length in one direction; where it would be taut the other way round, it says so instead of letting go.
+#[test]
+fn a_rope_the_wrong_way_round_is_refused() {
+    for (rope, hangs) in [("Ideal.Rope", true), ("Basic.ElasticRope", true), ("Ideal.Rope", false), ("Basic.ElasticRope", false)] {
+        let (upper, lower) = if hangs { ("b", "a") } else { ("a", "b") };
+        let text = format!(
+            "model Hanging
+  import Gyrator.Translational.*;
+  Basic.Wall hook;
+  {rope} rope(length = 2);
+  Basic.Weight load(s(start = -1, fixed = true), v(start = 0, fixed = true));
+  Real balance = load.s;
+equation
+  connect(hook.flange, rope.{upper});
+  connect(rope.{lower}, load.a);
+  annotation(experiment(StopTime = 1.5));
+end Hanging;"
+        );
+        let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text.as_str())));
+        match (run(&mut session, "Hanging"), hangs) {
+            // Free fall would end below -12.
+            (Ok(result), true) => assert!(result.last("balance").unwrap() > -2.1),
+            (Err(said), false) => assert!(said.contains("taut the other way round"), "{said}"),
+            (result, _) => panic!("{rope}: {:?}", result.map(|_| ())),
+        }
+    }
+}

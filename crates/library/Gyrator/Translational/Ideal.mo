@@ -44,10 +44,12 @@ package Ideal "Friction, ropes, stops and impacts as equations alone: the struct
     taut = slack < 0;
     length - s = if taut then 0 else slack*unitLength;
     f = if taut then -slack*unitForce else 0;
+    assert(s > -length, "The rope would be taut the other way round: connect its flange b to the end at the larger position");
     annotation(Icon(graphics = {Line(points = {{-90, 0}, {-60, 0}, {-40, -20}, {-20, 0}, {0, -20}, {20, 0}, {40, -20}, {60, 0}, {90, 0}}, color = {0, 127, 0}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "length = %length")}),
       Documentation(info = "<html>
-<p>Slack: <i>f</i> = 0. Taut: <i>s</i> = <i>l</i> and <i>f</i> &ge; 0. When it becomes taut, both ends get one velocity, and momentum is conserved.</p>
+<p>Slack: <i>f</i> = 0. Taut: <i>s</i> = <i>l</i> and <i>f</i> &ge; 0. When it becomes taut, both ends get one velocity, and momentum is conserved.
+The end at the larger position is <i>b</i>: a load that hangs from a hook is connected to <i>a</i>.</p>
 </html>"));
   end Rope;
 
