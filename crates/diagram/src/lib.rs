@@ -8,6 +8,7 @@ mod font;
 mod geometry;
 mod hit;
 mod junctions;
+mod labels;
 mod layout;
 mod outline;
 mod picture;
