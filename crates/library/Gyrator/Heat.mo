@@ -23,7 +23,7 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-80, 80}, {80, -80}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
         Text(extent = {{-60, 30}, {60, -30}}, textString = "C"),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "C = %C")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "C = %C", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>C</i> d<i>T</i>/d<i>t</i> is the heat flow into the body.</p>
 </html>"));
@@ -186,7 +186,7 @@ package Heat "Heat: storage, conduction, convection, radiation, sources, sensors
       annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
           Ellipse(extent = {{-80, 80}, {80, -80}}, lineColor = {0, 0, 0}, fillColor = {255, 220, 220}, fillPattern = FillPattern.Solid),
           Text(extent = {{-60, 30}, {60, -30}}, textString = "S"),
-          Text(extent = {{-150, -110}, {150, -140}}, textString = "C = %C")}),
+          Text(extent = {{20, -110}, {170, -140}}, textString = "C = %C", horizontalAlignment = TextAlignment.Left)}),
         Documentation(info = "<html>
 <p>The entropy flow is <i>C</i> (d<i>T</i>/d<i>t</i>)/<i>T</i>.</p>
 </html>"));

@@ -108,7 +108,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-70, 70}, {70, -70}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, -70}, {0, -90}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "V = %V")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "V = %V", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p>(<i>V</i>/<i>&beta;</i>) d<i>p</i>/d<i>t</i> = <i>q</i>. It stores the energy <i>V p</i>&sup2;/(2<i>&beta;</i>).</p>
 </html>"));
@@ -175,7 +175,7 @@ package Hydraulic "Oil hydraulics: incompressible flow at low velocity, with com
         Rectangle(extent = {{-8, -60}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 0}, {-60, 0}}, color = {0, 127, 255}),
         Line(points = {{60, 0}, {90, 0}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "D = %D")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "D = %D", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>q</i> = <i>D &omega;</i>, &nbsp; <i>&tau;</i> = <i>D</i> (<i>p<sub>b</sub></i> &minus; <i>p<sub>a</sub></i>). Mechanical power becomes hydraulic power without loss.</p>
 </html>"));

@@ -15,7 +15,7 @@ package Machines "From electrical to mechanical power and back"
         Line(points = {{-90, 0}, {-50, 0}}, color = {0, 0, 255}),
         Line(points = {{50, 0}, {90, 0}}, color = {0, 0, 255}),
         Rectangle(extent = {{-8, -50}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "k = %k")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "k = %k", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>u</i> = <i>k &omega;</i>, &nbsp; <i>&tau;</i> = &minus;<i>k i</i>. Electrical power <i>u i</i> becomes mechanical power without loss.</p>
 </html>"));
@@ -37,7 +37,7 @@ package Machines "From electrical to mechanical power and back"
         Line(points = {{50, 0}, {90, 0}}, color = {0, 0, 255}),
         Rectangle(extent = {{-8, -50}, {8, -100}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{-30, 80}, {30, 60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "M = %M")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "M = %M", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>&psi;</i> = <i>M i</i>, &nbsp; <i>u</i> = <i>&psi; &omega;</i>, &nbsp; <i>&tau;</i> = &minus;<i>&psi; i</i> = &minus;<i>M i</i>&sup2;: the torque does not change its sign with the current.</p>
 </html>"));

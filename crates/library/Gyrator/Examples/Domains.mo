@@ -21,7 +21,7 @@ package Domains "Small models of the other domains, and one of many domains at o
     connect(drive.flange, pump.flange) annotation(Line(points = {{-60, -50}, {-60, -10}}, color = {100, 100, 100}));
     connect(tank.port, pump.a) annotation(Line(points = {{-90, -20}, {-90, 0}, {-70, 0}}, color = {0, 127, 255}));
     connect(pump.b, leak.a) annotation(Line(points = {{-50, 0}, {-44, 0}, {-44, 20}, {-76, 20}, {-76, 40}, {-70, 40}}, color = {0, 127, 255}));
-    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-44, 40}, {-44, -14}, {-90, -14}, {-90, -20}}, color = {0, 127, 255}));
+    connect(leak.b, tank.port) annotation(Line(points = {{-50, 40}, {-38, 40}, {-38, -16}, {-90, -16}, {-90, -20}}, color = {0, 127, 255}));
     connect(pump.b, check1.a) annotation(Line(points = {{-50, 0}, {-30, 0}}, color = {0, 127, 255}));
     connect(check1.b, volume.port) annotation(Line(points = {{-10, 0}, {10, 0}, {10, 30}}, color = {0, 127, 255}));
     connect(volume.port, cylinder.a) annotation(Line(points = {{10, 30}, {34, 30}}, color = {0, 127, 255}));
@@ -105,7 +105,7 @@ package Domains "Small models of the other domains, and one of many domains at o
   equation
     connect(mount.supply, ignition.p) annotation(Line(points = {{-100, 0}, {-75, 0}, {-75, 20}, {-50, 20}}, color = {0, 0, 255}));
     connect(ignition.n, ground.p) annotation(Line(points = {{-30, 20}, {-20, 20}, {-20, -10}}, color = {0, 0, 255}));
-    connect(mount.oil, bearing.a) annotation(Line(points = {{-100, 0}, {-45, 0}, {-45, 20}, {10, 20}}, color = {0, 127, 255}));
+    connect(mount.oil, bearing.a) annotation(Line(points = {{-100, 0}, {-100, -36}, {0, -36}, {0, 20}, {10, 20}}, color = {0, 127, 255}));
     connect(bearing.b, sump.port) annotation(Line(points = {{30, 20}, {50, 20}, {50, -10}}, color = {0, 127, 255}));
     connect(mount.wall, ignition.heat) annotation(Line(points = {{-100, 0}, {-100, 5}, {-40, 5}, {-40, 10}}, color = {191, 0, 0}));
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
@@ -180,10 +180,10 @@ package Domains "Small models of the other domains, and one of many domains at o
     Heat.FixedTemperature wing(T = 250) annotation(Placement(transformation(extent = {{-70, -70}, {-50, -50}})));
   equation
     connect(mount, engine.mount) annotation(Line(points = {{-20, 0}, {10, 0}}, color = {0, 0, 0}));
-    connect(battery.p, mount.supply) annotation(Line(points = {{-60, 50}, {-60, 25}, {-20, 25}, {-20, 0}}, color = {0, 0, 255}));
+    connect(battery.p, mount.supply) annotation(Line(points = {{-60, 50}, {-60, 58}, {-20, 58}, {-20, 0}}, color = {0, 0, 255}));
     connect(battery.n, ground.p) annotation(Line(points = {{-60, 30}, {-60, 20}}, color = {0, 0, 255}));
     connect(oil.port, mount.oil) annotation(Line(points = {{-50, -20}, {-35, -20}, {-35, 0}, {-20, 0}}, color = {0, 127, 255}));
-    connect(wing.port, mount.wall) annotation(Line(points = {{-50, -60}, {-35, -60}, {-35, 0}, {-20, 0}}, color = {191, 0, 0}));
+    connect(wing.port, mount.wall) annotation(Line(points = {{-50, -60}, {-20, -60}, {-20, 0}}, color = {191, 0, 0}));
     annotation(experiment(StopTime = 1),
       Documentation(info = "<html>
 <p>One connection of nested connectors joins pins, oil and heat.</p>

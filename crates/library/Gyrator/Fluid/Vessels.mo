@@ -36,7 +36,7 @@ package Vessels "Volumes that store mass and energy"
         Line(points = {{-90, 0}, {-70, 0}}, color = {0, 127, 255}),
         Line(points = {{70, 0}, {90, 0}}, color = {0, 127, 255}),
         Line(points = {{0, -70}, {0, -90}}, color = {191, 0, 0}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "V = %V")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "V = %V", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p>Balances of mass, d<i>m</i>/d<i>t</i> = &Sigma; mass flows, and energy, d<i>U</i>/d<i>t</i> = &Sigma; mass flow times enthalpy + heat flow, with <i>m</i> = <i>V &rho;</i>(<i>p</i>, <i>T</i>) and <i>U</i> = <i>m h</i> &minus; <i>p V</i>.</p>
 </html>"));
@@ -68,7 +68,7 @@ package Vessels "Volumes that store mass and energy"
         Line(points = {{-60, 80}, {-60, -80}, {60, -80}, {60, 80}}, color = {0, 127, 255}),
         Rectangle(extent = {{-60, 20}, {60, -80}}, lineColor = {0, 127, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{0, -80}, {0, -90}}, color = {0, 127, 255}),
-        Text(extent = {{-150, -110}, {150, -140}}, textString = "A = %A")}),
+        Text(extent = {{20, -110}, {170, -140}}, textString = "A = %A", horizontalAlignment = TextAlignment.Left)}),
       Documentation(info = "<html>
 <p><i>&rho; A</i> d<i>l</i>/d<i>t</i> is the mass flow, &nbsp; <i>p</i> = <i>p</i><sub>0</sub> + <i>&rho; g l</i>.</p>
 </html>"));
