@@ -67,6 +67,7 @@ package Interfaces "Connectors: where components of a domain touch each other"
     Units.Pressure p "Pressure";
     flow Units.MassFlow m_flow "Mass flow into the component";
     stream Units.SpecificEnthalpy h_outflow "Specific enthalpy of what would flow out of the component";
+    parameter String medium = "" "Name of the medium, which is the same on both sides of a connection";
     annotation(Icon(graphics = {Ellipse(extent = {{-100, 100}, {100, -100}}, lineColor = {0, 127, 255}, fillColor = {0, 127, 255}, fillPattern = FillPattern.Solid),
         Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 127, 255}, fillColor = {255, 255, 255}, fillPattern = FillPattern.Solid)}),
       Diagram(graphics = {Ellipse(extent = {{-50, 50}, {50, -50}}, lineColor = {0, 127, 255}, fillColor = {0, 127, 255}, fillPattern = FillPattern.Solid),

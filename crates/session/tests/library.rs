@@ -244,3 +244,59 @@ end Hanging;"
         }
     }
 }
+
+/// What leaves the validity of a component is refused with the reason, instead of going on.
+#[test]
+fn what_cannot_be_is_refused() {
+    let cases = [
+        (
+            "The tank is empty",
+            "Gyrator.Fluid.Vessels.OpenTank tank(levelStart = 0.1);
+  Gyrator.Fluid.Basic.MassFlowSource drain(m_flow = -100);
+  Real balance = tank.level;
+equation
+  connect(tank.port, drain.port);",
+        ),
+        (
+            "begins below the ground",
+            "Gyrator.Translational.Basic.Wall ground;
+  Gyrator.Translational.Ideal.Impact impact;
+  Gyrator.Translational.Basic.Weight ball(s(start = 1, fixed = true), v(start = 0, fixed = true));
+  Real balance = ball.s;
+equation
+  connect(ball.a, impact.a);
+  connect(impact.b, ground.flange);",
+        ),
+        (
+            "larger than sqrt(L1*L2)",
+            "Gyrator.Electrical.Sources.ConstantVoltage source;
+  Gyrator.Electrical.Basic.CoupledInductors coils(L1 = 1, L2 = 1, M = 2);
+  Gyrator.Electrical.Basic.Resistor load;
+  Gyrator.Electrical.Basic.Ground ground;
+  Real balance = load.u;
+equation
+  connect(source.p, coils.p1);
+  connect(coils.n1, source.n);
+  connect(source.n, ground.p);
+  connect(coils.p2, load.p);
+  connect(coils.n2, load.n);
+  connect(load.n, ground.p);",
+        ),
+        (
+            "connected but not equal",
+            "Gyrator.Fluid.Basic.Ambient water;
+  Gyrator.Fluid.Basic.Ambient air(redeclare package Medium = Gyrator.Fluid.Media.Air);
+  Gyrator.Fluid.Basic.TurbulentPipe pipe;
+  Real balance = pipe.m_flow;
+equation
+  connect(water.port, pipe.a);
+  connect(pipe.b, air.port);",
+        ),
+    ];
+    for (reason, body) in cases {
+        let text = format!("model M\n  {body}\n  annotation(experiment(StopTime = 3));\nend M;");
+        let mut session = Session::new(Box::new(MemoryFiles::one("case.mo", text.as_str())));
+        let said = run(&mut session, "M").map(|_| ()).expect_err(reason);
+        assert!(said.contains(reason), "{said}");
+    }
+}

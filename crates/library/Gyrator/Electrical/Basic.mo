@@ -125,6 +125,7 @@ package Basic "Ground, resistors, capacitors, inductors, transformers"
   equation
     u1 = L1*der(i1) + M*der(i2);
     u2 = M*der(i1) + L2*der(i2);
+    assert(M^2 <= L1*L2*(1 + 1e-12), "The mutual inductance is larger than sqrt(L1*L2): the coils would give energy that they do not have");
     annotation(Icon(graphics = {Rectangle(extent = {{-40, 60}, {-20, -60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{20, 60}, {40, -60}}, lineColor = {0, 0, 255}, fillColor = {0, 0, 255}, fillPattern = FillPattern.Solid),
         Line(points = {{-90, 60}, {-30, 60}}, color = {0, 0, 255}),

@@ -171,6 +171,7 @@ package Machines "From electrical to mechanical power and back"
     tau = 3/2*polePairs*(psi[1]*i[2] - psi[2]*i[1]);
     w = der(flange.phi);
     J*der(w) = tau + flange.tau;
+    assert(Lm^2 < Ls*Lr, "The main inductance is not smaller than the inductances of stator and cage");
     annotation(Icon(graphics = {Text(extent = {{-150, 140}, {150, 100}}, textString = "%name", textColor = {0, 0, 255}),
         Ellipse(extent = {{-70, 70}, {70, -70}}, lineColor = {0, 0, 255}, fillColor = {220, 235, 255}, fillPattern = FillPattern.Solid),
         Rectangle(extent = {{70, 10}, {100, -10}}, lineColor = {0, 0, 0}, fillColor = {235, 235, 235}, fillPattern = FillPattern.Solid),

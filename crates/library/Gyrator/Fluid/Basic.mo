@@ -4,8 +4,8 @@ package Basic "Ambient, pipes, valves, pumps"
 
   partial model TwoPorts "Component through which fluid flows and that stores none"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
-    Interfaces.FluidPort a "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
-    Interfaces.FluidPort b "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort a(medium = Medium.name) "Left port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
+    Interfaces.FluidPort b(medium = Medium.name) "Right port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
     Units.PressureDifference dp "Pressure of a minus that of b";
     Units.MassFlow m_flow "Mass flow from a to b";
   equation
@@ -26,7 +26,7 @@ package Basic "Ambient, pipes, valves, pumps"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
     parameter Units.Pressure p = 1.01325e5 "Pressure";
     parameter Units.Temperature T = 293.15 "Temperature";
-    Interfaces.FluidPort port "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort port(medium = Medium.name) "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
     port.p = p;
     port.h_outflow = Medium.enthalpy(p, T);
@@ -43,7 +43,7 @@ package Basic "Ambient, pipes, valves, pumps"
     replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
     parameter Units.MassFlow m_flow = 1 "Mass flow out of the source";
     parameter Units.Temperature T = 293.15 "Temperature";
-    Interfaces.FluidPort port "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
+    Interfaces.FluidPort port(medium = Medium.name) "Port" annotation(Placement(transformation(extent = {{90, -10}, {110, 10}})));
   equation
     port.m_flow = -m_flow;
     port.h_outflow = Medium.enthalpy(port.p, T);

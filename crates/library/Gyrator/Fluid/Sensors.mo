@@ -23,7 +23,8 @@ package Sensors "Instruments"
   end FlowSensor;
 
   model PressureSensor "Pressure of a port"
-    Interfaces.FluidPort port "Port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
+    replaceable package Medium = Media.Water constrainedby Media.Medium "Medium";
+    Interfaces.FluidPort port(medium = Medium.name) "Port" annotation(Placement(transformation(extent = {{-110, -10}, {-90, 10}})));
     Interfaces.RealOutput y(unit = "Pa") "Pressure" annotation(Placement(transformation(extent = {{100, -10}, {120, 10}})));
   equation
     y = port.p;

@@ -92,6 +92,8 @@ The end at the larger position is <i>b</i>: a load that hangs from a hook is con
     Units.Force f "Force of the ground";
     Boolean below "Whether b is below the ground";
     Boolean impact "Whether it hits the ground now";
+  initial equation
+    assert(s > -1e-9, "What falls begins below the ground: connect it to flange b, and the ground to flange a");
   equation
     s = b.s - a.s;
     v = der(s);
@@ -109,7 +111,8 @@ The end at the larger position is <i>b</i>: a load that hangs from a hook is con
         Line(points = {{0, -30}, {0, 60}}, color = {0, 127, 0}, arrow = {Arrow.None, Arrow.Filled}),
         Text(extent = {{-150, -110}, {150, -140}}, textString = "e = %e")}),
       Documentation(info = "<html>
-<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. The impulse follows from the balance of momentum of what is connected.</p>
+<p>At the instant at which the distance becomes negative, <i>v</i> = &minus;<i>e v</i> holds, else <i>f</i> = 0. The impulse follows from the balance of momentum of what is connected.
+The ground is connected to <i>a</i>, what falls to <i>b</i>.</p>
 </html>"));
   end Impact;
 end Ideal;
