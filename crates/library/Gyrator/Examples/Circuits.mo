@@ -132,4 +132,29 @@ package Circuits "Circuits with ideal switches"
 <p>When the GTO turns off, the diode takes the current of the machine over at the same instant.</p>
 </html>"));
   end Chopper;
+
+  model MotorStart "An induction machine runs up directly on the mains, with a fan as its load"
+    extends Icons.Example;
+    Electrical.Sources.SineVoltage mains[3](each V = 325, each f = 50, phase = {0, -2*Units.pi/3, -4*Units.pi/3}) annotation(Placement(transformation(extent = {{-50, -10}, {-70, 10}})));
+    Electrical.Machines.InductionMachine machine(polePairs = 2, Rs = 0.5, Rr = 0.4, Ls = 0.06, Lr = 0.062, Lm = 0.058, J = 0.1,
+      i(each start = 0, each fixed = true), ir(each start = 0, each fixed = true)) annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
+    Rotational.Basic.Inertia fan(J = 0.2, phi(start = 0, fixed = true), w(start = 0, fixed = true)) annotation(Placement(transformation(extent = {{30, -10}, {50, 10}})));
+    Rotational.Basic.ExternalTorque air annotation(Placement(transformation(extent = {{90, -10}, {70, 10}})));
+    Electrical.Basic.Ground ground annotation(Placement(transformation(extent = {{-90, -40}, {-70, -20}})));
+  equation
+    air.tau = -1e-3*fan.w*abs(fan.w);
+    connect(mains[1].p, machine.a) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, 6}, {-10, 6}}, color = {0, 0, 255}));
+    connect(mains[2].p, machine.b) annotation(Line(points = {{-50, 0}, {-10, 0}}, color = {0, 0, 255}));
+    connect(mains[3].p, machine.c) annotation(Line(points = {{-50, 0}, {-30, 0}, {-30, -6}, {-10, -6}}, color = {0, 0, 255}));
+    connect(mains[1].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(mains[2].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(mains[3].n, ground.p) annotation(Line(points = {{-70, 0}, {-80, 0}, {-80, -20}}, color = {0, 0, 255}));
+    connect(machine.flange, fan.a) annotation(Line(points = {{10, 0}, {30, 0}}, color = {100, 100, 100}));
+    connect(fan.b, air.flange) annotation(Line(points = {{50, 0}, {70, 0}}, color = {100, 100, 100}));
+    annotation(experiment(StopTime = 1),
+      Documentation(info = "<html>
+<p>The torque oscillates with the frequency of the mains while the machine is at rest, passes its breakdown value and ends at that of the fan, a
+little below the synchronous speed of 1500 revolutions a minute.</p>
+</html>"));
+  end MotorStart;
 end Circuits;
