@@ -220,7 +220,9 @@ fn components(text: &'static str) -> impl Iterator<Item = &'static str> {
 /// A rope limits its length in one direction; where it would be taut the other way round, it says so instead of letting go.
 #[test]
 fn a_rope_the_wrong_way_round_is_refused() {
-    for (rope, hangs) in [("Ideal.Rope", true), ("Basic.ElasticRope", true), ("Ideal.Rope", false), ("Basic.ElasticRope", false)] {
+    for (rope, hangs) in
+        [("Ideal.Rope", true), ("Basic.ElasticRope", true), ("Ideal.Rope", false), ("Basic.ElasticRope", false)]
+    {
         let (upper, lower) = if hangs { ("b", "a") } else { ("a", "b") };
         let text = format!(
             "model Hanging
