@@ -1,4 +1,5 @@
 //! Values beside connectors: readable where connectors stand close together, and inside of the picture.
+#![allow(clippy::unwrap_used)]
 
 use diagram::{Component, Extent, Kind, Picture, Transform};
 
