@@ -16,6 +16,24 @@ use crate::signals::{Driven, Signals};
 use crate::{culprit, interpret};
 
 impl Program {
+    /// Takes note of how large continuous variables are.
+    pub fn note_size(&self, memory: &mut Memory) {
+        if memory.size >= 1.0 {
+            return;
+        }
+        let is_continuous = |role: &Role| matches!(role, Role::State { .. } | Role::Algebraic | Role::Input);
+        for (variable, role) in self.schedule.roles.iter() {
+            // Derivatives are as large as time constants are short.
+            if !is_continuous(role) || self.model().variables[variable].derivative_of.is_some() {
+                continue;
+            }
+            let value = memory.values[self.layout.slot(variable) as usize].abs();
+            if value > memory.size && value.is_finite() {
+                memory.size = value.min(1.0);
+            }
+        }
+    }
+
     /// Memory with literal values of parameters and start values in it.
     pub fn memory(&self) -> Memory {
         let mut memory = Memory {
@@ -24,6 +42,7 @@ impl Program {
             delays: History::of(&self.layout),
             driven: Driven::default(),
             native: Arc::new(Mutex::new(Native::for_model(&self.schedule.model))),
+            size: 0.0,
             call_failure: None,
             scratch: Vec::new(),
         };

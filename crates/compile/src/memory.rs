@@ -29,6 +29,9 @@ pub struct Memory {
     pub driven: Driven,
     /// Where functions in other languages are called.
     pub native: SharedNative,
+    /// The largest magnitude that a continuous variable has had at an event, up to one: what is small altogether has smaller
+    /// rounding errors.
+    pub size: f64,
     /// The message of the last function call that failed; its results are NaN.
     pub(crate) call_failure: Option<String>,
     /// Space for one system, kept so that derivatives take none.

@@ -35,7 +35,8 @@ use whole::Whole;
 const MOST_CORRECTIONS: usize = 30;
 const ASTRAY: f64 = 1e12;
 
-/// Rounding errors of residues relative to the largest unknown of the system, and at least.
+/// Rounding errors of residues relative to the largest unknown of the system, and at least, in models whose variables are as
+/// large as one.
 const ROUNDING: f64 = 1e-13;
 const SMALLEST_NOISE: f64 = 1e-15;
 /// The torn form of a system that is solved whole helps so often before it is the one that is solved again.
@@ -322,7 +323,10 @@ impl Systems {
         let outcome = match phase {
             Phase::Frozen => workspace.solve_frozen(program, system, memory),
             Phase::Decided => workspace.solve_decided(program, system, memory),
-            Phase::Live => workspace.solve_configuration(program, system, memory),
+            Phase::Live => {
+                program.note_size(memory);
+                workspace.solve_configuration(program, system, memory)
+            }
         };
         workspace.effort.calls += 1;
         workspace.effort.time += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
@@ -675,7 +679,7 @@ fn read(memory: &Memory, slots: &[compile::Address]) -> Vec<f64> {
 
 /// How far rounding reaches in the residues of a system's relations.
 pub fn noise(program: &Program, found: &compile::System, memory: &Memory) -> f64 {
-    ROUNDING * largest(program, found, memory) + SMALLEST_NOISE
+    ROUNDING * largest(program, found, memory) + SMALLEST_NOISE * memory.size
 }
 
 /// Whether a relation of a system has its unknowns in the residue. Others, such as those on time or on states, have none of

@@ -248,7 +248,7 @@ fn scale_of(runtime: &ModeRuntime, sizes: &Sizes, (variables, time): &(Vec<VarId
     let program = &runtime.machine.program;
     let size_of = |variable: VarId| program.value(&runtime.machine.memory, variable).abs().max(sizes.of(variable));
     // What is zero by a sum of others has their rounding errors.
-    let least = (ROUNDING * sizes.largest / ZERO).max(1e-6);
+    let least = (ROUNDING * sizes.largest / ZERO).max(f64::MIN_POSITIVE);
     let time = if *time { runtime.machine.memory.time().abs() * 1e-4 } else { 0.0 };
     variables.iter().map(|&variable| size_of(variable)).fold(time, f64::max).max(least)
 }

@@ -45,6 +45,8 @@ use search::{NoMode, Preference, search};
 
 /// How often a jump is looked for again because discrete variables changed the constraints that it had met.
 const MOST_ROUNDS: usize = 8;
+/// How many times the drift of a step errors may reach that have added up.
+const ERRORS: f64 = 10.0;
 
 /// All modes of a run.
 #[derive(Clone)]
@@ -90,6 +92,8 @@ struct InstantScratch {
     callers: Vec<(usize, f64)>,
     /// No mode agrees with itself as long as what stays at zero is zero, so that this may have either sign.
     may_choose: bool,
+    /// Nor then: impulses decide nothing whose jumps are errors of integration.
+    may_err: bool,
 }
 
 /// How much work the modes were.
@@ -494,14 +498,17 @@ impl Switching {
         let mut outcome = Err(NoMode::None(Vec::new()));
         // Positions jump only where the model asks for that and no other mode is consistent.
         'search: for may_move in [false, true] {
-            for (horizon, may_choose) in [(horizon, false), (horizon, true), (wide, false), (wide, true)] {
+            let ways = [(horizon, false, false), (horizon, true, false), (wide, false, false), (wide, true, false)];
+            for (horizon, may_choose, may_err) in ways.into_iter().chain([(wide, true, true)]) {
                 self.scratch.may_choose = may_choose;
+                self.scratch.may_err = may_err;
                 outcome = self.search_from(runtime, left, first.clone(), horizon, may_move)?;
                 if !matches!(outcome, Err(NoMode::None(_))) {
                     break 'search;
                 }
             }
         }
+        self.scratch.may_err = false;
         let key = outcome.map_err(|none| self.no_mode(&none, left.time))?;
         if from.0 != usize::MAX && key != from.1 {
             self.history.successors.insert(from, key.clone());
@@ -605,6 +612,7 @@ impl Switching {
             Ok(jump) => jump,
             Err(reason) => return Trial::Fails(reason),
         };
+        let is_error = self.scratch.may_err && moves_least(runtime, left, &self.sizes, drift);
         let mut outcome = Ok(Found::default());
         // What a relation became at the last transition is not what it is now if it has just crossed the other way.
         let turned = |&(number, sign): &(usize, f64)| left.crossed.iter().any(|&(n, to)| n == number && to != sign);
@@ -616,7 +624,8 @@ impl Switching {
         });
         let others = assumptions(left, &self.scratch.callers, jump.depth > 0);
         for assumption in as_before.into_iter().chain(others.into_iter().flatten()) {
-            outcome = limits::settle(runtime, left, assumption, &jump, &self.sizes, horizon);
+            let deciding = if is_error { &Jump::default() } else { &jump };
+            outcome = limits::settle(runtime, left, assumption, deciding, &self.sizes, horizon);
             // Discrete variables may have changed the constraints that the jump has met.
             let mut rounds = 0;
             while outcome.is_ok() && (runtime.broken(&self.sizes).is_some() || jump.depth > 0 && runtime.is_overtaken())
@@ -916,6 +925,18 @@ fn jump(runtime: &mut ModeRuntime, sizes: &Sizes, drift: f64) -> Result<Jump, St
     runtime.remember_constrained();
     runtime.remember_relations();
     Ok(jump)
+}
+
+/// Whether a jump moves nothing further than errors of integration reach: contacts that come to rest by ever smaller impacts
+/// are as far apart at last.
+fn moves_least(runtime: &ModeRuntime, left: &Left, sizes: &Sizes, drift: f64) -> bool {
+    let Some(switch) = &runtime.switch else { return false };
+    let chains = switch.restart.chains().columns.iter().filter(|chain| chain.len() > 1);
+    let mut smooth = chains.map(|chain| chain[0]).filter(|variable| variable.index() < left.values.len());
+    smooth.all(|variable| {
+        let (from, to) = (left.values[variable.index()], runtime.value(variable));
+        (to - from).abs() <= ERRORS * drift * sizes.of(variable).max(from.abs())
+    })
 }
 
 /// The same from the left values with discrete variables as they are now; `None` where that makes no difference.

@@ -64,7 +64,7 @@ pub struct Switch {
     /// Comparisons between continuous values or on time, and the addresses of their states.
     pub relations: Vec<RelationId>,
     pub states: Vec<compile::Address>,
-    /// The variables in each residue, and whether time is in it.
+    /// What the size of each residue follows from: variables, and whether time is in it.
     pub parts: Vec<(Vec<VarId>, bool)>,
     /// The number that each of them has in all modes.
     pub shared: Vec<usize>,
@@ -127,11 +127,7 @@ impl Switch {
         let expressions: Vec<_> = found.iter().map(|(_, relation)| relation.residue).collect();
         let model = program.model();
         let shared = found.iter().map(|(_, relation)| numbers.number(model, relation)).collect();
-        let part = |&residue: &dae::ExprId| {
-            let found = model.exprs.dependencies(&[residue]);
-            (found.variables, found.time)
-        };
-        let parts = expressions.iter().map(part).collect();
+        let parts = residue_parts(program, &expressions);
         let mut sets = Vec::new();
         for set in &program.schedule.state_sets {
             let value = |variable: &Option<VarId>| definition(program, (*variable)?);
@@ -167,6 +163,33 @@ impl Switch {
 }
 
 /// The expression that a variable is assigned.
+/// The variables that the size of each residue follows from, and whether time is in it. An algebraic variable stands for what it
+/// is computed from in the mode: the parameter of the curve of a diode is a voltage in one mode and a current in the other.
+fn residue_parts(program: &Program, residues: &[dae::ExprId]) -> Vec<(Vec<VarId>, bool)> {
+    let exprs = &program.model().exprs;
+    let values: FxHashMap<VarId, dae::ExprId> = (program.schedule.blocks.iter())
+        .filter_map(|block| match block {
+            transform::Block::Assign { assignment, .. } => Some((assignment.variable, assignment.value)),
+            transform::Block::System { .. } => None,
+        })
+        .collect();
+    // Parameters are factors as well, which say nothing about the size of a product.
+    let is_fixed = |variable: VarId| matches!(program.schedule.roles[variable], Role::Constant | Role::Parameter);
+    let origin = |variable: VarId| {
+        let value = values.get(&variable).filter(|_| matches!(program.schedule.roles[variable], Role::Algebraic));
+        let Some(mut found) = value.map(|&value| exprs.dependencies(&[value])) else { return (vec![variable], false) };
+        found.variables.retain(|&origin| !is_fixed(origin));
+        if found.variables.is_empty() { (vec![variable], false) } else { (found.variables, found.time) }
+    };
+    let part = |&residue: &dae::ExprId| {
+        let found = exprs.dependencies(&[residue]);
+        let origins: Vec<_> = found.variables.into_iter().map(origin).collect();
+        let time = found.time || origins.iter().any(|origin| origin.1);
+        (origins.into_iter().flat_map(|origin| origin.0).collect(), time)
+    };
+    residues.iter().map(part).collect()
+}
+
 fn definition(program: &Program, variable: VarId) -> Option<dae::ExprId> {
     program.schedule.blocks.iter().find_map(|block| match block {
         transform::Block::Assign { assignment, .. } if assignment.variable == variable => Some(assignment.value),

@@ -171,8 +171,9 @@ impl Workspace {
         for ((&id, &residue), _) in relations.filter(|(_, rounded)| !**rounded) {
             let relation = &program.layout.relations[id];
             let residue = residue + memory.values[relation.shift() as usize];
+            let noise = outside_noise(relation.class, memory);
             let state = &mut memory.values[relation.state as usize];
-            *state = wanted_state(relation.kind, *state, residue, outside_noise(relation.class));
+            *state = wanted_state(relation.kind, *state, residue, noise);
         }
     }
 
@@ -429,7 +430,7 @@ impl Workspace {
             let relation = &program.layout.relations[id];
             let place = relation.state as usize;
             let is_exact = !rounded && relation.class <= compile::Class::Time;
-            let noise = if rounded { noise } else { outside_noise(relation.class) };
+            let noise = if rounded { noise } else { outside_noise(relation.class, memory) };
             let residue = residue + memory.values[relation.shift() as usize];
             let wanted = wanted_state(relation.kind, memory.values[place], residue, noise);
             if wanted != memory.values[place] {
@@ -458,8 +459,8 @@ fn key(configuration: &[f64]) -> Vec<u64> {
 }
 
 /// How far rounding reaches in a residue that has no unknowns of the system in it.
-pub(super) fn outside_noise(class: compile::Class) -> f64 {
-    if class == compile::Class::Time { 0.0 } else { SMALLEST_NOISE }
+pub(super) fn outside_noise(class: compile::Class, memory: &Memory) -> f64 {
+    if class == compile::Class::Time { 0.0 } else { SMALLEST_NOISE * memory.size }
 }
 
 /// The state a relation takes at a residue; the one it has where rounding alone speaks against it.

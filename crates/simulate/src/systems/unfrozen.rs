@@ -25,7 +25,7 @@ impl Workspace {
         }
         let relation = |(&id, &rounded): (&RelationId, &bool)| {
             let relation = &program.layout.relations[id];
-            let noise = if rounded { 0.0 } else { outside_noise(relation.class) };
+            let noise = if rounded { 0.0 } else { outside_noise(relation.class, memory) };
             let (state, shift) = (relation.state as usize, relation.shift() as usize);
             Relation { kind: relation.kind, state, shift, noise }
         };
