@@ -3,7 +3,8 @@
 //!
 //! The tangents come from the code of the model (`compile::LinearForm`). Through simultaneous equations they follow by the
 //! implicit function theorem, with the Jacobian of each system factorised once at the point. Relations and discrete variables
-//! stay as they are.
+//! stay as they are. Of a singular system the tangent of least norm is taken, but only where nothing that is asked for depends on
+//! what the system leaves open.
 
 use std::sync::Arc;
 
@@ -12,11 +13,11 @@ use compile::{LinearForm, Memory, Program, SectionStep, SystemId};
 use dae::{VarId, VariableType};
 use solve::equilibrate::equilibrate;
 use solve::{LinearSolver, Pattern};
-use transform::Role;
+use transform::{Role, SystemKind};
 
 use crate::machine::{Machine, Trouble};
 use crate::system_failure::{Reason, SystemFailure};
-use crate::systems::{self, LeastNorm, least_norm};
+use crate::systems::{self, LeastNorm, least_norm, null_space};
 
 /// A matrix of derivatives.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -145,6 +146,96 @@ impl Linearizer {
         const VERTICAL: f64 = 1e80;
         let tangent = self.tangent(variable)?;
         if tangent.abs() < VERTICAL { Ok(tangent) } else { Err(self.undefined(variable)) }
+    }
+
+    /// An error if one of these variables depends on what the equations at the point leave open: any choice of it, also the one
+    /// of least norm, is an invention.
+    pub fn check_determined(&mut self, of: &[VarId]) -> Result<(), Trouble> {
+        let program = self.program.clone();
+        let form = program.linear_form().map_err(|diagnostic| Trouble::Model(Box::new(diagnostic)))?;
+        for step in &form.program.sections.dynamics {
+            let SectionStep::Solve(system) = *step else { continue };
+            let Factors { pattern, matrix, is_regular, .. } = &self.factors[base::Id::index(system)];
+            if *is_regular || pattern.columns == 0 {
+                continue;
+            }
+            for open in null_space(pattern, matrix) {
+                if !self.leads_on(form, system, &open) {
+                    continue;
+                }
+                if let Some(variable) = self.moved(form, system, &open, of)? {
+                    let found = &form.program.systems[system];
+                    return Err(Trouble::System(Box::new(SystemFailure {
+                        unknowns: found.unknowns.clone(),
+                        equations: found.equations.clone(),
+                        iteration: Vec::new(),
+                        reason: Reason::Singular(variable),
+                        time: self.memory.time(),
+                    })));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether solutions of a system go on along a direction that its Jacobian leaves open. `x³ = 0` has none there.
+    fn leads_on(&mut self, form: &LinearForm, system: SystemId, open: &[f64]) -> bool {
+        const ROUNDING: f64 = 1e-6;
+        let found = &form.program.systems[system];
+        if matches!(found.kind, SystemKind::Linear(_) | SystemKind::Mixed { linear: Some(_) }) {
+            return true;
+        }
+        let values = self.memory.values.clone();
+        let scale = found.slots.iter().fold(1.0f64, |most, &slot| most.max(values[slot as usize].abs()));
+        for (&slot, share) in found.slots.iter().zip(open) {
+            self.memory.values[slot as usize] += scale * share;
+        }
+        let mut residuals = vec![0.0; found.slots.len()];
+        let is_evaluated = form.program.residuals(system, &mut self.memory, &mut residuals).is_ok();
+        self.memory.values.copy_from_slice(&values);
+        is_evaluated && residuals.iter().all(|residual| residual.abs() <= ROUNDING * scale)
+    }
+
+    /// The first of these variables that moves with the unknowns of a system along a direction.
+    fn moved(
+        &mut self,
+        form: &LinearForm,
+        system: SystemId,
+        open: &[f64],
+        of: &[VarId],
+    ) -> Result<Option<VarId>, Trouble> {
+        /// Relative to the terms of the sum that a variable moves by.
+        const ROUNDING: f64 = 1e-6;
+        self.follow_unknowns(form, system, open)?;
+        let total: Vec<f64> = of.iter().map(|&variable| form.tangent(&self.memory, variable)).collect();
+        if total.iter().all(|&tangent| tangent == 0.0) {
+            return Ok(None);
+        }
+        let mut terms = vec![0.0; of.len()];
+        for (place, &share) in open.iter().enumerate().filter(|(_, share)| **share != 0.0) {
+            let mut alone = vec![0.0; open.len()];
+            alone[place] = share;
+            // Behind it, one unknown that moves alone may contradict equations; then it counts as much as it moves itself.
+            let is_possible = self.follow_unknowns(form, system, &alone).is_ok();
+            for (term, &variable) in terms.iter_mut().zip(of) {
+                *term += if is_possible { form.tangent(&self.memory, variable).abs() } else { share.abs() };
+            }
+        }
+        let is_moved = |(total, term): (&f64, &f64)| total.abs() > ROUNDING * term;
+        Ok(total.iter().zip(&terms).position(is_moved).map(|place| of[place]))
+    }
+
+    /// Tangents of all variables where the unknowns of a system move in a given way and nothing else does.
+    fn follow_unknowns(&mut self, form: &LinearForm, system: SystemId, given: &[f64]) -> Result<(), Trouble> {
+        let factors = &mut self.factors;
+        let mut solve = |own: SystemId, memory: &mut Memory, right: &mut [f64]| match own == system {
+            true => {
+                right.copy_from_slice(given);
+                Ok(())
+            }
+            false => factors[base::Id::index(own)].solve(form, own, memory, right),
+        };
+        form.tangents(&mut self.memory, &[], &mut solve)
     }
 
     fn undefined(&self, variable: VarId) -> Trouble {

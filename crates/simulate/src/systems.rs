@@ -27,8 +27,7 @@ use crate::nominal::nominal;
 use crate::system_failure::{Reason, SystemFailure};
 use crate::trouble::Trouble;
 use digits::{Loss, Watch};
-use singular::null_space;
-pub use singular::{LeastNorm, least_norm};
+pub use singular::{LeastNorm, least_norm, null_space};
 use whole::Whole;
 
 /// Steps of one linear solve: two, unless it starts from unknowns that are so much larger than what is found.
