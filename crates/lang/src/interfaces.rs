@@ -155,7 +155,7 @@ fn check_chain(
         if let Some(before) = before
             && !is_replaceable(before)
         {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("`{name}` is not replaceable any more"))
+            let diagnostic = Diagnostic::breach("not-replaceable", format!("`{name}` is not replaceable any more"))
                 .at(redeclare.span, "redeclared here")
                 .at(before.span, "redeclared before, without `replaceable`")
                 .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")

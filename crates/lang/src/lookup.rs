@@ -501,13 +501,28 @@ impl Instances {
                 }
             };
             if !encapsulated {
-                return Err(Box::new(
-                    Diagnostic::error("not-a-package", format!("`{prefix}` is not a package"))
-                        .at(name.span, "only encapsulated elements can be used through its name")
-                        .specification("5.3.2"),
-                ));
+                self.report_no_package(member, name, prefix)?;
             }
         }
+        Ok(())
+    }
+
+    /// An element is used through the name of a class that is no package. A class or a constant means the same there as
+    /// anywhere; a variable has no meaning without an instance.
+    fn report_no_package(&mut self, member: Member, name: ast::Ident, prefix: &str) -> Outcome<()> {
+        let is_plain = match member {
+            Member::Class(_) => true,
+            Member::Component(component) => {
+                self.component(component).type_prefixes.variability == ast::Variability::Constant
+            }
+        };
+        let diagnostic = Diagnostic::breach("not-a-package", format!("`{prefix}` is not a package"))
+            .at(name.span, "only encapsulated elements can be used through its name")
+            .specification("5.3.2");
+        if !is_plain {
+            return Err(Box::new(diagnostic.refused()));
+        }
+        self.report(Box::new(diagnostic));
         Ok(())
     }
 

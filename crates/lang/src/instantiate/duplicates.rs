@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Diagnostic, Name};
 use syntax::ast;
 
-use crate::instance::{ClassId, ClassMemberId, CompId, ComponentNode, Instances, Member};
+use crate::instance::{ClassId, ClassMemberId, CompId, ComponentNode, Instances, Member, MemberNode};
 use crate::library::DefId;
 use crate::modifier::{Modifier, merge};
 
@@ -41,15 +41,27 @@ impl Instances {
     }
 
     /// A base class declares a class that the class already has: with the modifiers of both ways of inheritance the two must
-    /// be the same.
+    /// be the same. Where one way only says more than the other, the class has what both say; where both ways redeclare the
+    /// class alike, what is replaced does not matter.
     pub(super) fn check_same_class(&mut self, id: ClassId, own: ClassMemberId, class: &Arc<ast::ClassDef>) {
         let modifier = self.modifier_of_duplicate(id, class.name.name);
         let (one, first) = self.declaration_text(Member::Class(own));
         let known = &self.members[own];
-        let is_same = one.is_none_or(|one| one == self.class_words(class))
-            && known.protected == class.prefixes.protected
-            && is_same_modifier(&known.modifier, &modifier);
-        if !is_same {
+        let is_same_text = one.is_none_or(|one| one == self.class_words(class));
+        let is_same_prefix = known.protected == class.prefixes.protected;
+        if is_same_text && is_same_prefix && is_same_modifier(&known.modifier, &modifier) {
+            return;
+        }
+        let is_replaced = match (&known.modifier.redeclare, &modifier.redeclare) {
+            (Some(one), Some(other)) => one.is_written_as(other),
+            _ => false,
+        };
+        let is_open = known.node == MemberNode::Unknown;
+        if (is_same_text || is_replaced) && is_open && agree(&known.modifier, &modifier) {
+            let mut said = Vec::new();
+            self.members[own].modifier = merge(&known.modifier.clone(), &modifier, &mut said);
+            self.report(Box::new(different(first, Some(class.name.span))));
+        } else {
             self.report_different(first, Some(class.name.span));
         }
     }
@@ -122,11 +134,7 @@ impl Instances {
     }
 
     fn report_different(&mut self, first: Option<base::Span>, second: Option<base::Span>) {
-        let mut diagnostic = Diagnostic::error("different-duplicates", "two elements of one name are not the same");
-        for span in [first, second].into_iter().flatten() {
-            diagnostic = diagnostic.at(span, "declared here");
-        }
-        self.report(Box::new(diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")));
+        self.report(Box::new(different(first, second).refused()));
     }
 
     fn words(&self, span: base::Span) -> String {
@@ -198,6 +206,31 @@ impl Instances {
             },
         }
     }
+}
+
+/// Says that two elements of one name are not the same.
+fn different(first: Option<base::Span>, second: Option<base::Span>) -> Diagnostic {
+    let mut diagnostic = Diagnostic::breach("different-duplicates", "two elements of one name are not the same");
+    for span in [first, second].into_iter().flatten() {
+        diagnostic = diagnostic.at(span, "declared here");
+    }
+    diagnostic.hint("rename one of them, or use `redeclare`").specification("7.1")
+}
+
+/// Whether two modifiers do not contradict each other: what both say is the same.
+fn agree(a: &Modifier, b: &Modifier) -> bool {
+    let binding = match (&a.binding, &b.binding) {
+        (Some(a), Some(b)) => a.span == b.span || is_same_text(a.expr.as_ref(), b.expr.as_ref()),
+        _ => true,
+    };
+    let redeclaration = match (&a.redeclare, &b.redeclare) {
+        (Some(a), Some(b)) => a.is_written_as(b),
+        _ => true,
+    };
+    let elements = a.children.iter().all(|(name, child)| {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || b.child(*name).is_none_or(|other| agree(child, other)))
+    });
+    binding && redeclaration && elements
 }
 
 /// Whether two modifiers say the same, in the same words. In which order they say it, and whether others may change it, does

@@ -331,7 +331,7 @@ impl Instances {
         }
         self.check_visibility(&redeclare, declaration.prefixes.protected, declaration.name.span);
         if !declaration.prefixes.replaceable && !declaration.prefixes.redeclare {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("the class `{name}` is not replaceable"))
+            let diagnostic = Diagnostic::breach("not-replaceable", format!("the class `{name}` is not replaceable"))
                 .at(redeclare.span, "redeclared here")
                 .at(declaration.name.span, "declared without `replaceable`")
                 .hint("declare it `replaceable`, or remove the redeclaration")

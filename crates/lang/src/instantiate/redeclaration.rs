@@ -82,7 +82,7 @@ impl Instances {
         // Sizes left open may be given by a redeclaration of anything.
         let open = node.dimensions.iter().any(|dimension| matches!(dimension.subscript, ast::Subscript::All(_)));
         if !node.prefixes.replaceable && !open {
-            let diagnostic = Diagnostic::error("not-replaceable", format!("`{}` is not replaceable", node.name))
+            let diagnostic = Diagnostic::breach("not-replaceable", format!("`{}` is not replaceable", node.name))
                 .at(redeclare.span, "redeclared here")
                 .at(node.declaration.name.span, "declared without `replaceable`")
                 .hint("declare it `replaceable`, or remove the redeclaration")
@@ -153,7 +153,7 @@ impl Instances {
         let is_replaceable = self.members[inherited].declaration.as_ref().is_some_and(|c| c.prefixes.replaceable);
         if !is_replaceable && let Some(class) = self.members[own].declaration.clone() {
             let diagnostic =
-                Diagnostic::error("not-replaceable", format!("the class `{}` is not replaceable", class.name.name))
+                Diagnostic::breach("not-replaceable", format!("the class `{}` is not replaceable", class.name.name))
                     .at(class.name.span, "extended here")
                     .specification("7.3.1");
             self.report(Box::new(diagnostic));

@@ -184,13 +184,12 @@ impl Typer<'_> {
         {
             let name = self.elaborator.instances.component(conditional).name;
             let diagnostic =
-                base::Diagnostic::error("conditional-use", format!("the conditional component `{name}` is used"))
+                base::Diagnostic::breach("conditional-use", format!("the conditional component `{name}` is used"))
                     .at(span, "used here")
                     .at(self.elaborator.instances.span(conditional), "declared with a condition")
                     .hint("a conditional component may only be connected; connections to it vanish with it")
                     .specification("4.4.5");
             self.report(diagnostic);
-            return wrong(span);
         }
         let skipped = reference.parts.len().saturating_sub(steps.len());
         let mut path = Reference { steps: Vec::with_capacity(steps.len()) };
