@@ -68,7 +68,7 @@ fn has_default(elaborator: &mut Elaborator, part: &Part) -> bool {
 }
 
 /// Whether a component is one of the model itself, or of a connector of it.
-fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
+pub(crate) fn is_at_top(elaborator: &mut Elaborator, chain: &[CompId]) -> bool {
     let is_connector =
         |elaborator: &mut Elaborator, first| crate::connect::collect::is_connector(elaborator, first).unwrap_or(false);
     chain.len() == 1 || chain.first().is_some_and(|&first| is_connector(elaborator, first))

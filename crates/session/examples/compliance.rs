@@ -2,6 +2,7 @@
 //! `cargo run --release -p gyrator-session --example compliance -- FOLDER [-v]`. A case says in an annotation whether it must
 //! pass. One that must pass must be translated; whether it also runs is counted. One that must not must be refused, at
 //! translation or by an error of its run, such as an assertion that fails. `-v` prints every error of every refused case.
+//! The cases ask for the rules of the specification, so they are translated as with `--strict`.
 //!
 //! Some cases bring C text in their annotations. It is made a shared library by the C compiler of the system, where there is
 //! one, and the case is allowed to call it, as a user would with `--allow-external`.
@@ -33,6 +34,7 @@ fn main() {
             target: name.clone(),
             libraries: vec![folder.clone()],
             allow_external: c_library(&mut libraries, &name, &folder).into_iter().collect(),
+            transform: transform::Options { strict: true, ..transform::Options::default() },
             ..Request::default()
         };
         let outcome = run(&mut session, &request);

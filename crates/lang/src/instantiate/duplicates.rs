@@ -49,21 +49,22 @@ impl Instances {
         let known = &self.members[own];
         let is_same_text = one.is_none_or(|one| one == self.class_words(class));
         let is_same_prefix = known.protected == class.prefixes.protected;
-        if is_same_text && is_same_prefix && is_same_modifier(&known.modifier, &modifier) {
+        let is_same = is_same_modifier(&known.modifier, &modifier);
+        if is_same_text && is_same_prefix && is_same {
             return;
         }
         let is_replaced = match (&known.modifier.redeclare, &modifier.redeclare) {
             (Some(one), Some(other)) => one.is_written_as(other),
             _ => false,
         };
-        let is_open = known.node == MemberNode::Unknown;
-        if (is_same_text || is_replaced) && is_open && agree(&known.modifier, &modifier) {
-            let mut said = Vec::new();
-            self.members[own].modifier = merge(&known.modifier.clone(), &modifier, &mut said);
-            self.report(Box::new(different(first, Some(class.name.span))));
-        } else {
-            self.report_different(first, Some(class.name.span));
+        let is_open = known.node == MemberNode::Unknown && agree(&known.modifier, &modifier);
+        if !(is_same_text || is_replaced) || !(is_same || is_open) {
+            return self.report_different(first, Some(class.name.span));
         }
+        if is_open {
+            self.members[own].modifier = merge(&known.modifier.clone(), &modifier, &mut Vec::new());
+        }
+        self.report(Box::new(different(first, Some(class.name.span))));
     }
 
     /// Notes that a base class declares a component that the class already has. With the modifiers of both ways of
