@@ -372,11 +372,15 @@ impl Elaborator {
             }
             let (name, function) = (node.name, self.instances.class_name(class));
             let what = if inside { "must be protected, or an input or output" } else { "cannot be protected" };
-            return Err(Box::new(
-                Diagnostic::error("function-variable", format!("`{name}` of the function `{function}` {what}"))
+            let diagnostic =
+                Diagnostic::breach("function-variable", format!("`{name}` of the function `{function}` {what}"))
                     .at(self.instances.span(component), "declared here")
-                    .specification("12.2"),
-            ));
+                    .specification("12.2");
+            // What is neither an input nor an output can only be a variable of the function.
+            if !inside {
+                return Err(Box::new(diagnostic.refused()));
+            }
+            self.report(diagnostic);
         }
         Ok(())
     }
@@ -576,17 +580,19 @@ impl Elaborator {
             typer.locals = locals;
             typer.components = signature.components.clone();
             typer.inputs = signature.inputs.iter().map(|input| input.local).collect();
+            let mut found_here = false;
             for section in composition.algorithms.iter().filter(|section| !section.initial) {
                 if found {
-                    let diagnostic = Diagnostic::error(
+                    let diagnostic = Diagnostic::breach(
                         "several-algorithms",
                         format!("the function `{}` has more than one algorithm", signature.name),
                     )
                     .at(section.span, "a further one")
                     .specification("12.2");
-                    typer.report(diagnostic);
+                    // Sections of one text follow each other.
+                    typer.report(if found_here { diagnostic } else { diagnostic.refused() });
                 }
-                found = true;
+                (found, found_here) = (true, true);
                 statements.extend(typer.statements(&section.statements));
             }
             if let Some(text) = &composition.external {

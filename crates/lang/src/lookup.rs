@@ -192,11 +192,11 @@ impl Instances {
                 return Err(import_from_no_package(path.span));
             }
             if self.is_protected(member) {
-                return Err(Box::new(
-                    Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", part.name))
+                let diagnostic =
+                    Diagnostic::breach("protected", format!("`{}` is a protected element of `{prefix}`", part.name))
                         .at(part.span, "cannot be imported")
-                        .specification("13.2.1"),
-                ));
+                        .specification("13.2.1");
+                self.report(Box::new(diagnostic));
             }
             if !prefix.is_empty() {
                 prefix.push('.');
@@ -469,11 +469,11 @@ impl Instances {
             Member::Class(inner) => self.class_member(inner).protected,
         };
         if is_protected {
-            return Err(Box::new(
-                Diagnostic::error("protected", format!("`{}` is a protected element of `{prefix}`", name.name))
+            let diagnostic =
+                Diagnostic::breach("protected", format!("`{}` is a protected element of `{prefix}`", name.name))
                     .at(name.span, "not accessible here")
-                    .specification("4.1"),
-            ));
+                    .specification("4.1");
+            self.report(Box::new(diagnostic));
         }
         if through_class
             && self.definition(class).partial

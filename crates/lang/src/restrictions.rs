@@ -194,7 +194,7 @@ pub fn check_protected(instances: &mut Instances, component: CompId) {
         if is_protected {
             let path = instances.path(component);
             let mut diagnostic =
-                Diagnostic::error("protected", format!("the protected element `{name}` of `{path}` is modified"))
+                Diagnostic::breach("protected", format!("the protected element `{name}` of `{path}` is modified"))
                     .specification("4.1");
             if let Some(span) = child.span {
                 diagnostic = diagnostic.at(span, "modified here");

@@ -143,13 +143,16 @@ impl Instances {
     }
 
     /// Whether a component above is of the same class and nothing on the way could end the recursion: no condition, no size, no
-    /// modifier. Two such components suffice, for the modifiers of what is above the first may have chosen its type.
+    /// modifier, and no element that a connection adds. Two such components suffice, for the modifiers of what is above the first may have chosen its type.
     fn repeats_itself(&self, id: CompId, class: ClassId) -> bool {
         let def = self.classes[class].def;
         let chain = self.chain(id);
         let plain = chain.iter().rev().take_while(|&&id| {
             let node = &self.components[id];
-            node.condition.is_none() && node.dimensions.iter().all(is_positive) && node.modifier.is_empty()
+            node.condition.is_none()
+                && node.dimensions.iter().all(is_positive)
+                && node.modifier.is_empty()
+                && !node.added
         });
         let is_same = |id: &CompId| match &self.components[*id].ty {
             TypeState::Known(ComponentType::Class(class)) => self.classes[*class].def == def,

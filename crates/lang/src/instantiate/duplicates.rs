@@ -6,9 +6,9 @@ use std::sync::Arc;
 use base::{Diagnostic, Name};
 use syntax::ast;
 
-use crate::instance::{ClassId, ClassMemberId, CompId, ComponentNode, Instances, Member, MemberNode};
+use crate::instance::{ClassId, ClassMember, ClassMemberId, CompId, ComponentNode, Instances, Member, MemberNode};
 use crate::library::DefId;
-use crate::modifier::{Modifier, merge};
+use crate::modifier::{Declaration, Modifier, Redeclare, merge};
 
 impl Instances {
     /// The element of that name which an inheriting class already has, when `id` is a base class: an element that is
@@ -53,15 +53,12 @@ impl Instances {
         if is_same_text && is_same_prefix && is_same {
             return;
         }
-        let is_replaced = match (&known.modifier.redeclare, &modifier.redeclare) {
-            (Some(one), Some(other)) => one.is_written_as(other),
-            _ => false,
-        };
+        let is_replaced = self.are_redeclared_alike(own, class, &modifier);
         let is_open = known.node == MemberNode::Unknown && agree(&known.modifier, &modifier);
         if !(is_same_text || is_replaced) || !(is_same || is_open) {
             return self.report_different(first, Some(class.name.span));
         }
-        if is_open {
+        if is_open && !is_same {
             self.members[own].modifier = merge(&known.modifier.clone(), &modifier, &mut Vec::new());
         }
         self.report(Box::new(different(first, Some(class.name.span))));
@@ -105,12 +102,16 @@ impl Instances {
     pub(super) fn check_same(&mut self, one: Member, other: Member) {
         match (one, other) {
             (Member::Component(one), Member::Component(other)) => self.duplicates.push((one, other)),
-            (Member::Class(_), Member::Class(_)) => {
+            (Member::Class(own), Member::Class(inherited)) => {
+                let ClassMember { declaration, modifier, .. } = &self.members[inherited];
+                let is_replaced =
+                    declaration.as_ref().is_some_and(|class| self.are_redeclared_alike(own, class, modifier));
                 let ((one, first), (other, second)) = (self.declaration_text(one), self.declaration_text(other));
-                if let (Some(one), Some(other)) = (one, other)
-                    && one != other
-                {
-                    self.report_different(first, second);
+                match (one, other) {
+                    (Some(one), Some(other)) if one == other => {}
+                    (Some(_), Some(_)) if is_replaced => self.report(Box::new(different(first, second))),
+                    (Some(_), Some(_)) => self.report_different(first, second),
+                    _ => {}
                 }
             }
             _ => {
@@ -140,6 +141,21 @@ impl Instances {
 
     fn words(&self, span: base::Span) -> String {
         self.libraries.sources.text(span).split_whitespace().collect()
+    }
+
+    /// Whether a class that is inherited twice is the same where redeclarations have replaced it on one way or on both.
+    fn are_redeclared_alike(&self, own: ClassMemberId, class: &ast::ClassDef, modifier: &Modifier) -> bool {
+        let known = &self.members[own];
+        let is_like = |redeclare: &Redeclare, declared: &ast::ClassDef| match &redeclare.declaration {
+            Declaration::Class(class) => self.class_words(class) == self.class_words(declared),
+            Declaration::Component(_) => false,
+        };
+        match (&known.modifier.redeclare, &modifier.redeclare) {
+            (Some(one), Some(other)) => one.is_written_as(other),
+            (Some(one), None) => is_like(one, class),
+            (None, Some(other)) => known.declaration.as_ref().is_some_and(|declared| is_like(other, declared)),
+            (None, None) => false,
+        }
     }
 
     /// The words of a class; of a short one only what it stands for.

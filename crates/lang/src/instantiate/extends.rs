@@ -29,7 +29,7 @@ impl Instances {
             && self.members[member].declaration.as_ref().is_some_and(|class| class.prefixes.replaceable)
         {
             let diagnostic =
-                Diagnostic::error("replaceable-base", format!("the base class `{}` is replaceable", first.name))
+                Diagnostic::breach("replaceable-base", format!("the base class `{}` is replaceable", first.name))
                     .at(extends.base.span, "used as a base class")
                     .hint("extend from a class that cannot be exchanged")
                     .specification("7.1.4");
@@ -41,7 +41,7 @@ impl Instances {
         };
         if inherited {
             let diagnostic =
-                Diagnostic::error("inherited-base", format!("the base class `{}` is itself inherited", first.name))
+                Diagnostic::breach("inherited-base", format!("the base class `{}` is itself inherited", first.name))
                     .at(extends.base.span, "found in another base class")
                     .specification("7.1.4");
             self.report(Box::new(diagnostic));

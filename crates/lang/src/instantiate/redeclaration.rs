@@ -23,7 +23,7 @@ impl Instances {
             if self.classes[id].members.contains_key(&name.name) {
                 continue;
             }
-            let mut diagnostic = Diagnostic::error(
+            let mut diagnostic = Diagnostic::breach(
                 "redeclare-nothing",
                 format!("`{}` is redeclared but no base class has it", name.name),
             )
@@ -31,7 +31,8 @@ impl Instances {
             .hint("remove `redeclare`, or extend from a class that declares it replaceable")
             .specification("7.3");
             if let Some(near) = self.nearest_member(id, name.name) {
-                diagnostic = diagnostic.hint(format!("did you mean `{near}`?"));
+                // What was to be replaced would stay as it is.
+                diagnostic = diagnostic.hint(format!("did you mean `{near}`?")).refused();
             }
             self.report(Box::new(diagnostic));
             match element {
@@ -73,7 +74,7 @@ impl Instances {
         }
         if node.type_prefixes.variability == ast::Variability::Constant {
             let diagnostic =
-                Diagnostic::error("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
+                Diagnostic::breach("redeclare-constant", format!("the constant `{}` is redeclared", node.name))
                     .at(redeclare.span, "redeclared here")
                     .at(node.declaration.name.span, "declared here")
                     .specification("7.3.3");
@@ -238,7 +239,7 @@ impl Instances {
             return;
         }
         let diagnostic =
-            Diagnostic::error("redeclare-visibility", "a redeclaration changes public to protected, or back")
+            Diagnostic::breach("redeclare-visibility", "a redeclaration changes public to protected, or back")
                 .at(redeclare.span, "redeclared here")
                 .at(declared, "declared here")
                 .specification("7.3");
