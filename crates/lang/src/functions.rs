@@ -14,7 +14,8 @@ use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId, Member, Outcome};
 use crate::typed::{
-    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, Type,
+    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement,
+    StatementKind, Type,
 };
 use crate::typing::{Context, Typer, literal};
 
@@ -88,6 +89,20 @@ pub struct TypedExternal {
     pub arguments: Vec<Expr>,
     pub result: Option<Expr>,
     pub libraries: Vec<Arc<str>>,
+}
+
+impl TypedExternal {
+    /// `ModelicaError(text)` of a C function reports an error (12.9.6): that is an assertion that fails.
+    fn as_assertion(&self, span: Span) -> Option<TypedBody> {
+        let [message] = self.arguments.as_slice() else { return None };
+        if self.language != "C" || self.symbol != "ModelicaError" || message.ty != Type::STRING {
+            return None;
+        }
+        let condition =
+            Expr { kind: Kind::Boolean(false), ty: Type::BOOLEAN, variability: Variability::Constant, span };
+        let kind = StatementKind::Assert { condition, message: message.clone(), level: None };
+        Some(TypedBody::Algorithm(vec![Statement { kind, span }]))
+    }
 }
 
 /// The variables of a function or record with their types.
@@ -602,7 +617,8 @@ impl Elaborator {
         }
         let partial = self.instances.definition(class).partial;
         if let Some(external) = external.filter(|_| !partial) {
-            return Ok((locals, TypedBody::External(external)));
+            let span = self.instances.definition(class).name.span;
+            return Ok((locals, external.as_assertion(span).unwrap_or(TypedBody::External(external))));
         }
         if partial || (!found && signature.output_locals.iter().any(|&local| locals[local].default.is_none())) {
             let name = signature.name;
