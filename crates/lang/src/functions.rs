@@ -14,8 +14,8 @@ use crate::declaration_order::declaration_order;
 use crate::elaborate::Elaborator;
 use crate::instance::{ClassId, CompId, Member, Outcome};
 use crate::typed::{
-    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement,
-    StatementKind, Type,
+    Base, EnumerationType, Expr, FunctionKey, FunctionType, Kind, Local, Locals, RecordType, Statement, StatementKind,
+    Type,
 };
 use crate::typing::{Context, Typer, literal};
 
@@ -914,7 +914,7 @@ impl Elaborator {
                 let (inputs, outputs) = (fields(&function.inputs), fields(&function.outputs));
                 ir::Type::Function(Arc::new(ir::FunctionType { inputs, outputs }))
             }
-            Base::Object(class) => ir::Type::Object(self.instances.class_name(*class)),
+            Base::Object(name) => ir::Type::Object(*name),
             Base::Clock | Base::Component | Base::Tuple(_) => ir::Type::Object(Name::new("ExternalObject")),
         }
     }
