@@ -152,16 +152,7 @@ fn check_chain(
     let mut current = redeclare;
     while let Some(redeclare) = current {
         let before = redeclare.inner.as_ref();
-        if let Some(before) = before
-            && !is_replaceable(before)
-        {
-            let diagnostic = Diagnostic::breach("not-replaceable", format!("`{name}` is not replaceable any more"))
-                .at(redeclare.span, "redeclared here")
-                .at(before.span, "redeclared before, without `replaceable`")
-                .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")
-                .specification("7.3.1");
-            instances.report(Box::new(diagnostic));
-        }
+        check_still_replaceable(instances, redeclare, name);
         if let (Some(new), Some(old)) = (constraining_clause(redeclare), constraint_of(before, original))
             && let (Ok(class), Ok(wanted)) =
                 (Constraining::new(new, redeclare.scope).class(instances), old.class(instances))
@@ -171,6 +162,17 @@ fn check_chain(
         }
         current = before;
     }
+}
+
+/// What was redeclared without `replaceable` cannot be redeclared or extended again.
+pub(crate) fn check_still_replaceable(instances: &mut Instances, redeclare: &Redeclare, name: &str) {
+    let Some(before) = redeclare.inner.as_ref().filter(|before| !is_replaceable(before)) else { return };
+    let diagnostic = Diagnostic::breach("not-replaceable", format!("`{name}` is not replaceable any more"))
+        .at(redeclare.span, "redeclared here")
+        .at(before.span, "redeclared before, without `replaceable`")
+        .hint("write `redeclare replaceable` in the earlier redeclaration, or remove the later one")
+        .specification("7.3.1");
+    instances.report(Box::new(diagnostic));
 }
 
 fn is_replaceable(redeclare: &Redeclare) -> bool {
@@ -201,7 +203,9 @@ fn compare(instances: &mut Instances, class: ClassId, wanted: ClassId, rank: Opt
     // What is absent matters only where it is used, and is then not found.
     let mut diagnostic = match is_absent {
         true => Diagnostic::breach("redeclare-type", format!("`{name}` stands for `{wanted_name}`: {why}")),
-        false => Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {why}")),
+        false => {
+            Diagnostic::error("redeclare-type", format!("`{name}` cannot be used in place of `{wanted_name}`: {why}"))
+        }
     };
     diagnostic = diagnostic.at(span, "declared so here");
     let place = instances.definition(wanted).name.span;

@@ -8,7 +8,7 @@ use syntax::ast;
 
 use super::components::dimensions;
 use crate::instance::{ClassId, ClassMember, ClassMemberId, ComponentNode, Instances, Member, MemberNode, Outcome};
-use crate::interfaces::ToCheck;
+use crate::interfaces::{ToCheck, check_still_replaceable};
 use crate::modifier::{self, Declaration, Modifier, Redeclare, Spread, is_extension, merge};
 
 impl Instances {
@@ -221,6 +221,8 @@ impl Instances {
             self.redeclarations.push(ToCheck { class: made, member, redeclare: Some(redeclare.clone()) });
             return Ok(made);
         }
+        let name = self.members[member].name;
+        check_still_replaceable(self, redeclare, name.as_str());
         let modifier = modifier::of_final_class(modifier);
         let parent = self.classes[class_scope].def;
         let def = self.libraries.definition_of(class, parent);
