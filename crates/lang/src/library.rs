@@ -734,7 +734,9 @@ impl Libraries {
             if self.exists(&package) { (package, Some(path.to_owned())) } else { (path.to_owned(), None) };
         let text = self.read(&file, Some(name))?;
         let stored = self.parse(&file, text);
-        let Some(class) = stored.classes.into_iter().find(|class| class.name.name == name) else {
+        let mut others = stored.classes;
+        let own = others.iter().position(|class| class.name.name == name).map(|at| others.remove(at));
+        let Some(class) = own else {
             self.diagnostics.push(
                 Diagnostic::error("wrong-file", format!("`{}` does not hold the class `{name}`", file.display()))
                     .hint("a file is named after the one class that it holds")
@@ -742,6 +744,14 @@ impl Libraries {
             );
             return None;
         };
+        for other in others {
+            self.diagnostics.push(
+                Diagnostic::breach("wrong-file", format!("the class `{}` is not read", other.name.name))
+                    .at(other.name.span, format!("this file holds the class `{name}`"))
+                    .hint("a file is named after the one class that it holds; give this one a file of its own")
+                    .specification("13.4.2"),
+            );
+        }
         let within: Vec<&str> =
             stored.within.iter().flat_map(|name| &name.parts).map(|part| part.name.as_str()).collect();
         let (within, package) = (within.join("."), self.definitions[parent].name);
