@@ -72,7 +72,8 @@ impl Instances {
         let diagnostic =
             Diagnostic::breach("extends-kind", text).at(extends.base.span, "not allowed here").specification("7.1.3");
         // An icon gives a picture and nothing else, whatever it is.
-        let is_plain = matches!((kind, base_kind), (ast::ClassKind::Block, ast::ClassKind::Model)) || self.is_icon(base);
+        let is_plain =
+            matches!((kind, base_kind), (ast::ClassKind::Block, ast::ClassKind::Model)) || self.is_icon(base);
         self.report(Box::new(if is_plain { diagnostic } else { diagnostic.refused() }));
     }
 

@@ -257,8 +257,7 @@ impl Typer<'_> {
                 let is_number = matches!(expr.ty.base, Base::Integer);
                 let wanted = Type::new(wanted.clone(), 0).text();
                 let message = format!("this dimension has subscripts of type `{wanted}`, not `{}`", expr.ty.text());
-                let diagnostic =
-                    Diagnostic::breach("type-mismatch", message).at(expr.span, "").specification("10.5.1");
+                let diagnostic = Diagnostic::breach("type-mismatch", message).at(expr.span, "").specification("10.5.1");
                 self.report(if is_number { diagnostic } else { diagnostic.refused() });
             }
         }
